@@ -1,0 +1,155 @@
+//! `/v1/config`: MCP servers and skills of a directory. Stored and returned only.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One MCP server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum McpServer {
+    /// A program that is spoken to on its standard streams.
+    Local {
+        /// The program, or the program and its arguments.
+        command: Command,
+        /// Arguments after those of `command`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        args: Vec<String>,
+        /// Variables added to its environment.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        env: BTreeMap<String, String>,
+        /// Whether agents should use it; they should if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        enabled: Option<bool>,
+        /// How long a call may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_ms: Option<u64>,
+    },
+    /// A server that is spoken to over HTTP.
+    Remote {
+        /// Its address.
+        url: String,
+        /// How it streams; `http` if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        transport: Option<Transport>,
+        /// Headers of every request to it.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+        /// How to obtain access: `false` for not at all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        oauth: Option<Oauth>,
+        /// Whether agents should use it; they should if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        enabled: Option<bool>,
+        /// How long a call may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_ms: Option<u64>,
+    },
+}
+
+/// A program, or a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Command {
+    /// The program alone.
+    Program(String),
+    /// The program and its arguments.
+    Line(#[schemars(length(min = 1))] Vec<String>),
+}
+
+/// How a remote MCP server streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Transport {
+    /// Streamable HTTP.
+    Http,
+    /// The older pair of SSE and POST.
+    Sse,
+}
+
+/// How access to a remote MCP server is obtained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Oauth {
+    /// Switched on or off, with what the server itself says.
+    Enabled(bool),
+    /// A registered client.
+    Client(OauthClient),
+}
+
+/// An OAuth client that was registered by hand.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OauthClient {
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Its secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
+    /// What to ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+}
+
+/// Skills from one or more places.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Skill {
+    /// Where the skills come from.
+    #[schemars(length(min = 1))]
+    pub sources: Vec<SkillSource>,
+}
+
+/// One place that skills come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SkillSource {
+    /// What kind of place `source` names.
+    #[serde(rename = "type")]
+    pub kind: SkillSourceKind,
+    /// `owner/name`, a git URL or a directory.
+    pub source: String,
+    /// Only these skills of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skills: Option<Vec<String>>,
+    /// The branch, tag or commit.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The directory inside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subpath: Option<String>,
+}
+
+/// What kind of place skills come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SkillSourceKind {
+    /// A repository on GitHub.
+    Github,
+    /// Any git repository.
+    Git,
+    /// A directory of the sandbox.
+    Local,
+}
+
+/// All MCP servers of a directory, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct McpServerList {
+    /// The servers.
+    pub items: BTreeMap<String, McpServer>,
+    /// Always `null`: the list is whole.
+    pub next_cursor: Option<String>,
+}
+
+/// All skills of a directory, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillList {
+    /// The skills.
+    pub items: BTreeMap<String, Skill>,
+    /// Always `null`: the list is whole.
+    pub next_cursor: Option<String>,
+}

@@ -1,0 +1,161 @@
+//! Identities: parsed once at the edge; from there on a wrong id does not compile.
+
+use std::{fmt, str::FromStr};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not an id of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} must be {rule}")]
+pub struct InvalidId {
+    what: &'static str,
+    rule: &'static str,
+}
+
+/// Declares ids that the caller chooses: validated string newtypes.
+macro_rules! chosen_ids {
+    ($($(#[$doc:meta])* $name:ident = $what:literal, $max:literal, $pattern:literal, $rule:literal, $valid:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                let valid: fn(&str) -> bool = $valid;
+                if text.is_empty() || text.len() > $max || !valid(text) {
+                    return Err(InvalidId { what: $what, rule: $rule });
+                }
+                Ok(Self(text.into()))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "minLength": 1, "maxLength": $max, "pattern": $pattern })
+            }
+        }
+
+        text_conversions!($name);
+    )*};
+}
+
+/// Declares ids that we mint: `prefix_` and a UUIDv7, so they sort by birth.
+macro_rules! minted_ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal, $pattern:literal, $rule:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(uuid::Uuid);
+
+        impl $name {
+            /// A new id, later than all before it.
+            pub fn mint() -> Self {
+                Self(uuid::Uuid::now_v7())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                let invalid = InvalidId { what: stringify!($name), rule: $rule };
+                let Some(hex) = text.strip_prefix(concat!($prefix, "_")) else { return Err(invalid) };
+                // Only the form that `Display` writes: one id, one spelling.
+                if hex.len() != 32 || hex.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+                    return Err(invalid);
+                }
+                uuid::Uuid::try_parse(hex).map(Self).map_err(|_| invalid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "_{}"), self.0.simple())
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                text.parse()
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": $pattern })
+            }
+        }
+    )*};
+}
+
+macro_rules! text_conversions {
+    ($name:ident) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> String {
+                id.0.into()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                text.parse()
+            }
+        }
+    };
+}
+
+chosen_ids! {
+    /// One ACP process behind `/v1/acp/{server_id}`; the client's name for it.
+    ServerId = "server_id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
+        "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
+        |text| !matches!(text, "." | "..")
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// The program behind an instance or a session: `claude`, `codex`, `mock`, …
+    AgentName = "agent", 64, "^[a-z0-9][a-z0-9._-]{0,63}$",
+        "1 to 64 of the characters a-z 0-9 . _ - starting with a letter or digit",
+        |text| text.as_bytes()[0].is_ascii_alphanumeric()
+            && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+}
+
+minted_ids! {
+    /// One process started through `/v1/processes`.
+    ProcessId = "prc", "^prc_[0-9a-f]{32}$", "`prc_` and 32 hexadecimal digits";
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Problem documents (RFC 9457): one row per kind; programs branch on `type`, people read `detail`.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+macro_rules! problems {
+    ($($(#[$doc:meta])* $kind:ident = $status:literal $slug:literal $title:literal;)*) => {
+        /// What went wrong, as a stable name that programs may branch on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Kind { $($(#[$doc])* #[doc = $title] $kind,)* }
+
+        impl Kind {
+            /// Every kind, in the order of the table.
+            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+
+            /// The `type` member: a URN that never changes.
+            pub const fn urn(self) -> &'static str {
+                match self { $(Kind::$kind => concat!("urn:problem:", $slug),)* }
+            }
+
+            /// The HTTP status that goes with it.
+            pub const fn status(self) -> u16 {
+                match self { $(Kind::$kind => $status,)* }
+            }
+
+            /// A short sentence for people, the same for every occurrence.
+            pub const fn title(self) -> &'static str {
+                match self { $(Kind::$kind => $title,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    InvalidRequest      = 400 "invalid-request"        "The request is not valid";
+    InvalidEnvelope     = 400 "invalid-envelope"       "The body is not one JSON-RPC message";
+    AgentRequired       = 400 "agent-required"         "A new instance needs to be told its agent";
+    UnknownAgent        = 400 "unknown-agent"          "No such agent";
+    InvalidPath         = 400 "invalid-path"           "The path cannot be used";
+    InvalidArchive      = 400 "invalid-archive"        "The archive cannot be unpacked";
+    Unauthorized        = 401 "unauthorized"           "A valid bearer token is needed";
+    Forbidden           = 403 "forbidden"              "This is not allowed";
+    HostNotAllowed      = 403 "host-not-allowed"       "The Host or Origin of the request is not allowed";
+    NotFound            = 404 "not-found"              "No such thing";
+    InstanceNotFound    = 404 "instance-not-found"     "No such instance";
+    AgentNotFound       = 404 "agent-not-found"        "No such agent";
+    ProcessNotFound     = 404 "process-not-found"      "No such process";
+    PathNotFound        = 404 "path-not-found"         "No such file or directory";
+    EntryNotFound       = 404 "entry-not-found"        "No such entry";
+    MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
+    RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
+    AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
+    IdInFlight          = 409 "id-in-flight"           "A request with this id is still running";
+    InstanceRunning     = 409 "instance-running"       "The instance is already running";
+    PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
+    ProcessEnded        = 409 "process-ended"          "The process has ended";
+    NotATerminal        = 409 "not-a-terminal"         "The process has no terminal";
+    PreconditionFailed  = 412 "precondition-failed"    "The file is not what the condition says";
+    PayloadTooLarge     = 413 "payload-too-large"      "The body is too large";
+    UnsupportedMedia    = 415 "unsupported-media-type" "The body is of another type than needed";
+    RangeNotSatisfiable = 416 "range-not-satisfiable"  "The range lies outside the file";
+    UpgradeRequired     = 426 "upgrade-required"       "This resource is spoken to over a WebSocket";
+    HeadersTooLarge     = 431 "headers-too-large"      "The request head is too large";
+    Internal            = 500 "internal"               "Something broke on our side";
+    StoreCorrupt        = 500 "store-corrupt"          "A stored file cannot be read";
+    AgentStart          = 502 "agent-start"            "The agent could not be started";
+    AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
+    InstallUnavailable  = 502 "install-unavailable"    "The agent cannot be installed here";
+    AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
+    TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
+    ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
+    AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
+    NoSpace             = 507 "no-space"               "There is no space left";
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.urn())
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let urn = Cow::<str>::deserialize(deserializer)?;
+        let kind = Kind::ALL.iter().find(|kind| kind.urn() == urn);
+        kind.copied().ok_or_else(|| de::Error::custom(format!("unknown problem type `{urn}`")))
+    }
+}
+
+impl JsonSchema for Kind {
+    fn schema_name() -> Cow<'static, str> {
+        "ProblemType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let urns: Vec<_> = Kind::ALL.iter().map(|kind| kind.urn()).collect();
+        json_schema!({ "type": "string", "enum": urns })
+    }
+}
+
+/// An error as the API tells it: `application/problem+json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// What went wrong, for programs.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// What went wrong, for people; the same for every problem of this type.
+    pub title: Cow<'static, str>,
+    /// The HTTP status.
+    pub status: u16,
+    /// What went wrong this time.
+    pub detail: String,
+    /// The last words of a process that ended, where that is the problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr_tail: Option<String>,
+}
+
+impl Problem {
+    /// A problem of `kind` with the particulars of this occurrence.
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, title: kind.title().into(), status: kind.status(), detail: detail.into(), stderr_tail: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_distinct_names_and_error_statuses() {
+        let mut urns: Vec<_> = Kind::ALL.iter().map(|kind| kind.urn()).collect();
+        urns.sort_unstable();
+        urns.dedup();
+        assert_eq!(urns.len(), Kind::ALL.len());
+        assert!(Kind::ALL.iter().all(|kind| (400..600).contains(&kind.status())));
+    }
+
+    #[test]
+    fn a_problem_survives_the_wire() {
+        let problem = Problem::new(Kind::AgentBusy, "its queue of 1 024 messages is full");
+        let json = serde_json::to_string(&problem).unwrap();
+        assert!(json.starts_with(r#"{"type":"urn:problem:agent-busy","title":"The agent does"#), "{json}");
+        assert_eq!(serde_json::from_str::<Problem>(&json).unwrap(), problem);
+    }
+}

@@ -1,0 +1,84 @@
+//! JSON Schemas of the wire types, and their names in the OpenAPI document.
+
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{Ref, RefOr, Schema},
+};
+
+use crate::{acp, agents, config, fs, info, problem, processes};
+
+/// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
+macro_rules! wire_types {
+    ($($type:ty as $name:literal),* $(,)?) => {
+        $(
+            impl PartialSchema for $type {
+                fn schema() -> RefOr<Schema> {
+                    Ref::from_schema_name($name).into()
+                }
+            }
+
+            impl ToSchema for $type {
+                fn name() -> std::borrow::Cow<'static, str> {
+                    $name.into()
+                }
+            }
+        )*
+
+        /// The JSON Schema (2020-12) of every wire type, by its name under `#/components/schemas`.
+        pub fn schemas() -> Map<String, Value> {
+            let settings = SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
+            let mut generator = SchemaGenerator::new(settings);
+            $( generator.subschema_for::<$type>(); )*
+            generator.take_definitions(true)
+        }
+    };
+}
+
+wire_types! {
+    acp::Instance as "Instance",
+    acp::InstanceList as "InstanceList",
+    acp::Prepare as "Prepare",
+    agents::AgentList as "AgentList",
+    agents::Install as "Install",
+    agents::Installed as "Installed",
+    agents::ModeList as "ModeList",
+    agents::ModelList as "ModelList",
+    config::McpServer as "McpServer",
+    config::McpServerList as "McpServerList",
+    config::Skill as "Skill",
+    config::SkillList as "SkillList",
+    fs::EntryList as "EntryList",
+    fs::Made as "Made",
+    fs::Move as "Move",
+    fs::Moved as "Moved",
+    fs::Stat as "Stat",
+    fs::Unpacked as "Unpacked",
+    fs::Written as "Written",
+    info::About as "About",
+    info::Health as "Health",
+    problem::Problem as "Problem",
+    processes::LogPage as "LogPage",
+    processes::Process as "Process",
+    processes::ProcessList as "ProcessList",
+    processes::SendSignal as "SendSignal",
+    processes::Start as "Start",
+    processes::TerminalSize as "TerminalSize",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let schemas = schemas();
+        assert!(schemas.contains_key("Instance") && schemas.contains_key("Problem"));
+        let text = Value::Object(schemas.clone()).to_string();
+        for reference in text.split("\"$ref\":\"").skip(1) {
+            let name = reference.split('"').next().unwrap().strip_prefix("#/components/schemas/").unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+        }
+    }
+}
