@@ -1,0 +1,2 @@
+//! How fast the journals are.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The journals on disk: many in one SQLite file.

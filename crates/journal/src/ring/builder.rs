@@ -1,0 +1,66 @@
+//! Rendering a batch in place.
+
+use bytes::BytesMut;
+
+use crate::{Batch, Chunk, Frames, Seq, Writer, frames::end_of};
+
+/// Renders frames that contain their own number, then appends them as one batch.
+///
+/// It borrows the writer, so the numbers it hands out are the ones the frames get. Dropped, it appends nothing.
+#[derive(Debug)]
+#[must_use = "nothing is appended before `append`"]
+pub struct BatchBuilder<'w> {
+    writer: &'w mut Writer,
+    ends: Vec<u32>,
+}
+
+impl<'w> BatchBuilder<'w> {
+    pub(super) fn new(writer: &'w mut Writer) -> BatchBuilder<'w> {
+        writer.segments.begin();
+        BatchBuilder { writer, ends: Vec::new() }
+    }
+
+    /// The number of the next frame.
+    pub fn next_seq(&self) -> Seq {
+        self.writer.next_seq().plus(self.ends.len() as u64)
+    }
+
+    /// How many frames were rendered.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no frame was rendered yet.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Makes room for so many bytes more; called before a frame of known size, it saves growing while rendering.
+    pub fn reserve(&mut self, additional: usize) {
+        self.writer.segments.reserve(additional);
+    }
+
+    /// Renders one frame: `render` gets its number and adds its bytes to the end of the buffer.
+    ///
+    /// # Panics
+    /// When the batch grows over 4 GiB.
+    pub fn push(&mut self, render: impl FnOnce(Seq, &mut BytesMut)) -> Seq {
+        let seq = self.next_seq();
+        let buffer = self.writer.segments.current();
+        render(seq, buffer);
+        self.ends.push(end_of(buffer.len()));
+        seq
+    }
+
+    /// Appends what was rendered; `None` if that is nothing.
+    ///
+    /// The chunk is the batch as readers get it, so a caller can answer with a slice of the same memory.
+    pub fn append(self) -> Option<Chunk> {
+        if self.ends.is_empty() {
+            return None;
+        }
+        let frames = Frames::rendered(self.writer.segments.finish(), self.ends.into());
+        let first = self.writer.next_seq();
+        Some(self.writer.publish(Batch::new(first, frames)))
+    }
+}
