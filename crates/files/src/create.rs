@@ -1,0 +1,197 @@
+//! Writing a file so that readers see the old one or the new one, never a part.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    os::{fd::OwnedFd, unix::ffi::OsStringExt},
+};
+
+use rustix::{
+    fs::{self, Access, AtFlags, FallocateFlags, Gid, Mode, Uid},
+    io::Errno,
+};
+
+use crate::{Cause, Error, FileKind, Parents, Root, Stat, VirtualPath, error::At, root::Place, temp::Temp};
+
+/// The most links followed at the end of a path, as many as the kernel follows.
+const LINKS_MAX: usize = 40;
+
+/// What to do when the name is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// Take its place in one step.
+    #[default]
+    Replace,
+    /// Leave it and fail with [`Cause::AlreadyExists`].
+    Refuse,
+}
+
+/// What a finished write has survived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The end of this process.
+    #[default]
+    Cached,
+    /// The end of the machine: content and name are on disk. Costs milliseconds.
+    Synced,
+}
+
+/// How to create a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CreateOptions {
+    /// Directories missing on the way.
+    pub parents: Parents,
+    /// A file that is there already.
+    pub existing: Existing,
+    /// What [`AtomicFile::commit`] waits for.
+    pub durability: Durability,
+    /// Permission bits (`0o777`); by default those of the file that is replaced, else what the umask leaves.
+    pub mode: Option<u32>,
+}
+
+/// A file being written. Nobody sees it before [`AtomicFile::commit`]; dropped without, it never was.
+#[derive(Debug)]
+pub struct AtomicFile {
+    temp: Temp,
+    dir: OwnedFd,
+    name: OsString,
+    path: VirtualPath,
+    options: CreateOptions,
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file as it is now.
+    pub stat: Stat,
+    /// Whether the name is new.
+    pub created: bool,
+}
+
+impl Root {
+    /// Starts a new version of the file at `path`. A link at the end is written through, as an editor would: its
+    /// target is replaced and the link stays. Hard links to the old version keep the old version.
+    ///
+    /// # Errors
+    /// [`Cause::IsADirectory`], [`Cause::NotAFile`], and [`Cause::PermissionDenied`] for a file that may not be
+    /// written, though its directory would allow replacing it.
+    pub fn create(&self, path: &VirtualPath, options: CreateOptions) -> Result<AtomicFile, Error> {
+        let absolute = self.absolute(path);
+        let place = self.place_to_write(&absolute, options).at("write", path)?;
+        AtomicFile::new(place, path, options).at("write", path)
+    }
+
+    fn place_to_write(&self, path: &VirtualPath, options: CreateOptions) -> Result<Place, Cause> {
+        if path.names_a_directory() || path.split().is_none() {
+            return Err(Cause::IsADirectory);
+        }
+        let mut path = path.clone();
+        for _ in 0..LINKS_MAX {
+            let place = match self.place(&path) {
+                Err(Cause::NotFound) if options.parents == Parents::Create => {
+                    if let Some((parent, _)) = path.split() {
+                        self.mkdir_all(&parent)?;
+                    }
+                    self.place(&path)?
+                }
+                place => place?,
+            };
+            // Each target starts again at the root handle, so a link that lies leads nowhere new.
+            match fs::readlinkat(&place.dir, &place.name, Vec::new()) {
+                Ok(target) => {
+                    path = self.absolute(&place.parent.join(&OsString::from_vec(target.into_bytes())))
+                }
+                Err(Errno::INVAL | Errno::NOENT) => return Ok(place),
+                Err(errno) => return Err(errno.into()),
+            }
+            if path.names_a_directory() {
+                return Err(Cause::IsADirectory);
+            }
+        }
+        Err(Cause::TooManyLinks)
+    }
+}
+
+impl AtomicFile {
+    fn new(place: Place, path: &VirtualPath, options: CreateOptions) -> Result<Self, Cause> {
+        let Place { dir, name, .. } = place;
+        let old = match fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        if let Some(old) = &old {
+            match Stat::from(old).kind {
+                FileKind::File => {}
+                FileKind::Directory => return Err(Cause::IsADirectory),
+                FileKind::Symlink | FileKind::Other => return Err(Cause::NotAFile),
+            }
+            if options.existing == Existing::Refuse {
+                return Err(Cause::AlreadyExists); // early, before the content is sent; `commit` is what decides
+            }
+            fs::accessat(&dir, &name, Access::WRITE_OK, AtFlags::EACCESS)?;
+        }
+        let temp = Temp::new(dir.try_clone()?)?;
+        if let Some(old) = &old {
+            // Only root may give files away; for anybody else the file was theirs, or becomes it.
+            let _ = fs::fchown(&temp.file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+        }
+        if let Some(mode) = options.mode.or(old.map(|old| old.st_mode)) {
+            fs::fchmod(&temp.file, Mode::from_raw_mode(mode & 0o777))?;
+        }
+        Ok(Self { temp, dir, name, path: path.clone(), options })
+    }
+
+    /// Sets `len` bytes of disk aside, so that a file that cannot fit fails at once. A hint: filesystems that cannot
+    /// do it are silent.
+    ///
+    /// # Errors
+    /// [`Cause::NoSpace`].
+    pub fn preallocate(&mut self, len: u64) -> Result<(), Error> {
+        match fs::fallocate(&self.temp.file, FallocateFlags::KEEP_SIZE, 0, len) {
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => Err(errno).at("write", &self.path),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    /// [`Cause::NoSpace`] above all.
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.temp.file.write_all(bytes).at("write", &self.path)
+    }
+
+    /// Puts the file in its place, in one step.
+    ///
+    /// # Errors
+    /// [`Cause::AlreadyExists`] with [`Existing::Refuse`], also when the other file came while this one was written.
+    /// After any error the old file is as it was.
+    pub fn commit(self) -> Result<Written, Error> {
+        let path = self.path.clone();
+        self.finish().at("write", &path)
+    }
+
+    fn finish(self) -> Result<Written, Cause> {
+        let Self { temp, dir, name, options, .. } = self;
+        if options.durability == Durability::Synced {
+            fs::fsync(&temp.file)?;
+        }
+        let file = temp.file.try_clone()?;
+        let created = temp.publish(&name, options.existing)?;
+        if options.durability == Durability::Synced {
+            Temp::sync_directory(&dir)?;
+        }
+        Ok(Written { stat: Stat::of(&file)?, created })
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.temp.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

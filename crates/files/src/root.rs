@@ -1,0 +1,125 @@
+//! A tree held by one handle, and how a path becomes a handle inside it.
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+};
+
+use rustix::{
+    fs::{self, CWD, Mode, OFlags, ResolveFlags},
+    io::Errno,
+};
+
+use crate::{Cause, Error, VirtualPath, error::At};
+
+/// The flags of a handle that names a directory without opening it for reading: what `…at` calls start from.
+pub(crate) const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
+
+/// openat2 answers EAGAIN when somebody renamed while it walked a `..`, because it can no longer be sure that it is
+/// inside. Trying again is what the manual asks for; so many in a row only an attacker achieves.
+const RETRIES_MAX: usize = 1000;
+
+/// A directory tree that operations cannot leave. Cheap to share behind an `Arc`; all methods take `&self`.
+#[derive(Debug)]
+pub struct Root {
+    handle: OwnedFd,
+    base: VirtualPath,
+    resolver: Resolver,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resolver {
+    /// The kernel keeps every step inside.
+    Confined,
+    /// Plain `openat` from `/`: only for the whole filesystem, where there is no outside.
+    Plain,
+}
+
+/// A name in a directory that is held open: what creating, removing and renaming act on.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) dir: OwnedFd,
+    pub(crate) name: OsString,
+    /// Where `dir` is, for what a link in it says next.
+    pub(crate) parent: VirtualPath,
+}
+
+impl Root {
+    /// The tree below `dir`. Links on the way to `dir` itself are followed: it is the operator's word, not a guest's.
+    ///
+    /// # Errors
+    /// [`Cause::Unsupported`] where the kernel cannot confine (before Linux 5.6, or forbidden by seccomp), and
+    /// whatever opening `dir` says.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let shown = VirtualPath::parse(dir)?;
+        let handle =
+            fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &shown)?;
+        let root = Self { handle, base: VirtualPath::root(), resolver: Resolver::Confined };
+        if !root.confines() {
+            return Err(Error::new("open the tree", &shown, Cause::Unsupported));
+        }
+        Ok(root)
+    }
+
+    /// The whole filesystem, as the user that runs this process sees it.
+    ///
+    /// # Errors
+    /// Whatever opening `/` says.
+    pub fn whole() -> Result<Self, Error> {
+        let slash = VirtualPath::root();
+        let handle =
+            fs::openat(CWD, "/", DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &slash)?;
+        let mut root = Self { handle, base: slash, resolver: Resolver::Confined };
+        if !root.confines() {
+            root.resolver = Resolver::Plain;
+        }
+        Ok(root)
+    }
+
+    /// The same tree, with relative paths starting at `base` (itself seen from the root) in place of `/`.
+    #[must_use]
+    pub fn with_base(mut self, base: &VirtualPath) -> Self {
+        self.base = base.seen_from(&VirtualPath::root());
+        self
+    }
+
+    /// `path` seen from the root, with the base applied: what [`Entry::path`](crate::Entry) starts with.
+    #[must_use]
+    pub fn absolute(&self, path: &VirtualPath) -> VirtualPath {
+        path.seen_from(&self.base)
+    }
+
+    fn confines(&self) -> bool {
+        // A seccomp filter that predates openat2 answers EPERM or ENOSYS; either way it will never work.
+        self.open_at(&VirtualPath::root(), DIRECTORY).is_ok()
+    }
+
+    /// Opens a path seen from the root. Never creates: creating happens by name in a [`Place`].
+    pub(crate) fn open_at(&self, path: &VirtualPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC;
+        if self.resolver == Resolver::Plain {
+            return fs::openat(&self.handle, path.as_os_str(), flags, Mode::empty());
+        }
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        for _ in 0..RETRIES_MAX {
+            match fs::openat2(&self.handle, path.as_os_str(), flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
+                result => return result,
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+
+    /// The directory and the name that `path` (seen from the root) ends in; a link at the end is not followed.
+    pub(crate) fn place(&self, path: &VirtualPath) -> Result<Place, Cause> {
+        let (parent, name) =
+            path.split().ok_or(Cause::InvalidPath { reason: "it names no entry of a directory" })?;
+        Ok(Place { dir: self.open_at(&parent, DIRECTORY)?, name: name.to_owned(), parent })
+    }
+}
+
+/// One step down from a held directory, never through a link.
+pub(crate) fn child(dir: impl AsFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fs::openat(dir, name, flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
