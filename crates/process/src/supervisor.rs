@@ -1,0 +1,197 @@
+//! The owner of a child: it tells how far its life has come, and sees to it that nobody is left in the end.
+
+use std::future;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::sync::watch;
+use tokio::task;
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tracing::warn;
+
+use crate::group::Group;
+use crate::leader::Leader;
+use crate::life::{Exit, Life};
+use crate::stdin::Queue;
+
+/// How long a child is given to end because its stdin was closed; a quarter of its grace if that is less.
+// Programs that heed the end of their input are gone in a few milliseconds; the others need the time after TERM.
+const EOF_WAIT_MAX: Duration = Duration::from_millis(500);
+
+/// How long the killing may take.
+// `stop` promises grace + 500 ms. A kill takes effect in a few milliseconds unless the machine is starved.
+const KILL_WAIT_MAX: Duration = Duration::from_millis(400);
+
+/// Between two looks at who is left: first, and at most.
+const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+
+/// All tasks of this crate.
+pub(crate) static TASKS: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
+
+/// Waits until every child whose handles were dropped, or that was stopped, is gone. For the end of `main`.
+pub async fn all_gone() {
+    TASKS.close();
+    TASKS.wait().await;
+}
+
+pub(crate) struct Supervisor {
+    pub(crate) leader: Leader,
+    pub(crate) group: Arc<Group>,
+    pub(crate) life: watch::Sender<Life>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) writer: AbortOnDropHandle<()>,
+    /// Reads stderr, if that is ours to read. Finished when the tail is complete.
+    pub(crate) stderr: Option<AbortOnDropHandle<()>>,
+    /// Whether the child has a terminal, which is hung up rather than closed.
+    pub(crate) terminal: bool,
+    pub(crate) grace: Duration,
+}
+
+impl Supervisor {
+    pub(crate) async fn run(mut self) {
+        let stop = self.stop.clone();
+        let abandoned = self.life.clone();
+        let wanted = tokio::select! {
+            never = self.live() => never,
+            () = stop.cancelled() => true,
+            () = abandoned.closed() => false,
+        };
+        if wanted {
+            self.ask().await;
+        }
+        self.kill().await;
+    }
+
+    /// Tells the child's end when it comes, and then waits to be told to clean up. Cancel safe.
+    async fn live(&mut self) -> bool {
+        loop {
+            self.step().await;
+        }
+    }
+
+    /// Waits for the next stage of the child's life. Cancel safe.
+    async fn step(&mut self) {
+        let life = *self.life.borrow();
+        match life {
+            Life::Running => {
+                let exit = self.leader.exited().await;
+                self.queue.shut();
+                self.writer.abort();
+                self.life.send_replace(Life::Exited(exit));
+            }
+            Life::Exited(exit) => {
+                if let Some(stderr) = &mut self.stderr {
+                    let _ = stderr.await;
+                    self.stderr = None;
+                }
+                self.life.send_replace(Life::Told(exit));
+            }
+            Life::Told(_) => {
+                // Whoever is left may be meant to stay; without anyone there is no reason to keep a zombie.
+                if !self.has_others().await {
+                    self.group.release();
+                }
+                future::pending::<()>().await;
+            }
+            Life::Gone(_) => future::pending().await,
+        }
+    }
+
+    /// Asks the group to end, first by the end of its input and then by TERM, until its grace has passed.
+    async fn ask(&mut self) {
+        let start = Instant::now();
+        if self.terminal {
+            self.signal(Signal::HUP).await;
+        } else {
+            self.queue.close();
+        }
+        if self.ends_by(start + EOF_WAIT_MAX.min(self.grace / 4)).await && !self.has_others().await {
+            return;
+        }
+        self.signal(Signal::TERM).await;
+        // Someone who was stopped hears of TERM only when continued.
+        self.signal(Signal::CONT).await;
+        let deadline = start + self.grace;
+        if !self.ends_by(deadline).await {
+            return;
+        }
+        let mut looks = looks();
+        while self.has_others().await && Instant::now() < deadline {
+            let pause = looks.next().unwrap_or(LOOK_EVERY.1);
+            sleep(pause.min(deadline - Instant::now())).await;
+        }
+    }
+
+    /// Kills who is left, in the group or out of it, and tells that all are gone.
+    async fn kill(&mut self) {
+        let deadline = Instant::now() + KILL_WAIT_MAX;
+        let mut clean = true;
+        let mut looks = looks();
+        loop {
+            let group = Arc::clone(&self.group);
+            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(0);
+            // Someone seen in the middle of `exec` has no environment, so after a find we look twice.
+            if left == 0 && clean {
+                break;
+            }
+            clean = left == 0;
+            if Instant::now() >= deadline {
+                warn!(pid = self.group.id().as_raw_pid(), left, "processes survived being killed");
+                break;
+            }
+            sleep(looks.next().unwrap_or(LOOK_EVERY.1)).await;
+        }
+        let told = timeout_at(deadline, async {
+            while self.life.borrow().told().is_none() {
+                self.step().await;
+            }
+        });
+        let _ = told.await;
+        self.group.release();
+        let exit = self.life.borrow().told().unwrap_or(Exit::UNKNOWN);
+        self.life.send_replace(Life::Gone(exit));
+    }
+
+    /// Whether the leader has ended by then.
+    async fn ends_by(&mut self, deadline: Instant) -> bool {
+        let ended = timeout_at(deadline, async {
+            while !self.life.borrow().has_exited() {
+                self.step().await;
+            }
+        });
+        ended.await.is_ok()
+    }
+
+    async fn has_others(&self) -> bool {
+        let group = Arc::clone(&self.group);
+        task::spawn_blocking(move || group.has_others()).await.unwrap_or(false)
+    }
+
+    async fn signal(&self, signal: Signal) {
+        if !self.terminal {
+            let _ = self.group.signal(signal);
+            return;
+        }
+        let group = Arc::clone(&self.group);
+        let _ = task::spawn_blocking(move || group.signal_session(signal)).await;
+    }
+}
+
+/// Growing pauses between looks.
+fn looks() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(LOOK_EVERY.0), |pause| Some((*pause * 2).min(LOOK_EVERY.1)))
+}
+
+/// The runtime is going down before the child was ended, so there is nobody to wait: kill, and leave the rest to init.
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        if self.life.borrow().gone().is_none() {
+            self.group.sweep();
+            self.group.release();
+        }
+    }
+}

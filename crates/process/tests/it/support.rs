@@ -1,0 +1,95 @@
+//! What all tests need: children from one-liners, bounded waits, and facts about other processes.
+
+use std::future::Future;
+use std::time::Duration;
+
+use process::{Lines, Piece, Process, Spec};
+
+/// More than any of this takes on a busy machine; reaching it is a failure.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn sh(script: &str) -> Spec {
+    Spec::new("sh").args(["-c", script])
+}
+
+pub(crate) fn python(script: &str) -> Spec {
+    Spec::new("python3").args(["-u", "-c", script])
+}
+
+pub(crate) async fn spawn(spec: &Spec) -> Process {
+    process::spawn(spec).await.unwrap()
+}
+
+/// A bounded wait for something that is going to happen.
+pub(crate) async fn within<T>(limit: Duration, fact: impl Future<Output = T>) -> T {
+    tokio::time::timeout(limit, fact).await.expect("it did not happen in time")
+}
+
+/// A bounded wait for a fact that can only be looked at.
+pub(crate) async fn until(limit: Duration, what: &str, mut fact: impl FnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + limit;
+    while !fact() {
+        assert!(tokio::time::Instant::now() < deadline, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// The next chunk's lines as text.
+pub(crate) async fn some_lines(lines: &mut Lines) -> Option<Vec<String>> {
+    let chunk = within(PATIENCE, lines.next()).await?;
+    Some(chunk.map(text).collect())
+}
+
+/// All lines to the end.
+pub(crate) async fn all_lines(lines: &mut Lines) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Some(some) = some_lines(lines).await {
+        all.extend(some);
+    }
+    all
+}
+
+/// Exactly one line, which a child tells when it is ready.
+pub(crate) async fn one_line(lines: &mut Lines) -> String {
+    let mut some = some_lines(lines).await.expect("a line");
+    assert_eq!(some.len(), 1, "{some:?}");
+    some.remove(0)
+}
+
+fn text(piece: Piece<'_>) -> String {
+    match piece {
+        Piece::Line(line) => String::from_utf8_lossy(line).into_owned(),
+        Piece::TooLong { bytes } => format!("<too long: {bytes}>"),
+    }
+}
+
+/// A process that cannot be mistaken for another one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) pid: u32,
+    started: u64,
+}
+
+impl Identity {
+    pub(crate) fn of(pid: u32) -> Self {
+        Self::find(pid).expect("a live process")
+    }
+
+    /// Whether it lives: a zombie does not.
+    pub(crate) fn lives(self) -> bool {
+        Self::find(self.pid) == Some(self)
+    }
+
+    fn find(pid: u32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let fields: Vec<&str> = stat[stat.rfind(')')? + 2..].split_whitespace().collect();
+        (fields[0] != "Z").then(|| Self { pid, started: fields[19].parse().unwrap() })
+    }
+}
+
+/// How much memory this process holds, in KiB.
+pub(crate) fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
