@@ -27,8 +27,8 @@ mod rename;
 mod stat;
 mod temp;
 
-//mod archive;
-//pub mod unpack;
+mod archive;
+pub mod unpack;
 
 pub use create::{AtomicFile, CreateOptions, Durability, Existing, Written};
 pub use entries::{ENTRIES_MAX, Entry, Page};
