@@ -90,9 +90,18 @@ impl Ring {
 
     /// Whether a reader that has read everything is at the end.
     pub(crate) fn set_sealed(&self, sealed: bool) {
+        self.settle(|state| state.sealed = sealed);
+    }
+
+    /// Seals it for good.
+    fn close(&self) {
+        self.settle(|state| state.closed = true);
+    }
+
+    fn settle(&self, change: impl FnOnce(&mut State)) {
         let mut wakers = Vec::new();
         let mut state = self.shared.state.lock();
-        state.sealed = sealed;
+        change(&mut state);
         state.slots.take_wakers(&mut wakers, None);
         drop(state);
         wakers.into_iter().for_each(std::task::Waker::wake);

@@ -13,7 +13,7 @@ use crate::{Cursor, Follow, Item, Ring, Seq};
 #[derive(Debug)]
 pub struct Reader {
     ring: Ring,
-    key: usize,
+    pub(super) key: usize,
 }
 
 impl Reader {
@@ -30,7 +30,7 @@ impl Reader {
         if let Some(item) = state.take(self.key, now) {
             return Poll::Ready(Some(item));
         }
-        if state.sealed {
+        if state.sealed || state.closed {
             return Poll::Ready(None);
         }
         let old = state.slots.wait(self.key, cx.waker());

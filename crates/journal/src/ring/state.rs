@@ -15,6 +15,8 @@ pub(super) struct State {
     /// The bytes ever appended.
     appended: u64,
     pub(super) sealed: bool,
+    /// The writer has gone: sealed for good.
+    pub(super) closed: bool,
     pub(super) slots: Slots,
 }
 
@@ -33,6 +35,7 @@ impl State {
             newest,
             appended: 0,
             sealed: false,
+            closed: false,
             slots: Slots::default(),
         }
     }

@@ -1,1 +1,219 @@
+use std::{
+    num::NonZeroU64,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::{Duration, Instant},
+};
 
+use bytes::{BufMut, Bytes};
+
+use super::*;
+use crate::{Frames, Item};
+
+fn ring(events: u64, bytes: u64) -> (Writer, Ring) {
+    Ring::new(Retention { events: NonZeroU64::new(events).unwrap(), bytes: NonZeroU64::new(bytes).unwrap() })
+}
+
+fn poll(reader: &mut Reader) -> Poll<Option<Item>> {
+    reader.poll_next(&mut Context::from_waker(Waker::noop()))
+}
+
+fn chunk(reader: &mut Reader) -> crate::Chunk {
+    match poll(reader) {
+        Poll::Ready(Some(Item::Frames(chunk))) => chunk,
+        other => panic!("no frames but {other:?}"),
+    }
+}
+
+/// Encode once: every reader gets the very same memory, whole or sliced.
+#[test]
+fn readers_share_the_memory_of_a_batch() {
+    let (mut writer, ring) = ring(10, 1000);
+    let mut all = ring.reader(Start::Oldest).unwrap();
+    writer.append(["one", "two"].into_iter().collect());
+    let mut rest = ring.reader(Start::Resume(Seq::new(1))).unwrap();
+    let (all, rest) = (chunk(&mut all), chunk(&mut rest));
+    assert_eq!((all.bytes(), rest.bytes()), ("onetwo".into(), "two".into()));
+    assert_eq!(all.frame(1).as_ptr(), rest.bytes().as_ptr());
+}
+
+#[test]
+fn a_rendered_frame_contains_the_number_it_gets() {
+    let (mut writer, ring) = ring(10, 1000);
+    writer.append(Frames::one("x"));
+    let mut batch = writer.batch();
+    for _ in 0..2 {
+        let next = batch.next_seq();
+        assert_eq!(batch.push(|seq, out| out.put_slice(format!("id: {seq}\n").as_bytes())), next);
+    }
+    let appended = batch.append().unwrap();
+    assert_eq!(appended.range(), Seq::new(2)..=Seq::new(3));
+    let mut reader = ring.reader(Start::Resume(Seq::new(1))).unwrap();
+    let read = chunk(&mut reader);
+    assert_eq!(read.bytes(), "id: 2\nid: 3\n");
+    assert_eq!(read.bytes().as_ptr(), appended.bytes().as_ptr());
+    assert!(writer.batch().append().is_none());
+}
+
+/// A batch that is not appended leaves nothing behind, neither bytes nor numbers.
+#[test]
+fn a_dropped_batch_is_as_if_it_never_was() {
+    let (mut writer, _ring) = ring(10, 1000);
+    let mut batch = writer.batch();
+    batch.push(|_, out| out.put_slice(b"lost"));
+    drop(batch);
+    let mut batch = writer.batch();
+    batch.push(|_, out| out.put_slice(b"kept"));
+    let chunk = batch.append().unwrap();
+    assert_eq!((chunk.first(), chunk.bytes()), (Seq::new(1), Bytes::from("kept")));
+}
+
+/// Batches lie side by side in one segment; one that does not fit gets memory of its own.
+#[test]
+fn batches_share_segments() {
+    let (mut writer, _ring) = ring(1000, u64::MAX);
+    let mut render = |size: usize| {
+        let mut batch = writer.batch();
+        batch.reserve(size);
+        batch.push(|_, out| out.put_bytes(b'x', size));
+        batch.append().unwrap().bytes()
+    };
+    let (first, second) = (render(1000), render(1000));
+    assert_eq!(first.as_ptr().wrapping_add(1000), second.as_ptr());
+    let large = render(SEGMENT_BYTES + 1);
+    assert_eq!(large.len(), SEGMENT_BYTES + 1);
+    assert_eq!(render(10).len(), 10);
+}
+
+/// acp #16: a line larger than the whole ring still reaches who waits for it.
+#[test]
+fn the_last_batch_is_kept_whatever_its_size() {
+    let (mut writer, ring) = ring(10, 100);
+    let mut reader = ring.reader(Start::Newest).unwrap();
+    writer.append(Frames::one("small"));
+    writer.append(Frames::one(vec![0; 1000]));
+    assert!(matches!(poll(&mut reader), Poll::Ready(Some(Item::Gap(_)))));
+    assert_eq!(chunk(&mut reader).bytes().len(), 1000);
+    assert_eq!((ring.bounds().bytes, ring.bounds().oldest), (1000, Seq::new(2)));
+}
+
+/// Batches are dropped as a whole, but the limit in events is exact.
+#[test]
+fn a_batch_half_out_is_half_readable() {
+    let (mut writer, ring) = ring(3, 1000);
+    writer.append(["1", "2", "3"].into_iter().collect());
+    writer.append(["4", "5"].into_iter().collect());
+    let bounds = ring.bounds();
+    assert_eq!((bounds.oldest, bounds.newest, bounds.events), (Seq::new(3), Seq::new(5), 3));
+    let mut reader = ring.reader(Start::Oldest).unwrap();
+    assert_eq!(chunk(&mut reader).bytes(), "3");
+    assert_eq!(chunk(&mut reader).bytes(), "45");
+}
+
+/// acp #19: only a reader that moved lately holds the writer, and only while it is more than half a ring behind.
+#[test]
+fn a_moving_reader_presses_and_a_stalled_one_does_not() {
+    let (mut writer, ring) = ring(10, 1000);
+    let now = Instant::now;
+    let mut reader = ring.reader(Start::Newest).unwrap();
+    (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
+    assert!(!writer.pressed(now()), "half is not more than half");
+    writer.append(Frames::one("x"));
+    assert!(writer.pressed(now()), "just opened, six of ten behind");
+    assert!(!writer.pressed(now() + MOVING), "it did not move for 250 ms");
+    chunk(&mut reader);
+    assert!(!writer.pressed(now()), "five behind");
+    writer.append(Frames::one(vec![0; 501]));
+    assert!(writer.pressed(now()), "more than half the bytes behind");
+    drop(reader);
+    assert!(!writer.pressed(now()), "nobody there");
+}
+
+/// acp #19: a reader that waited had nothing to take, so its time starts with the append that it waited for.
+#[test]
+fn a_reader_that_waited_for_long_counts_as_moving() {
+    let (mut writer, ring) = ring(2, 1000);
+    let mut reader = ring.reader(Start::Newest).unwrap();
+    ring.shared.state.lock().slots.get_mut(reader.key).unwrap().moved_at -= 4 * MOVING;
+    assert!(poll(&mut reader).is_pending());
+    (0..2).for_each(|_| _ = writer.append(Frames::one("x")));
+    assert!(writer.pressed(Instant::now()));
+    assert!(!writer.pressed(Instant::now() + MOVING));
+}
+
+/// acp #19: ten stalled readers hold the writer for about 250 ms in all, not each, and not again and again.
+#[test]
+fn stalled_readers_hold_the_writer_once() {
+    const TICK: Duration = Duration::from_millis(1);
+    let (mut writer, ring) = ring(8, 1000);
+    let mut readers = Vec::from_iter((0..10).map(|_| ring.reader(Start::Newest).unwrap()));
+    readers.iter_mut().for_each(|reader| assert!(poll(reader).is_pending()));
+    let (start, mut held) = (Instant::now(), Duration::ZERO);
+    for _ in 0..1000 {
+        while writer.pressed(start + held) {
+            held += TICK;
+        }
+        writer.append(Frames::one("x"));
+    }
+    assert!(held >= MOVING - TICK, "they kept up until then: {held:?}");
+    // The wake-ups took real time, which is not on the test's clock.
+    assert!(held < MOVING + start.elapsed() + 2 * TICK, "held for {held:?}");
+}
+
+#[test]
+fn dropping_a_reader_frees_its_slot() {
+    let (_writer, ring) = ring(10, 1000);
+    let (one, mut two) = (ring.reader(Start::Oldest).unwrap(), ring.reader(Start::Oldest).unwrap());
+    assert!(poll(&mut two).is_pending());
+    assert_eq!(ring.readers(), 2);
+    drop((one, two));
+    assert_eq!(ring.readers(), 0);
+    assert!(!ring.shared.state.lock().slots.waiting());
+    let _three = ring.reader(Start::Oldest).unwrap();
+    assert_eq!(ring.shared.state.lock().slots.iter().count(), 1);
+}
+
+/// A waker may own the task that owns the reader: it must be dropped outside the lock.
+#[test]
+fn a_waker_that_owns_its_reader_does_not_lock_up() {
+    struct Task(Mutex<Option<Reader>>);
+    impl std::task::Wake for Task {
+        fn wake(self: Arc<Self>) {}
+    }
+    let (mut writer, ring) = ring(10, 1000);
+    let task = Arc::new(Task(Mutex::new(None)));
+    let mut reader = ring.reader(Start::Newest).unwrap();
+    let waker = Waker::from(Arc::clone(&task));
+    assert!(reader.poll_next(&mut Context::from_waker(&waker)).is_pending());
+    *task.0.lock() = Some(reader);
+    drop((task, waker));
+    writer.append(Frames::one("x"));
+    assert_eq!(ring.readers(), 0);
+}
+
+#[test]
+fn dropping_the_writer_ends_the_stream() {
+    let (mut writer, ring) = ring(10, 1000);
+    writer.append(Frames::one("x"));
+    let mut reader = ring.reader(Start::Oldest).unwrap();
+    drop(writer);
+    ring.set_sealed(false);
+    chunk(&mut reader);
+    let next = pin!(reader.next());
+    assert!(matches!(next.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
+}
+
+/// acp #18: an unknown id opens all the same, tells the gap first, and the gap is true when it is told.
+#[test]
+fn resuming_from_what_is_not_there_tells_the_gap_first() {
+    let (mut writer, ring) = ring(2, 1000);
+    (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
+    for asked in [0, 2, 6, u64::MAX] {
+        let mut reader = ring.reader(Start::Resume(Seq::new(asked))).unwrap();
+        // The ring moves on between opening and reading.
+        writer.append(Frames::one("x"));
+        let Poll::Ready(Some(Item::Gap(gap))) = poll(&mut reader) else { panic!("no gap after {asked}") };
+        assert_eq!(gap, ring.bounds().gap());
+        assert_eq!(chunk(&mut reader).first(), gap.oldest);
+    }
+}

@@ -82,7 +82,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.seal();
+        self.ring.close();
     }
 }
 

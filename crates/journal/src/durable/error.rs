@@ -1,0 +1,81 @@
+//! What can go wrong with journals on disk.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use crate::Seq;
+
+/// What can go wrong with journals on disk.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Another process, or another store in this one, has the file open.
+    #[error("`{}` is in use by another store", .0.display())]
+    Locked(PathBuf),
+    /// The file was written by a newer version; it was not touched.
+    #[error("`{}` has format {found}, and this version knows formats up to {known}", .path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The format it has.
+        found: i64,
+        /// The newest format this version can read.
+        known: i64,
+    },
+    /// The file is a database, but not one of journals; it was not touched.
+    #[error("`{}` is a database of something else", .0.display())]
+    Foreign(PathBuf),
+    /// The file is damaged or no database at all; it was not touched.
+    #[error("`{}` is not a readable database", .path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        source: Arc<rusqlite::Error>,
+    },
+    /// The file could not be opened.
+    #[error("could not open `{}`", .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: Arc<rusqlite::Error>,
+    },
+    /// The lock beside the file, or a thread for it, could not be had.
+    #[error("could not prepare `{}`", .path.display())]
+    Prepare {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: Arc<io::Error>,
+    },
+    /// Nothing of this was written.
+    #[error("could not write to the journal file")]
+    Write(#[source] Arc<rusqlite::Error>),
+    /// It may work when tried again.
+    #[error("could not read from the journal file")]
+    Read(#[source] Arc<rusqlite::Error>),
+    /// A frame that must be kept is not in the file.
+    #[error("frame {0} is missing from the journal file")]
+    Missing(Seq),
+    /// The journal was deleted.
+    #[error("the journal was deleted")]
+    Deleted,
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// The thread that writes, or one that reads, has died.
+    #[error("a thread of the store has died")]
+    Died,
+}
+
+impl Error {
+    pub(super) fn write(source: rusqlite::Error) -> Error {
+        Error::Write(Arc::new(source))
+    }
+
+    pub(super) fn read(source: rusqlite::Error) -> Error {
+        Error::Read(Arc::new(source))
+    }
+}

@@ -1,0 +1,123 @@
+//! One journal on disk, as its users hold it.
+
+use std::{
+    ops::RangeInclusive,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use super::{
+    Error, Reader,
+    pool::Pool,
+    queue::{Append, Queue, Request},
+};
+use crate::{Bounds, Cursor, Frames, Journal, Ring, Seq, Start};
+
+/// One journal on disk; clones are handles to the same journal, and any of them may append.
+#[derive(Debug, Clone)]
+pub struct Durable {
+    pub(super) shared: Arc<Shared>,
+    pub(super) queue: Queue,
+    pub(super) pool: Arc<Pool>,
+}
+
+/// What the writer thread shows of a journal.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) id: i64,
+    /// What is committed and published. Never behind the tail.
+    pub(super) bounds: Mutex<Bounds>,
+    /// The last committed frames, and who waits for more.
+    pub(super) tail: Ring,
+    /// Set before the first of its rows is removed.
+    pub(super) deleted: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn bounds(&self) -> Bounds {
+        *self.bounds.lock()
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire)
+    }
+}
+
+impl Durable {
+    /// Appends all frames, in order and side by side; answers with their numbers once they are committed.
+    ///
+    /// A frame is kept in memory for a while as it was handed over: do not pass a small slice of something large.
+    ///
+    /// Dropping the future does not take back what was queued: the frames may be appended or not.
+    ///
+    /// # Errors
+    /// [`Error::Write`] when the file refuses them, and nothing was appended; [`Error::Deleted`], [`Error::Closed`],
+    /// [`Error::Died`].
+    pub async fn append(&self, frames: Frames) -> Result<RangeInclusive<Seq>, Error> {
+        let journal = Arc::clone(&self.shared);
+        self.queue.ask(|reply| Request::Append(Append { journal, frames, reply })).await
+    }
+
+    /// What is committed now.
+    pub fn bounds(&self) -> Bounds {
+        self.shared.bounds()
+    }
+
+    /// The position `seq` in this journal's epoch.
+    pub fn cursor(&self, seq: Seq) -> Cursor {
+        self.shared.tail.cursor(seq)
+    }
+
+    /// How many readers are open.
+    pub fn readers(&self) -> usize {
+        self.shared.tail.readers()
+    }
+
+    /// A reader from `from` on: replay and live tail in one.
+    ///
+    /// # Errors
+    /// For [`Start::After`]: [`crate::Error::Unknown`] and [`crate::Error::Expired`].
+    pub fn reader(&self, from: Start) -> Result<Reader, crate::Error> {
+        let (position, gap) = crate::error::place(&self.bounds(), from)?;
+        Ok(Reader::new(Arc::clone(&self.shared), Arc::clone(&self.pool), position, gap))
+    }
+
+    /// Nothing more is to come for now: a reader that has read everything is at the end. Not kept on disk.
+    pub fn seal(&self) {
+        self.shared.tail.set_sealed(true);
+    }
+
+    /// More may come again: new reads wait for it.
+    pub fn unseal(&self) {
+        self.shared.tail.set_sealed(false);
+    }
+}
+
+impl Journal for Durable {
+    type Reader = Reader;
+    type Error = Error;
+
+    async fn append(&mut self, frames: Frames) -> Result<RangeInclusive<Seq>, Error> {
+        Durable::append(self, frames).await
+    }
+
+    fn seal(&mut self) {
+        Durable::seal(self);
+    }
+
+    fn unseal(&mut self) {
+        Durable::unseal(self);
+    }
+
+    fn bounds(&self) -> Bounds {
+        Durable::bounds(self)
+    }
+
+    fn reader(&self, from: Start) -> Result<Reader, crate::Error> {
+        Durable::reader(self, from)
+    }
+}

@@ -1,0 +1,167 @@
+//! One file of journals.
+
+use std::{
+    fs::{File, TryLockError},
+    io,
+    num::NonZeroU64,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread::JoinHandle,
+};
+
+use tracing::error;
+
+use super::{
+    Durable, Error,
+    checkpoint::{self, Signal},
+    ledger::Marks,
+    pool::Pool,
+    queue::{self, Closer, Queue, Request},
+    schema, writer,
+};
+use crate::{Bounds, Epoch, Retention};
+
+/// What an acknowledged append survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sync {
+    /// The death of the process, however sudden. A power cut may take the last moments.
+    #[default]
+    Normal,
+    /// A power cut too, at a few times the latency.
+    Full,
+}
+
+/// One file of journals, and the threads that write it.
+///
+/// Dropping it, or closing it, writes what is queued, ends the threads and lets other processes in. That blocks for
+/// as long as it takes; journals and readers that are still held are then closed.
+#[derive(Debug)]
+pub struct Store {
+    queue: Queue,
+    closer: Closer,
+    pool: Arc<Pool>,
+    signal: Arc<Signal>,
+    writer: Option<JoinHandle<()>>,
+    checkpoint: Option<JoinHandle<()>>,
+    lock: Option<File>,
+}
+
+/// A journal in a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub bounds: Bounds,
+}
+
+impl Store {
+    /// Opens the file, or creates it. Blocks: a start-up affair.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], [`Error::Newer`], [`Error::Foreign`], [`Error::Corrupt`], [`Error::Open`],
+    /// [`Error::Prepare`]; the file is then as it was.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Store, Error> {
+        Store::open_with(path, Sync::Normal)
+    }
+
+    /// As [`Store::open`], with a say in what an append survives.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_with(path: impl Into<PathBuf>, sync: Sync) -> Result<Store, Error> {
+        let path = path.into();
+        let lock = lock(&path)?;
+        let conn = schema::open(&path, sync)?;
+        let copier = schema::open_again(&path);
+        let copier = copier.map_err(|source| Error::Open { path: path.clone(), source: Arc::new(source) })?;
+        let prepare = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
+        let (queue, closer, requests) = queue::queue();
+        let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
+        let mut store =
+            Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock: Some(lock) };
+        store.writer = Some(writer::start(conn, requests, Arc::clone(&store.signal)).map_err(prepare)?);
+        store.checkpoint = Some(checkpoint::start(copier, Arc::clone(&store.signal)).map_err(prepare)?);
+        Ok(store)
+    }
+
+    /// The journal of that name, created if there is none. It has the same epoch and frames whenever it is opened;
+    /// the retention is that of the last call.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::Died`].
+    pub async fn journal(&self, name: &str, retention: Retention) -> Result<Durable, Error> {
+        let name = name.to_owned();
+        let shared = self.queue.ask(|reply| Request::Open { name, retention, reply }).await?;
+        Ok(Durable { shared, queue: self.queue.clone(), pool: Arc::clone(&self.pool) })
+    }
+
+    /// Deletes the journal of that name; answers whether there was one. A later one of that name is a new journal.
+    ///
+    /// # Errors
+    /// [`Error::Write`], [`Error::Died`].
+    pub async fn delete(&self, name: &str) -> Result<bool, Error> {
+        let name = name.to_owned();
+        self.queue.ask(|reply| Request::Delete { name, reply }).await
+    }
+
+    /// All journals, by name.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn list(&self) -> Result<Vec<Listed>, Error> {
+        Arc::clone(&self.pool).run(list).await
+    }
+
+    /// Writes what is queued and ends the threads, as dropping does. Blocks until that is done.
+    pub fn close(self) {}
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.closer.close();
+        let writer = self.writer.take().map(JoinHandle::join);
+        self.signal.close();
+        let checkpoint = self.checkpoint.take().map(JoinHandle::join);
+        if matches!(writer, Some(Err(_))) || matches!(checkpoint, Some(Err(_))) {
+            error!("a thread of the journal store had died");
+        }
+        self.pool.clear();
+        // Last: only now may another process write.
+        drop(self.lock.take());
+    }
+}
+
+/// Takes the lock beside the file. It goes with the process, however that ends; the empty file stays.
+fn lock(path: &Path) -> Result<File, Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-lock");
+    let failed = |source: io::Error| Error::Prepare { path: path.into(), source: Arc::new(source) };
+    let file = File::options().create(true).truncate(false).write(true).open(name).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(path.into())),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+fn list(conn: &rusqlite::Connection) -> rusqlite::Result<Vec<Listed>> {
+    // One snapshot for all of it.
+    let snapshot = conn.unchecked_transaction()?;
+    let select =
+        "SELECT id, name, epoch, keep_events, keep_bytes FROM journals WHERE name IS NOT NULL ORDER BY name";
+    let mut select = snapshot.prepare_cached(select)?;
+    let rows = select.query_map([], |row| {
+        let number = |column| {
+            let bits = NonZeroU64::new(row.get::<_, i64>(column)? as u64);
+            bits.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, 0))
+        };
+        let retention = Retention { events: number(3)?, bytes: number(4)? };
+        Ok((row.get(0)?, row.get(1)?, Epoch::from_bits(number(2)?), retention))
+    })?;
+    rows.map(|row| {
+        let (id, name, epoch, retention): (i64, String, Epoch, Retention) = row?;
+        Ok(Listed { name, bounds: Marks::load(&snapshot, id, retention)?.bounds(epoch) })
+    })
+    .collect()
+}
