@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::group::Group;
-use crate::life::{self, Exit, Life};
+use crate::life::{self, Exit, Hold, Life};
 use crate::stderr::Ring;
 
 /// A handle on a child; clones are the same child. When all handles of a child are dropped, its stdin and stdout
@@ -22,6 +22,7 @@ pub struct Control {
     pub(crate) ring: Arc<Mutex<Ring>>,
     pub(crate) stop: CancellationToken,
     pub(crate) life: watch::Receiver<Life>,
+    pub(crate) _hold: Hold,
 }
 
 impl Control {

@@ -1,8 +1,10 @@
 //! How far a child's life has come: what the supervisor tells and everyone else watches.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio_util::sync::DropGuard;
 
 /// How a child ended. Both are `None` when it is not known: it could not be killed, or someone else reaped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,9 @@ impl Life {
         }
     }
 }
+
+/// Held by everyone outside who has a use for the child. When the last one drops it, the child is abandoned.
+pub(crate) type Hold = Arc<DropGuard>;
 
 /// Waits until `reached` gives an exit. When the runtime that supervised the child is gone, so is the child.
 pub(crate) async fn reach(life: &mut watch::Receiver<Life>, reached: fn(&Life) -> Option<Exit>) -> Exit {

@@ -1,13 +1,11 @@
 //! The child's stdout as lines, read in the task of whoever asks.
 
 use std::fmt;
-use std::io;
-use std::os::fd::OwnedFd;
 
 use tokio::sync::watch;
 
 use crate::framer::{Chunk, Framer};
-use crate::life::{self, Life};
+use crate::life::{self, Hold, Life};
 use crate::outlet::Outlet;
 
 /// The child's stdout. Whoever does not read it makes the child wait once the pipe is full.
@@ -15,12 +13,17 @@ pub struct Lines {
     outlet: Outlet,
     framer: Framer,
     life: watch::Receiver<Life>,
+    _hold: Hold,
 }
 
 impl Lines {
-    pub(crate) fn new(fd: OwnedFd, life: &watch::Receiver<Life>, line_bytes_max: usize) -> io::Result<Self> {
-        let outlet = Outlet::pipe(fd, life.clone())?;
-        Ok(Self { outlet, framer: Framer::new(line_bytes_max), life: life.clone() })
+    pub(crate) fn new(
+        outlet: Outlet,
+        line_bytes_max: usize,
+        life: watch::Receiver<Life>,
+        hold: Hold,
+    ) -> Self {
+        Self { outlet, framer: Framer::new(line_bytes_max), life, _hold: hold }
     }
 
     /// Waits for more output and hands out every complete line of it. A chunk may be empty of lines only if it is not

@@ -90,10 +90,12 @@ impl Outlet {
             match ready.try_io(|fd| Ok(rustix::io::read(fd.get_ref(), spare_capacity(buffer))?)) {
                 Ok(Ok(0)) => return self.end(),
                 Ok(Ok(read)) => {
-                    if self.short_means_empty && read < asked {
+                    let empty = self.short_means_empty && read < asked;
+                    if empty {
+                        // Spares the call that would only say so.
                         ready.clear_ready();
                     }
-                    self.took(read);
+                    self.took(read, empty);
                     return read;
                 }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -108,17 +110,17 @@ impl Outlet {
     fn last(&mut self, buffer: &mut Vec<u8>) -> usize {
         match rustix::io::read(self.fd.get_ref(), spare_capacity(buffer)) {
             Ok(read) if read > 0 && matches!(self.phase, Phase::Draining { .. }) => {
-                self.took(read);
+                self.took(read, false);
                 read
             }
             _ => self.end(),
         }
     }
 
-    fn took(&mut self, read: usize) {
+    fn took(&mut self, read: usize, empty: bool) {
         if let Phase::Draining { left } = &mut self.phase {
             *left = left.saturating_sub(read);
-            if *left == 0 {
+            if empty || *left == 0 {
                 self.found_empty();
             }
         } else if let Phase::Settling { until } = self.phase

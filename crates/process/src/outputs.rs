@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::READ_BYTES;
-use crate::life::{self, Life};
+use crate::life::{self, Hold, Life};
 use crate::outlet::Outlet;
 use crate::stderr::Ring;
 
@@ -39,6 +39,7 @@ pub struct Outputs {
     buffers: [Vec<u8>; 2],
     ring: Arc<Mutex<Ring>>,
     life: watch::Receiver<Life>,
+    _hold: Hold,
 }
 
 impl Outputs {
@@ -47,8 +48,9 @@ impl Outputs {
         stderr: Option<Outlet>,
         ring: Arc<Mutex<Ring>>,
         life: watch::Receiver<Life>,
+        hold: Hold,
     ) -> Self {
-        Self { stdout, stderr, buffers: [Vec::new(), Vec::new()], ring, life }
+        Self { stdout, stderr, buffers: [Vec::new(), Vec::new()], ring, life, _hold: hold }
     }
 
     /// Waits for the next output. `None` is the end: all was told and the process has exited. Cancel safe.

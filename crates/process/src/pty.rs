@@ -65,7 +65,7 @@ async fn start(spec: &Spec, size: Size) -> io::Result<Pty> {
     let (master, slave) = open_pair(size)?;
     let started = Started::new(spec, Wiring::Terminal(slave)).await?;
     let outlet = Outlet::terminal(master.try_clone()?, started.life.clone())?;
-    let outputs = Outputs::new(outlet, None, Arc::clone(&started.ring), started.life.clone());
+    let outputs = started.outputs(outlet, None);
     let (stdin, control) = started.supervise(spec, Inlet::Terminal(master.try_clone()?), None)?;
     Ok(Pty { stdin, outputs, screen: Screen { master: Arc::new(master) }, control })
 }

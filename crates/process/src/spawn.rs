@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::birth::{self, Wiring};
 use crate::group::Group;
 use crate::leader::Leader;
-use crate::life::Life;
+use crate::life::{Hold, Life};
 use crate::mark::Mark;
 use crate::outlet::Outlet;
 use crate::stderr::{self, Ring};
@@ -61,8 +61,10 @@ pub async fn spawn_raw(spec: &Spec) -> Result<Raw, Error> {
 async fn lines(spec: &Spec) -> io::Result<Process> {
     let mut started = Started::new(spec, Wiring::Pipes).await?;
     let (stdin, stdout, stderr) = started.pipes()?;
-    let stdout = Lines::new(stdout, &started.life, spec.limits.line_bytes_max)?;
-    let stderr = Outlet::pipe(stderr, started.life.clone())?;
+    let stdout = started.outlet(stdout)?;
+    let stderr = started.outlet(stderr)?;
+    let stdout =
+        Lines::new(stdout, spec.limits.line_bytes_max, started.life.clone(), Arc::clone(&started.hold));
     let (stdin, control) = started.supervise(spec, Inlet::Lines(stdin), Some(stderr))?;
     Ok(Process { stdin, stdout, control })
 }
@@ -70,9 +72,9 @@ async fn lines(spec: &Spec) -> io::Result<Process> {
 async fn raw(spec: &Spec) -> io::Result<Raw> {
     let mut started = Started::new(spec, Wiring::Pipes).await?;
     let (stdin, stdout, stderr) = started.pipes()?;
-    let stdout = Outlet::pipe(stdout, started.life.clone())?;
-    let stderr = Outlet::pipe(stderr, started.life.clone())?;
-    let outputs = Outputs::new(stdout, Some(stderr), Arc::clone(&started.ring), started.life.clone());
+    let stdout = started.outlet(stdout)?;
+    let stderr = started.outlet(stderr)?;
+    let outputs = started.outputs(stdout, Some(stderr));
     let (stdin, control) = started.supervise(spec, Inlet::Bytes(stdin), None)?;
     Ok(Raw { stdin, outputs, control })
 }
@@ -91,7 +93,9 @@ pub(crate) struct Started {
     group: Arc<Group>,
     tell: watch::Sender<Life>,
     pub(crate) life: watch::Receiver<Life>,
-    pub(crate) ring: Arc<Mutex<Ring>>,
+    ring: Arc<Mutex<Ring>>,
+    abandoned: CancellationToken,
+    hold: Hold,
 }
 
 impl Started {
@@ -99,6 +103,7 @@ impl Started {
         let mark = Mark::new();
         let child = spawner::start(birth::command(spec, &mark, wiring)?).await?;
         let (tell, life) = watch::channel(Life::Running);
+        let abandoned = CancellationToken::new();
         Ok(Self {
             leader: Leader::new(child.pid())?,
             group: Arc::new(Group::new(child.pid(), &mark)),
@@ -106,6 +111,8 @@ impl Started {
             tell,
             life,
             ring: Arc::new(Mutex::new(Ring::new(spec.limits.stderr_bytes_max))),
+            hold: Arc::new(abandoned.clone().drop_guard()),
+            abandoned,
         })
     }
 
@@ -115,6 +122,15 @@ impl Started {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((stdin.into(), stdout.into(), stderr.into())),
             _ => Err(io::Error::other("the child has no pipes")),
         }
+    }
+
+    fn outlet(&self, fd: OwnedFd) -> io::Result<Outlet> {
+        Outlet::pipe(fd, self.life.clone())
+    }
+
+    pub(crate) fn outputs(&self, stdout: Outlet, stderr: Option<Outlet>) -> Outputs {
+        let (ring, hold) = (Arc::clone(&self.ring), Arc::clone(&self.hold));
+        Outputs::new(stdout, stderr, ring, self.life.clone(), hold)
     }
 
     /// Hands the child over to its supervisor, who reads `stderr` if it is given.
@@ -136,6 +152,7 @@ impl Started {
             group: Arc::clone(&self.group),
             life: self.tell,
             stop: stop.clone(),
+            abandoned: self.abandoned,
             queue: Arc::clone(&queue),
             writer: AbortOnDropHandle::new(TASKS.spawn(writer.run())),
             stderr: stderr.map(collect).map(AbortOnDropHandle::new),
@@ -144,7 +161,13 @@ impl Started {
         };
         // It ends by itself when the child is stopped or its handles are dropped; `all_gone` waits for it.
         drop(TASKS.spawn(supervisor.run()));
-        let control = Control { group: self.group, ring: self.ring, stop, life: self.life.clone() };
-        Ok((Stdin::new(queue, self.life), control))
+        let control = Control {
+            group: self.group,
+            ring: self.ring,
+            stop,
+            life: self.life,
+            _hold: Arc::clone(&self.hold),
+        };
+        Ok((Stdin::new(queue, self.hold), control))
     }
 }

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use crate::Limits;
-use crate::life::Life;
+use crate::life::Hold;
 use crate::watched::watch_nonblocking;
 
 /// How many messages go into one write. Each takes up to two of the 1 024 slices that the system allows.
@@ -27,8 +27,7 @@ pub struct Stdin {
 
 struct Handle {
     queue: Arc<Queue>,
-    /// Counts as someone who still has a use for the child.
-    _life: watch::Receiver<Life>,
+    _hold: Hold,
 }
 
 /// Why something was not queued.
@@ -43,8 +42,8 @@ pub enum SendError {
 }
 
 impl Stdin {
-    pub(crate) fn new(queue: Arc<Queue>, life: watch::Receiver<Life>) -> Self {
-        Self { handle: Arc::new(Handle { queue, _life: life }) }
+    pub(crate) fn new(queue: Arc<Queue>, hold: Hold) -> Self {
+        Self { handle: Arc::new(Handle { queue, _hold: hold }) }
     }
 
     /// Queues a message without waiting. To a child that is spoken to in lines it is written with a `\n` at its end, in

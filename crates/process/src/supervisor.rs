@@ -42,6 +42,8 @@ pub(crate) struct Supervisor {
     pub(crate) group: Arc<Group>,
     pub(crate) life: watch::Sender<Life>,
     pub(crate) stop: CancellationToken,
+    /// Cancelled when nobody outside has a use for the child any more.
+    pub(crate) abandoned: CancellationToken,
     pub(crate) queue: Arc<Queue>,
     pub(crate) writer: AbortOnDropHandle<()>,
     /// Reads stderr, if that is ours to read. Finished when the tail is complete.
@@ -54,11 +56,11 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     pub(crate) async fn run(mut self) {
         let stop = self.stop.clone();
-        let abandoned = self.life.clone();
+        let abandoned = self.abandoned.clone();
         let wanted = tokio::select! {
             never = self.live() => never,
             () = stop.cancelled() => true,
-            () = abandoned.closed() => false,
+            () = abandoned.cancelled() => false,
         };
         if wanted {
             self.ask().await;

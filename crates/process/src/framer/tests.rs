@@ -58,7 +58,10 @@ fn lines_come_without_their_ends() {
 
 #[test]
 fn every_other_byte_survives() {
-    check(&[b"a\0\xff\n", b"\xc3", b"\xa4\n", b"a\rb\n", b"\r\r\n"], &[b"a\0\xff", b"\xc3\xa4", b"a\rb", b"\r"]);
+    check(
+        &[b"a\0\xff\n", b"\xc3", b"\xa4\n", b"a\rb\n", b"\r\r\n"],
+        &[b"a\0\xff", b"\xc3\xa4", b"a\rb", b"\r"],
+    );
 }
 
 #[test]
