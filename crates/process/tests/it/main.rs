@@ -9,4 +9,11 @@
 
 mod support;
 
+mod birth;
 mod lines;
+mod parent;
+mod pty;
+mod raw;
+mod stderr;
+mod stdin;
+mod stop;

@@ -93,3 +93,22 @@ pub(crate) fn resident_kib() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
+
+/// The mark that a child was given.
+pub(crate) fn mark_of(pid: u32) -> String {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let marks = environment.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"TOMBOLO_CHILD="));
+    String::from_utf8(marks.last().unwrap().to_vec()).unwrap()
+}
+
+/// Everyone alive who carries a mark.
+pub(crate) fn marked(mark: &str) -> Vec<u32> {
+    let pids = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let carries = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
+    };
+    pids.filter(carries).collect()
+}

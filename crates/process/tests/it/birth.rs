@@ -1,0 +1,98 @@
+//! How a child comes into the world, and why it does not.
+
+use std::os::unix::fs::PermissionsExt;
+
+use process::{Error, Reason, Spec, spawn as try_spawn};
+
+use crate::support::*;
+
+async fn reason(spec: Spec) -> (Reason, String) {
+    match try_spawn(&spec).await {
+        Err(error @ Error::Spawn { .. }) => {
+            let words = error.to_string();
+            let Error::Spawn { reason, .. } = error else { unreachable!() };
+            (reason, words)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_is_said_in_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "#!/nowhere/sh\n").unwrap();
+    let (found, words) = reason(Spec::new("no-such-program-anywhere")).await;
+    assert_eq!(found, Reason::NotFound);
+    assert_eq!(words, "could not start `no-such-program-anywhere`: no such program");
+    assert_eq!(reason(Spec::new(dir.path().join("none"))).await.0, Reason::NotFound);
+    assert_eq!(reason(Spec::new(&file)).await.0, Reason::NotExecutable);
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(reason(Spec::new(&file)).await.0, Reason::NoInterpreter);
+    let nowhere = dir.path().join("nowhere");
+    assert_eq!(reason(sh("true").cwd(&nowhere)).await.0, Reason::NoDirectory(nowhere));
+    assert_eq!(reason(sh("true").cwd(&file)).await.0, Reason::NoDirectory(file));
+}
+
+#[tokio::test]
+async fn a_child_gets_what_its_spec_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = sh("pwd -P; echo $ADDED; echo ${HOME-none}; echo ${#TOMBOLO_CHILD}")
+        .cwd(dir.path())
+        .env("ADDED", "a b")
+        .env_remove("HOME");
+    let mut child = spawn(&spec).await;
+    let cwd = dir.path().canonicalize().unwrap();
+    assert_eq!(all_lines(&mut child.stdout).await, [cwd.to_str().unwrap(), "a b", "none", "32"]);
+    let mut child = spawn(&Spec::new("/usr/bin/env").env_clear().env("ONLY", "this")).await;
+    let names: Vec<_> = all_lines(&mut child.stdout).await;
+    assert!(names.len() == 2 && names.contains(&"ONLY=this".to_owned()), "{names:?}");
+    assert!(!format!("{spec:?}").contains("a b"), "a value was shown");
+}
+
+/// Descriptors, blocked and ignored signals stay with us; the group is its own.
+#[tokio::test]
+async fn a_child_inherits_nothing_by_accident() {
+    let leak = std::fs::File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
+    let script = "import os\nprint(*sorted(map(int, os.listdir('/proc/self/fd')))[:-1])\nprint(os.getpgrp() == os.getpid())\n\
+                  for line in open('/proc/self/status'):\n if line[:7] in ('SigBlk:', 'SigIgn:'): print(*line.split())";
+    // `trap ''` makes a shell's children ignore a signal, as `nohup` does to a daemon; here it is we who ignore it.
+    let mut child = spawn(&python(script)).await;
+    let lines = all_lines(&mut child.stdout).await;
+    assert_eq!(lines[..2], ["0 1 2", "True"]);
+    assert_eq!(lines[2], "SigBlk: 0000000000000000");
+    // Python itself ignores PIPE (13) and XFSZ (25), and nothing else.
+    assert_eq!(lines[3], "SigIgn: 0000000001001000");
+    drop(leak);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_children_at_once() {
+    let start = std::time::Instant::now();
+    let mut tasks = tokio::task::JoinSet::new();
+    for i in 0..50 {
+        tasks.spawn(async move {
+            let mut child = spawn(&sh("read line; echo $line; exec cat")).await;
+            child.stdin.try_send(format!("number {i}").into()).unwrap();
+            assert_eq!(one_line(&mut child.stdout).await, format!("number {i}"));
+            let identity = Identity::of(child.control.pid());
+            assert_eq!(within(PATIENCE, child.control.stop()).await.code, Some(0));
+            assert!(!identity.lives());
+        });
+    }
+    within(PATIENCE, tasks.join_all()).await;
+    println!("50 children were started, asked and stopped in {:?}", start.elapsed());
+}
+
+/// A caller that stops waiting for its child to start leaves none behind.
+#[tokio::test]
+async fn a_start_that_nobody_waits_for_leaves_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    for wait_us in (0..2000).step_by(50) {
+        let spec = sh("sleep 600").env("ABANDONED", dir.path());
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(wait_us), try_spawn(&spec)).await;
+    }
+    let mark = format!("ABANDONED={}", dir.path().display());
+    until(PATIENCE, "nobody is left", || marked(&mark).is_empty()).await;
+}

@@ -1,0 +1,83 @@
+//! daemon #13: "PTY": a child on a terminal.
+
+use std::time::Duration;
+
+use process::{Exit, Outputs, Pty, Size, Spec, spawn_pty};
+use tokio::time::Instant;
+
+use crate::support::*;
+
+const SIZE: Size = Size { cols: 80, rows: 24 };
+
+async fn start(spec: Spec) -> Pty {
+    spawn_pty(&spec.grace(Duration::from_secs(1)), SIZE).await.unwrap()
+}
+
+/// Reads until `text` was shown.
+async fn shows(outputs: &mut Outputs, text: &str) -> String {
+    let mut shown = String::new();
+    while !shown.contains(text) {
+        let Some(output) = within(PATIENCE, outputs.next()).await else { panic!("only {shown:?} was shown") };
+        shown.push_str(&String::from_utf8_lossy(&output.bytes));
+    }
+    shown
+}
+
+#[tokio::test]
+async fn what_is_typed_is_echoed_and_answered() {
+    let mut cat = start(Spec::new("cat")).await;
+    cat.stdin.try_send("hello\n".into()).unwrap();
+    assert_eq!(shows(&mut cat.outputs, "hello\r\nhello\r\n").await, "hello\r\nhello\r\n");
+    cat.stdin.try_send("\x04".into()).unwrap();
+    assert_eq!(within(PATIENCE, cat.outputs.next()).await, None);
+    assert_eq!(cat.control.exit(), Some(Exit { code: Some(0), signal: None }));
+}
+
+#[tokio::test]
+async fn a_new_size_is_seen_by_the_child() {
+    let mut shell = start(sh("trap 'stty size' WINCH; stty size; tty; while :; do sleep 0.01; done")).await;
+    let shown = shows(&mut shell.outputs, "/dev/pts/").await;
+    assert!(shown.starts_with("24 80\r\n"), "{shown:?}");
+    shell.screen.resize(Size { cols: 132, rows: 50 }).unwrap();
+    shows(&mut shell.outputs, "50 132\r\n").await;
+}
+
+#[tokio::test]
+async fn control_c_interrupts() {
+    let mut cat = start(Spec::new("cat")).await;
+    cat.stdin.try_send("ready\n".into()).unwrap();
+    shows(&mut cat.outputs, "ready\r\nready\r\n").await;
+    cat.stdin.try_send("\x03".into()).unwrap();
+    assert_eq!(within(PATIENCE, cat.control.wait()).await, Exit { code: None, signal: Some(2) });
+}
+
+#[tokio::test]
+async fn all_output_comes_before_the_end() {
+    let mut child = start(python("print('\\n'.join(map(str, range(5000))))")).await;
+    let mut shown = Vec::new();
+    while let Some(output) = within(PATIENCE, child.outputs.next()).await {
+        shown.extend_from_slice(&output.bytes);
+    }
+    let shown = String::from_utf8(shown).unwrap();
+    assert_eq!(shown.lines().count(), 5000);
+    assert!(shown.ends_with("4999\r\n"));
+}
+
+/// An interactive shell ignores TERM and puts each job into a group of its own.
+#[tokio::test]
+async fn stopping_a_shell_ends_its_jobs() {
+    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
+    shows(&mut shell.outputs, "$ ").await;
+    shell
+        .stdin
+        .try_send("sh -c 'trap \"\" HUP TERM; echo job=$$.; while :; do sleep 0.01; done' &\n".into())
+        .unwrap();
+    let shown = shows(&mut shell.outputs, ".\r\n").await;
+    let job = shown.split("job=").find_map(|rest| rest.split_once(".\r\n")?.0.parse().ok()).unwrap();
+    let them = [Identity::of(shell.control.pid()), Identity::of(job)];
+    let start = Instant::now();
+    within(PATIENCE, shell.control.stop()).await;
+    println!("stopping an interactive shell took {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+    assert!(them.iter().all(|it| !it.lives()));
+}
