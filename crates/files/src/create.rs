@@ -149,7 +149,7 @@ impl AtomicFile {
     /// [`Cause::NoSpace`].
     pub fn preallocate(&mut self, len: u64) -> Result<(), Error> {
         match fs::fallocate(&self.temp.file, FallocateFlags::KEEP_SIZE, 0, len) {
-            Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => Err(errno).at("write", &self.path),
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(errno).at("write", &self.path),
             _ => Ok(()),
         }
     }

@@ -114,7 +114,8 @@ impl From<Errno> for Cause {
             Errno::XDEV => Self::Outside,
             Errno::NAMETOOLONG => Self::InvalidPath { reason: "it is too long" },
             Errno::ILSEQ => Self::InvalidPath { reason: "the filesystem does not take such names" },
-            Errno::NOSPC | Errno::DQUOT => Self::NoSpace,
+            // The last: more than the filesystem could hold in one file.
+            Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Self::NoSpace,
             Errno::ROFS => Self::ReadOnly,
             Errno::LOOP => Self::TooManyLinks,
             Errno::NOSYS => Self::Unsupported,

@@ -56,10 +56,10 @@ impl Root {
         let handle =
             fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &shown)?;
         let root = Self { handle, base: VirtualPath::root(), resolver: Resolver::Confined };
-        if !root.confines() {
-            return Err(Error::new("open the tree", &shown, Cause::Unsupported));
+        match root.probe().at("open the tree", &shown)? {
+            Resolver::Confined => Ok(root),
+            Resolver::Plain => Err(Error::new("open the tree", &shown, Cause::Unsupported)),
         }
-        Ok(root)
     }
 
     /// The whole filesystem, as the user that runs this process sees it.
@@ -70,11 +70,9 @@ impl Root {
         let slash = VirtualPath::root();
         let handle =
             fs::openat(CWD, "/", DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &slash)?;
-        let mut root = Self { handle, base: slash, resolver: Resolver::Confined };
-        if !root.confines() {
-            root.resolver = Resolver::Plain;
-        }
-        Ok(root)
+        let root = Self { handle, base: slash.clone(), resolver: Resolver::Confined };
+        let resolver = root.probe().at("open the tree", &slash)?;
+        Ok(Self { resolver, ..root })
     }
 
     /// The same tree, with relative paths starting at `base` (itself seen from the root) in place of `/`.
@@ -90,9 +88,9 @@ impl Root {
         path.seen_from(&self.base)
     }
 
-    fn confines(&self) -> bool {
-        // A seccomp filter that predates openat2 answers EPERM or ENOSYS; either way it will never work.
-        self.open_at(&VirtualPath::root(), DIRECTORY).is_ok()
+    /// What this system can do.
+    fn probe(&self) -> Result<Resolver, Errno> {
+        resolver(self.open_at(&VirtualPath::root(), DIRECTORY).map(drop))
     }
 
     /// Opens a path seen from the root. Never creates: creating happens by name in a [`Place`].
@@ -119,7 +117,44 @@ impl Root {
     }
 }
 
+fn resolver(probe: Result<(), Errno>) -> Result<Resolver, Errno> {
+    match probe {
+        Ok(()) => Ok(Resolver::Confined),
+        // An old kernel, or a seccomp filter that predates openat2: it will never work.
+        Err(Errno::NOSYS | Errno::PERM) => Ok(Resolver::Plain),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// One step down from a held directory, never through a link.
 pub(crate) fn child(dir: impl AsFd, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     fs::openat(dir, name, flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Links;
+
+    #[test]
+    fn only_a_missing_openat2_means_that_the_system_cannot_confine() {
+        for (errno, expected) in [
+            (Errno::NOSYS, Ok(Resolver::Plain)),
+            (Errno::PERM, Ok(Resolver::Plain)),
+            (Errno::MFILE, Err(Errno::MFILE)),
+        ] {
+            assert_eq!(resolver(Err(errno)), expected);
+        }
+    }
+
+    #[test]
+    fn without_openat2_the_whole_filesystem_is_still_there() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), "a").unwrap();
+        let whole = Root::whole().unwrap();
+        let plain =
+            Root { resolver: Resolver::Plain, ..whole }.with_base(&VirtualPath::parse(dir.path()).unwrap());
+        let stat = plain.stat(&VirtualPath::parse("a").unwrap(), Links::Follow).unwrap();
+        assert_eq!(stat.size, 1);
+    }
 }

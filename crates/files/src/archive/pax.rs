@@ -73,7 +73,7 @@ mod tests {
         let path = |path: &[u8]| Records { path: Some(path.to_owned()), ..Records::default() };
         check(b"10 path=a\n", &path(b"a"));
         // A name may hold a newline, even one that looks like the next record.
-        check(b"20 path=a\n9 path=b\n", &path(b"a\n9 path=b"));
+        check(b"19 path=a\n9 path=b\n", &path(b"a\n9 path=b"));
         check(b"10 path=a\n10 path=b\n", &path(b"b"));
         check(b"22 mtime=1700000000.5\n", &Records { modified: Some(1_700_000_000), ..Records::default() });
     }
@@ -82,7 +82,7 @@ mod tests {
     fn malformed_records_are_refused() {
         for bytes in [
             &b"11 path=a\n"[..],
-            b"9 path=a\n",
+            b"8 path=a\n",
             b"path=a\n",
             b"2 \n",
             b"0 ",

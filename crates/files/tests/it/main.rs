@@ -1,0 +1,12 @@
+//! The crate as its callers see it: real directories, hostile neighbours.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod atomic;
+mod hostile;
+mod jail;
+mod listing;
+mod race;
+mod remove;
+mod rename;
+mod support;
+mod unpack;

@@ -1,0 +1,103 @@
+//! daemon #11: the tree holds while a neighbour swaps directories for links under our hands.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use files::{CreateOptions, Existing, Parents, Removal, unpack::Limits};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use crate::support::{World, path, tree};
+
+/// Each round does every operation once; half of them meet the link.
+const ROUNDS: usize = 400;
+
+/// Ends the swapping also when an assertion fails, so that the failure is seen and not waited for.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn while_swapping(target: impl AsRef<std::path::Path>, operate: impl Fn(&World)) {
+    let world = World::new();
+    fs::create_dir(world.jail("d")).unwrap();
+    world.link(target, "evil");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            let mut swaps = 0u64;
+            while !stop.load(Ordering::Relaxed) {
+                renameat_with(CWD, world.jail("d"), CWD, world.jail("evil"), RenameFlags::EXCHANGE).unwrap();
+                swaps += 1;
+            }
+            swaps
+        });
+        {
+            let _stop = Stop(&stop);
+            for _ in 0..ROUNDS {
+                operate(&world);
+                world.outside_is_untouched();
+            }
+        }
+        assert!(swapper.join().unwrap() > 0);
+    });
+    world.outside_is_untouched();
+}
+
+fn everything(world: &World) {
+    let root = &world.root;
+    // Whether each one works depends on the moment; that it stays inside does not.
+    if let Ok(text) = world.read("d/secret") {
+        assert_eq!(text, "public");
+    }
+    let _ = world.write("d/secret", "public");
+    let _ = world.write("d/new", "public");
+    let _ = root.mkdir(&path("d/sub/sub"), Parents::Create);
+    let options = CreateOptions { parents: Parents::Create, ..CreateOptions::default() };
+    let _ = root.create(&path("d/sub/deep/file"), options).and_then(files::AtomicFile::commit);
+    if let Ok(page) = root.entries(&path("d/../d"), None, 100) {
+        assert!(
+            page.items
+                .iter()
+                .all(|entry| entry.size != 6 || entry.name != "secret" || entry.path != path("/x"))
+        );
+    }
+    let _ = root.rename(&path("d/new"), &path("d/sub/moved"), Existing::Replace);
+    let _ = root.rename(&path("d/secret"), &path("taken"), Existing::Replace);
+    if let Ok(text) = world.read("taken") {
+        assert_eq!(text, "public");
+    }
+    let _ = root.unpack(&crate::unpack::small()[..], &path("d"), &Limits::default());
+    let _ = root.remove(&path("d/sub"), Removal::Tree);
+    let _ = root.remove(&path("d/secret"), Removal::Tree);
+}
+
+#[test]
+fn a_directory_swapped_for_a_relative_link_out_never_leads_out() {
+    while_swapping("../outside", everything);
+}
+
+#[test]
+fn a_directory_swapped_for_an_absolute_link_out_never_leads_out() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "secret").unwrap();
+    fs::create_dir(outside.path().join("only-outside")).unwrap();
+    while_swapping(outside.path(), everything);
+    let names: Vec<_> =
+        fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["secret"]);
+    assert_eq!(fs::read_to_string(outside.path().join("secret")).unwrap(), "secret");
+}
+
+#[test]
+fn a_tree_being_removed_while_it_is_swapped_takes_nothing_outside_with_it() {
+    while_swapping("../outside", |world| {
+        let _ = world.root.mkdir(&path("d/a/b/c"), Parents::Create);
+        let _ = world.root.remove(&path("d/a"), Removal::Tree);
+        let _ = world.root.remove(&path("d/secret"), Removal::Tree);
+    });
+}

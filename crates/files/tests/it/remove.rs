@@ -1,0 +1,72 @@
+//! daemon #10, #11: `DELETE entry`, with `recursive`.
+
+use std::{ffi::OsStr, fs, os::fd::OwnedFd};
+
+use files::{Cause, Removal, Root};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+
+use crate::support::{World, assert_cause, path, tree};
+
+/// Deeper than the handles a process may have, and than the longest path.
+const DEEP: usize = 5000;
+
+#[test]
+fn a_tree_is_removed_only_when_asked_for() {
+    let world = World::new();
+    fs::create_dir_all(world.jail("a/b")).unwrap();
+    world.write("a/b/c", "x").unwrap();
+    assert_cause!(world.root.remove(&path("a"), Removal::Entry), Cause::NotEmpty);
+    world.root.remove(&path("a/b/c"), Removal::Entry).unwrap();
+    world.root.remove(&path("a/b/"), Removal::Entry).unwrap();
+    world.write("a/d", "x").unwrap();
+    world.root.remove(&path("a"), Removal::Tree).unwrap();
+    world.write("file", "x").unwrap();
+    world.root.remove(&path("file"), Removal::Tree).unwrap();
+    assert_cause!(world.root.remove(&path("a"), Removal::Tree), Cause::NotFound);
+    assert!(tree(&world.jail("")).is_empty());
+}
+
+#[test]
+fn the_root_stays() {
+    let world = World::new();
+    world.write("a", "x").unwrap();
+    fs::create_dir(world.jail("d")).unwrap();
+    for root in ["/", ".", "..", "//", "d/..", "/d/../.."] {
+        assert_cause!(world.root.remove(&path(root), Removal::Tree), Cause::InvalidPath { .. });
+    }
+    assert_cause!(Root::whole().unwrap().remove(&path("/"), Removal::Entry), Cause::InvalidPath { .. });
+    assert_eq!(world.read("a").unwrap(), "x");
+}
+
+#[test]
+fn links_in_a_tree_are_removed_and_not_followed() {
+    let world = World::new();
+    fs::create_dir_all(world.jail("a/b")).unwrap();
+    world.link(world.outside(), "a/out");
+    world.link("../../../outside", "a/b/out");
+    world.link(world.outside().join("secret"), "a/secret");
+    world.root.remove(&path("a"), Removal::Tree).unwrap();
+    world.link(world.outside(), "top");
+    world.root.remove(&path("top"), Removal::Tree).unwrap();
+    assert!(tree(&world.jail("")).is_empty());
+    world.outside_is_untouched();
+}
+
+#[test]
+fn a_tree_deeper_than_any_path_is_removed() {
+    let world = World::new();
+    let flags = OFlags::PATH | OFlags::DIRECTORY;
+    let mut dir: OwnedFd = fs::File::open(world.jail("")).unwrap().into();
+    for level in 0..DEEP {
+        mkdirat(&dir, "d", Mode::from_raw_mode(0o700)).unwrap();
+        if level % 100 == 0 {
+            // Something beside the way, so that coming back up matters.
+            mkdirat(&dir, "e", Mode::from_raw_mode(0o700)).unwrap();
+            openat(&dir, "f", OFlags::CREATE | OFlags::WRONLY, Mode::from_raw_mode(0o600)).unwrap();
+        }
+        dir = openat(&dir, OsStr::new("d"), flags, Mode::empty()).unwrap();
+    }
+    world.root.remove(&path("d"), Removal::Tree).unwrap();
+    let left: Vec<_> = tree(&world.jail("")).into_keys().collect();
+    assert_eq!(left, ["e", "f"]);
+}

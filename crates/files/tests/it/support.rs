@@ -1,0 +1,101 @@
+//! What the tests share.
+
+use std::{collections::BTreeMap, fs, io::Read, os::unix::fs::PermissionsExt, path::Path};
+
+use files::{CreateOptions, Error, Root, VirtualPath};
+
+pub(crate) fn path(text: &str) -> VirtualPath {
+    VirtualPath::parse(text).unwrap()
+}
+
+/// `jail/` is the tree, `outside/secret` is what must not be reached.
+pub(crate) struct World {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) root: Root,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("jail")).unwrap();
+        fs::create_dir(dir.path().join("outside")).unwrap();
+        fs::write(dir.path().join("outside/secret"), "secret").unwrap();
+        let root = Root::open(&dir.path().join("jail")).unwrap();
+        Self { dir, root }
+    }
+
+    pub(crate) fn jail(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join("jail").join(name)
+    }
+
+    pub(crate) fn outside(&self) -> std::path::PathBuf {
+        self.dir.path().join("outside")
+    }
+
+    pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
+        std::os::unix::fs::symlink(target, self.jail(name)).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Result<String, Error> {
+        let (mut file, _) = self.root.open_read(&path(name))?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        Ok(text)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<files::Written, Error> {
+        let mut file = self.root.create(&path(name), CreateOptions::default())?;
+        file.write_all(text.as_bytes())?;
+        file.commit()
+    }
+
+    pub(crate) fn outside_is_untouched(&self) {
+        let outside =
+            BTreeMap::from([("secret".to_owned(), Thing::File { content: b"secret".into(), mode: 0o644 })]);
+        assert_eq!(tree(&self.outside()), outside);
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    File { content: Vec<u8>, mode: u32 },
+    Directory { mode: u32 },
+    Link(std::path::PathBuf),
+    Other,
+}
+
+/// Everything below `top`, for comparing.
+pub(crate) fn tree(top: &Path) -> BTreeMap<String, Thing> {
+    let mut things = BTreeMap::new();
+    let mut pending = vec![top.to_owned()];
+    while let Some(dir) = pending.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let at = entry.unwrap().path();
+            let meta = fs::symlink_metadata(&at).unwrap();
+            let mode = meta.permissions().mode() & 0o7777;
+            let thing = if meta.is_dir() {
+                pending.push(at.clone());
+                Thing::Directory { mode }
+            } else if meta.is_symlink() {
+                Thing::Link(fs::read_link(&at).unwrap())
+            } else if meta.is_file() {
+                Thing::File { content: fs::read(&at).unwrap(), mode }
+            } else {
+                Thing::Other
+            };
+            things.insert(at.strip_prefix(top).unwrap().to_string_lossy().into_owned(), thing);
+        }
+    }
+    things
+}
+
+/// Matches an error's cause by pattern.
+macro_rules! assert_cause {
+    ($result:expr, $cause:pat) => {
+        match $result {
+            Err(error) if matches!(error.cause(), $cause) => {}
+            other => panic!("expected {}, got {other:?}", stringify!($cause)),
+        }
+    };
+}
+pub(crate) use assert_cause;

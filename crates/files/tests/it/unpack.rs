@@ -1,0 +1,315 @@
+//! daemon #10, #11: `POST upload-batch` unpacks all or nothing.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::fs::{MetadataExt, PermissionsExt},
+};
+
+use files::{
+    CHUNK_BYTES, VirtualPath,
+    unpack::{Error, Limits, Refusal, Unpacked},
+};
+use tar::{Builder, EntryType, Header};
+
+use crate::support::{Thing, World, path, tree};
+
+/// A member with whatever name and target: the `tar` crate itself would not write most of them.
+pub(crate) fn member(kind: EntryType, name: &str, target: &str, mode: u32, content: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if name.len() > 100 {
+        bytes.extend(member(EntryType::GNULongName, "long", "", 0, format!("{name}\0").as_bytes()));
+    }
+    let mut header = Header::new_gnu();
+    let old = header.as_old_mut();
+    for (field, text) in [(&mut old.name, name), (&mut old.linkname, target)] {
+        let length = text.len().min(100);
+        field[..length].copy_from_slice(&text.as_bytes()[..length]);
+    }
+    header.set_entry_type(kind);
+    header.set_mode(mode);
+    header.set_mtime(1_700_000_000);
+    header.set_size(content.len() as u64);
+    header.set_cksum();
+    bytes.extend(header.as_bytes());
+    bytes.extend(content);
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes
+}
+
+pub(crate) fn archive(members: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = members.concat();
+    bytes.resize(bytes.len() + 1024, 0);
+    bytes
+}
+
+pub(crate) fn file(name: &str, content: &str) -> Vec<u8> {
+    member(EntryType::Regular, name, "", 0o644, content.as_bytes())
+}
+
+fn link(name: &str, target: &str) -> Vec<u8> {
+    member(EntryType::Symlink, name, target, 0o777, b"")
+}
+
+/// A file, a directory and a link.
+pub(crate) fn small() -> Vec<u8> {
+    archive(&[file("a", "from the archive"), file("dir/b", "b"), link("dir/up", "../a")])
+}
+
+fn unpack(world: &World, bytes: &[u8]) -> Result<Unpacked, Error> {
+    world.root.unpack(bytes, &path("/dest"), &Limits::default())
+}
+
+/// A destination with something of everything in it.
+pub(crate) fn furnished() -> World {
+    let world = World::new();
+    for dir in ["dest/dir/sub", "dest/full/x"] {
+        fs::create_dir_all(world.jail(dir)).unwrap();
+    }
+    for name in ["a", "dir/b", "dir/sub/c"] {
+        fs::write(world.jail("dest").join(name), format!("old {name}")).unwrap();
+    }
+    world.link("a", "dest/link");
+    fs::create_dir(world.jail("beside")).unwrap();
+    fs::write(world.jail("beside/file"), "beside").unwrap();
+    world
+}
+
+fn check_refused(bytes: &[u8], expected: Refusal) {
+    let world = furnished();
+    let before = tree(world.dir.path());
+    match unpack(&world, bytes) {
+        Err(Error::Refused { reason, .. }) if reason == expected => {}
+        other => panic!("expected {expected:?}, got {other:?}"),
+    }
+    assert_eq!(tree(world.dir.path()), before);
+}
+
+#[test]
+fn an_archive_is_merged_into_what_is_there() {
+    let world = furnished();
+    let done = unpack(
+        &world,
+        &archive(&[
+            member(EntryType::Directory, "./", "", 0o700, b""),
+            member(EntryType::Directory, "dir/", "", 0o700, b""),
+            file("a", "new a"),
+            file("dir/b", "new b"),
+            member(EntryType::Regular, "dir/tool", "", 0o6755, b"#!"),
+            member(EntryType::Directory, "fresh/", "", 0o7055, b""),
+            member(EntryType::Link, "fresh/same", "dir/tool", 0o644, b""),
+            link("fresh/up", "../a"),
+            file("link", "a file now"),
+        ]),
+    )
+    .unwrap();
+    assert_eq!(done, Unpacked { files: 6, directories: 3, bytes: 22 });
+    let after = tree(&world.jail("dest"));
+    let content = |name: &str| match &after[name] {
+        Thing::File { content, mode } => (String::from_utf8(content.clone()).unwrap(), *mode),
+        other => panic!("{name} is {other:?}"),
+    };
+    assert_eq!(content("a"), ("new a".to_owned(), 0o644));
+    assert_eq!(content("dir/b"), ("new b".to_owned(), 0o644));
+    assert_eq!(content("dir/sub/c"), ("old dir/sub/c".to_owned(), 0o644));
+    assert_eq!(content("dir/tool"), ("#!".to_owned(), 0o755));
+    assert_eq!(content("link"), ("a file now".to_owned(), 0o644));
+    assert_eq!(after["fresh"], Thing::Directory { mode: 0o755 }, "usable by its owner");
+    assert_eq!(after["dir"], Thing::Directory { mode: 0o755 }, "as it was");
+    assert_eq!(after["fresh/up"], Thing::Link("../a".into()));
+    let inode = |name: &str| fs::metadata(world.jail("dest").join(name)).unwrap().ino();
+    assert_eq!(inode("fresh/same"), inode("dir/tool"));
+    assert_eq!(fs::metadata(world.jail("dest/a")).unwrap().mtime(), 1_700_000_000);
+    assert_eq!(after.len(), 12, "nothing else is left: {after:?}");
+}
+
+#[test]
+fn a_missing_destination_is_made_or_not_touched() {
+    let world = World::new();
+    let dest = path("x/y/z");
+    let cut = &small()[..600];
+    assert!(matches!(world.root.unpack(cut, &dest, &Limits::default()), Err(Error::Truncated)));
+    assert!(tree(&world.jail("")).is_empty());
+    world.root.unpack(&small()[..], &dest, &Limits::default()).unwrap();
+    assert_eq!(world.read("x/y/z/a").unwrap(), "from the archive");
+}
+
+#[test]
+fn what_the_usual_tools_write_is_read() {
+    let world = World::new();
+    let long = format!("{}/name", "a-directory-with-a-long-name/".repeat(8));
+    let content = "x".repeat(3 * CHUNK_BYTES + 1);
+    let mut builder = Builder::new(Vec::new());
+    builder.append_pax_extensions([("path", "pax/name".as_bytes()), ("comment", b"x")]).unwrap();
+    for name in ["replaced by pax", long.as_str()] {
+        let mut header = Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o600);
+        builder.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    unpack(&world, &builder.into_inner().unwrap()).unwrap();
+    assert_eq!(world.read("dest/pax/name").unwrap(), content);
+    assert_eq!(world.read(&format!("dest/{long}")).unwrap(), content);
+
+    for format in ["gnu", "pax", "ustar"] {
+        let source = furnished();
+        let made = std::process::Command::new("tar")
+            .args(["-cz", "--format", format, "-C"])
+            .arg(source.jail("dest"))
+            .arg(".")
+            .output()
+            .unwrap();
+        let target = World::new();
+        unpack(&target, &made.stdout).unwrap();
+        assert_eq!(tree(&target.jail("dest")), tree(&source.jail("dest")), "{format}");
+    }
+}
+
+#[test]
+fn names_that_lead_out_are_refused() {
+    for (name, expected) in [
+        ("../evil", Refusal::Upwards),
+        ("dir/../../evil", Refusal::Upwards),
+        ("/evil", Refusal::Absolute),
+        ("", Refusal::Unnamed),
+        (&"d/".repeat(200), Refusal::TooDeep),
+        (&"n".repeat(300), Refusal::TooLong),
+        (&"long/".repeat(1000), Refusal::TooLong),
+    ] {
+        check_refused(&archive(&[file("good", "x"), file(name, "evil")]), expected);
+    }
+    let nul = [member(EntryType::GNULongName, "l", "", 0, b"a\0b\0"), file("x", "evil")];
+    check_refused(&archive(&nul), Refusal::Nul);
+}
+
+#[test]
+fn links_that_lead_out_are_refused() {
+    for target in ["..", "../outside", "/etc", "dir/../../outside", "./../beside/file", ""] {
+        check_refused(&archive(&[file("good", "x"), link("l", target)]), Refusal::LinkEscapes);
+    }
+    // By text it stays inside, by the links it does not.
+    check_refused(&archive(&[link("s", "."), link("t", "s/s/../..")]), Refusal::LinkEscapes);
+    for target in ["nothing", "dir", "link", "a", "./"] {
+        let hard = member(EntryType::Link, "h", target, 0o644, b"");
+        check_refused(&archive(&[link("link", "a"), file("dir/b", "b"), hard]), Refusal::LinkDangles);
+    }
+    let hard = |target| archive(&[file("x", "x"), member(EntryType::Link, "h", target, 0o644, b"")]);
+    check_refused(&hard("../beside/file"), Refusal::Upwards);
+    check_refused(&hard("/etc/passwd"), Refusal::Absolute);
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    check_refused(&archive(&[link("l", "dir"), file("l/x", "x")]), Refusal::ThroughLink);
+    // The link is in the destination.
+    let world = furnished();
+    world.link(world.outside(), "dest/out");
+    let before = tree(world.dir.path());
+    for evil in [file("out/secret", "evil"), member(EntryType::Directory, "out", "", 0o777, b"")] {
+        let result = unpack(&world, &archive(&[file("zz", "x"), evil]));
+        assert!(matches!(result, Err(Error::Refused { reason: Refusal::ThroughLink, .. })), "{result:?}");
+    }
+    assert_eq!(tree(world.dir.path()), before);
+    // A file of that name takes the link's place and leaves what it points to alone.
+    unpack(&world, &archive(&[file("out", "a file now")])).unwrap();
+    assert_eq!(world.read("dest/out").unwrap(), "a file now");
+    world.outside_is_untouched();
+}
+
+#[test]
+fn devices_pipes_and_unknown_kinds_are_refused() {
+    for kind in [EntryType::Fifo, EntryType::Char, EntryType::Block] {
+        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), Refusal::SpecialFile);
+    }
+    for kind in [EntryType::GNUSparse, EntryType::new(b'Z')] {
+        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), Refusal::UnsupportedKind);
+    }
+}
+
+#[test]
+fn a_file_and_a_directory_of_one_name_are_refused() {
+    let dir = |name| member(EntryType::Directory, name, "", 0o755, b"");
+    check_refused(&archive(&[dir("x"), file("x", "")]), Refusal::Conflict);
+    check_refused(&archive(&[file("x", ""), dir("x")]), Refusal::Conflict);
+    check_refused(&archive(&[file("x", ""), file("x/y", "")]), Refusal::Conflict);
+    check_refused(&archive(&[file(".", "")]), Refusal::Conflict);
+    // With what is in the destination, found only when much of the archive is already in place.
+    let mut members: Vec<_> = (0..50).map(|number| file(&format!("new-{number}"), "new")).collect();
+    members.extend([file("a", "new"), file("dir/b", "new"), file("dir/new", "new"), link("link", "new")]);
+    for evil in [file("full", "x"), file("dir/sub", "x"), file("dir/sub/c/d", "x"), link("full/x", "y")] {
+        members.push(evil);
+        check_refused(&archive(&members), Refusal::Conflict);
+        members.pop();
+    }
+}
+
+#[test]
+fn limits_hold_before_anything_is_seen() {
+    let world = furnished();
+    let before = tree(world.dir.path());
+    let unpack = |bytes: &[u8], limits| world.root.unpack(bytes, &path("dest"), &limits);
+    let three = archive(&[file("x", "1"), file("y", "2"), file("z", "3")]);
+    let entries = Limits { entries: 2, ..Limits::default() };
+    assert!(matches!(unpack(&three, entries), Err(Error::TooManyEntries { most: 2 })));
+    let bytes = Limits { bytes: 3 * 512 + 2, ..Limits::default() };
+    assert!(matches!(unpack(&three, bytes), Err(Error::TooLarge { .. })));
+    let endless = std::iter::repeat_n(member(EntryType::XHeader, "x", "", 0, b""), 100).collect::<Vec<_>>();
+    let bytes = Limits { bytes: 10_000, ..Limits::default() };
+    assert!(matches!(unpack(&archive(&endless), bytes), Err(Error::TooLarge { .. })));
+    let huge = member(EntryType::GNULongName, "x", "", 0, &vec![b'a'; 100_000]);
+    assert!(matches!(unpack(&archive(&[huge]), Limits::default()), Err(Error::Corrupt(_))));
+    assert_eq!(tree(world.dir.path()), before);
+    let exact = Limits { entries: 3, bytes: 3 * 512 + 3 };
+    world.root.unpack(&three[..], &path("dest"), &exact).unwrap();
+}
+
+#[test]
+fn an_archive_cut_anywhere_changes_nothing() {
+    let members =
+        [file("a", "new a"), file("dir/b", &"b".repeat(700)), link("l", "a"), file(&"n".repeat(150), "x")];
+    let whole = archive(&members);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&whole).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let world = furnished();
+    let before = tree(world.dir.path());
+    let end_mark = whole.len() - 512;
+    for cut in (0..end_mark).step_by(37).chain((0..end_mark).step_by(512)).chain([end_mark - 1]) {
+        assert!(matches!(unpack(&world, &whole[..cut]), Err(Error::Truncated)), "plain at {cut}");
+        assert_eq!(tree(world.dir.path()), before, "plain at {cut}");
+    }
+    for cut in 0..gzip.len() {
+        assert!(
+            matches!(unpack(&world, &gzip[..cut]), Err(Error::Truncated | Error::Corrupt(_))),
+            "gzip at {cut}"
+        );
+        assert_eq!(tree(world.dir.path()), before, "gzip at {cut}");
+    }
+    unpack(&world, &gzip).unwrap();
+    assert_eq!(world.read("dest/a").unwrap(), "new a");
+}
+
+#[test]
+fn a_stream_that_fails_changes_nothing_and_says_so() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::ConnectionReset.into())
+        }
+    }
+    let world = furnished();
+    let before = tree(world.dir.path());
+    let stream = small();
+    let result = world.root.unpack(stream[..700].chain(Broken), &path("dest"), &Limits::default());
+    assert!(matches!(result, Err(Error::Read(_))), "{result:?}");
+    assert_eq!(tree(world.dir.path()), before);
+}
+
+#[test]
+fn a_file_is_no_destination() {
+    let world = furnished();
+    let result = world.root.unpack(&small()[..], &VirtualPath::parse("dest/a").unwrap(), &Limits::default());
+    assert!(matches!(result, Err(Error::Files(_))), "{result:?}");
+    let mode = fs::metadata(world.jail("dest/a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644);
+}
