@@ -72,8 +72,8 @@ fn prepare(command: &mut Command, terminal: bool) {
 /// Signals that we ignore or block would stay so in the child: a daemon under `nohup` had children that ignore HUP.
 #[expect(unsafe_code, reason = "rustix offers no stable way to set a signal's disposition")]
 fn reset_signals() {
-    for signal in 1..32 {
-        // SAFETY: `SIG_DFL` runs no code of ours. KILL and STOP are refused, which changes nothing.
+    for signal in 1..=64 {
+        // SAFETY: `SIG_DFL` runs no code of ours. What cannot be set, like KILL, is refused, which changes nothing.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     // SAFETY: the set is initialised by `sigemptyset` before it is read, and both calls are safe in a signal handler.

@@ -17,9 +17,6 @@ pub(crate) struct Group {
     /// `TOMBOLO_CHILD=…`, as it stands in an environment.
     #[cfg(target_os = "linux")]
     mark: Vec<u8>,
-    /// When the leader started: its descendants are not older.
-    #[cfg(target_os = "linux")]
-    born: u64,
 }
 
 impl Group {
@@ -29,7 +26,6 @@ impl Group {
             id: leader,
             held: Mutex::new(true),
             mark: format!("{MARK_VARIABLE}={}", mark.value()).into_bytes(),
-            born: procfs::entry(leader).map_or(0, |entry| entry.started),
         }
     }
 
@@ -67,32 +63,35 @@ impl Group {
 impl Group {
     /// Whether anyone but the leader is left of the group. Reads `/proc`: for a blocking thread.
     pub(crate) fn has_others(&self) -> bool {
-        *self.held.lock() && procfs::entries().any(|entry| self.has(&entry) && entry.pid != self.id)
+        let others = |pid: &Pid| *pid != self.id && procfs::belongs(*pid, self.id) && procfs::lives(*pid);
+        *self.held.lock() && procfs::pids().any(|pid| others(&pid))
     }
 
     /// Signals the group and, if it has a session of its own, the groups that a shell made in it.
     pub(crate) fn signal_session(&self, signal: Signal) {
-        let _ = self.signal(signal);
-        for entry in procfs::entries().filter(|entry| self.has(entry) && entry.group != self.id) {
-            procfs::signal(&entry, signal);
+        if self.signal(signal).is_ok() {
+            signal_all(signal, |pid| procfs::belongs(pid, self.id));
         }
     }
 
-    /// Kills everyone that is left and says how many that were.
+    /// Kills everyone that is left, in the group or out of it, and says how many that were.
     pub(crate) fn sweep(&self) -> usize {
-        let held = *self.held.lock();
-        let _ = self.signal(Signal::KILL);
-        let ours = |entry: &procfs::Entry| {
-            !entry.ended
-                && entry.started >= self.born
-                && (held && self.has(entry) || procfs::environment_has(entry.pid, &self.mark))
-        };
-        procfs::entries().filter(ours).map(|entry| procfs::signal(&entry, Signal::KILL)).count()
+        let held = self.signal(Signal::KILL).is_ok();
+        signal_all(Signal::KILL, |pid| {
+            held && procfs::belongs(pid, self.id) || procfs::environment_has(pid, &self.mark)
+        })
     }
+}
 
-    fn has(&self, entry: &procfs::Entry) -> bool {
-        !entry.ended && (entry.group == self.id || entry.session == self.id)
-    }
+/// Signals everyone alive who fits, and says how many they were.
+#[cfg(target_os = "linux")]
+fn signal_all(signal: Signal, fits: impl Fn(Pid) -> bool) -> usize {
+    let signal_one = |pid: &Pid| {
+        // From here on the descriptor stands for one process, so whoever fits now is whoever gets the signal.
+        let Ok(fd) = process::pidfd_open(*pid, process::PidfdFlags::empty()) else { return false };
+        fits(*pid) && procfs::lives(*pid) && process::pidfd_send_signal(fd, signal).is_ok()
+    };
+    procfs::pids().filter(|pid| fits(*pid)).filter(signal_one).count()
 }
 
 /// Elsewhere than on Linux only the group is known, and its leader is held until the end.

@@ -23,8 +23,6 @@ async fn a_child_dies_when_its_parent_is_killed() {
     let told = BufReader::new(parent.stdout.take().unwrap());
     let pid = told.lines().find_map(|line| line.unwrap().split_once("child=")?.1.parse().ok()).unwrap();
     let child = Identity::of(pid);
-    // Longer than tokio keeps an idle blocking thread would be better, but ten seconds are too long for a test; the
-    // thread that started the child is checked by its name instead.
     assert!(child.lives());
     parent.kill().unwrap();
     parent.wait().unwrap();
@@ -35,4 +33,19 @@ async fn be_the_parent() {
     let child = spawn(&sh("trap '' TERM; while :; do sleep 0.01; done")).await;
     println!("child={}", child.control.pid());
     std::future::pending::<()>().await;
+}
+
+/// The kernel's notice of a parent's death is about the thread that forked, which may end long before the process.
+#[test]
+fn a_child_outlives_the_thread_that_asked_for_it() {
+    let asked = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let child = runtime.block_on(spawn(&sh("exec cat")));
+        (child, runtime)
+    });
+    let (mut child, runtime) = asked.join().unwrap();
+    runtime.block_on(async {
+        child.stdin.try_send("alive".into()).unwrap();
+        assert_eq!(one_line(&mut child.stdout).await, "alive");
+    });
 }

@@ -97,8 +97,8 @@ pub(crate) fn resident_kib() -> u64 {
 /// The mark that a child was given.
 pub(crate) fn mark_of(pid: u32) -> String {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
-    let marks = environment.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"TOMBOLO_CHILD="));
-    String::from_utf8(marks.last().unwrap().to_vec()).unwrap()
+    let mut marks = environment.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"TOMBOLO_CHILD="));
+    String::from_utf8(marks.next_back().unwrap().to_vec()).unwrap()
 }
 
 /// Everyone alive who carries a mark.
