@@ -1,1 +1,22 @@
-//! 
+//! The daemon: agents, ACP instances, files, config and processes of one sandbox, over HTTP.
+//!
+//! Handlers parse, call one method and answer. What they call is in the crates below; here are routes, auth,
+//! configuration and the server itself.
+
+mod api;
+mod app;
+mod config;
+mod extract;
+mod fs;
+mod gate;
+mod intake;
+mod problem;
+mod routes;
+mod server;
+mod sse;
+mod stall;
+mod store;
+
+pub use api::document as openapi;
+pub use config::{Access, Config, ConfigFile, CorsConfig, InvalidConfig, Token};
+pub use server::{Bound, Server, StartError};

@@ -55,6 +55,7 @@ problems! {
     IdInFlight          = 409 "id-in-flight"           "A request with this id is still running";
     InstanceRunning     = 409 "instance-running"       "The instance is already running";
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
+    InstallUnavailable  = 409 "install-unavailable"    "The agent cannot be installed here";
     ProcessEnded        = 409 "process-ended"          "The process has ended";
     NotATerminal        = 409 "not-a-terminal"         "The process has no terminal";
     PreconditionFailed  = 412 "precondition-failed"    "The file is not what the condition says";
@@ -67,7 +68,6 @@ problems! {
     StoreCorrupt        = 500 "store-corrupt"          "A stored file cannot be read";
     AgentStart          = 502 "agent-start"            "The agent could not be started";
     AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
-    InstallUnavailable  = 502 "install-unavailable"    "The agent cannot be installed here";
     AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";

@@ -1,0 +1,187 @@
+//! The owner of an instance's process: starts it, carries what it says into the journal, and tells its end.
+
+use std::{
+    ops::Range,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use journal::{Seq, Writer};
+use process::{Chunk, Control, Lines, Piece, Process};
+use protocol::acp::Exit;
+use tokio::sync::{mpsc, oneshot};
+use tracing::{debug, info, warn};
+
+use crate::{
+    Envelope, Error, Message, frame,
+    instance::{Ask, Instance, Phase},
+    pending::Outcome,
+};
+
+/// How often a paused pipe looks whether its readers have caught up.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How many unparsed lines of one process are worth a warning; a chatty program would fill the log.
+const UNPARSED_WARNINGS_MAX: u32 = 10;
+
+/// How much of an unparsed line is logged.
+const UNPARSED_LOGGED_BYTES: usize = 200;
+
+pub(crate) struct Bridge {
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) journal: Writer,
+    pub(crate) asks: mpsc::Receiver<Ask>,
+}
+
+/// Why a process is no longer bridged.
+#[derive(PartialEq)]
+enum End {
+    Exited,
+    Deleted,
+}
+
+impl Bridge {
+    /// Runs until the instance is deleted.
+    pub(crate) async fn run(mut self) {
+        while let Some(Ask::Start(reply)) = self.asks.recv().await {
+            let end = match self.start().await {
+                Ok(process) => {
+                    // Whoever asked may have gone.
+                    let _ = reply.send(Ok(()));
+                    self.carry(process).await
+                }
+                Err(error) => {
+                    let _ = reply.send(Err(error));
+                    End::Exited
+                }
+            };
+            if end == End::Deleted {
+                break;
+            }
+        }
+        // Dropping `asks` tells whoever waits for the stop that it is done.
+    }
+
+    async fn start(&mut self) -> Result<Process, Error> {
+        let spec = self.instance.spec.lock().clone();
+        let process = process::spawn(&spec).await.map_err(|error| Error::Start {
+            agent: self.instance.agent.clone(),
+            source: Arc::new(error),
+        })?;
+        self.journal.unseal();
+        *self.instance.phase.write() = Phase::Running {
+            stdin: process.stdin.clone(),
+            pid: process.control.pid(),
+            started_at: Timestamp::now(),
+        };
+        info!(instance = %self.instance.id, agent = %self.instance.agent, pid = process.control.pid(), "agent started");
+        Ok(process)
+    }
+
+    /// Carries what the process says until it has ended, or the instance is deleted.
+    async fn carry(&mut self, process: Process) -> End {
+        let Process { stdin, stdout, control } = process;
+        // The phase holds the other half: dropped with it, the process would see the end of its input.
+        drop(stdin);
+        let end = self.pump(stdout, &control).await;
+        let exit = control.wait().await;
+        self.tell_exit(Exit { code: exit.code, signal: exit.signal, stderr_tail: control.stderr_tail() });
+        // The leader is gone; whoever it left behind goes too.
+        control.stop().await;
+        end
+    }
+
+    /// Reads the pipe, in batches, into the journal. While readers that move are far behind, the pipe waits.
+    async fn pump(&mut self, mut lines: Lines, control: &Control) -> End {
+        let mut warnings = 0;
+        let mut paused = false;
+        let mut stop = std::pin::pin!(control.stop());
+        let (mut stopping, mut stopped) = (false, false);
+        loop {
+            tokio::select! {
+                chunk = lines.next(), if !paused => match chunk {
+                    Some(chunk) => self.on_chunk(chunk, &mut warnings),
+                    None => return if stopping { End::Deleted } else { End::Exited },
+                },
+                () = tokio::time::sleep(PAUSE), if paused => {}
+                _ = &mut stop, if stopping && !stopped => stopped = true,
+                ask = self.asks.recv(), if !stopping => match ask {
+                    Some(Ask::Start(reply)) => { let _ = reply.send(Ok(())); }
+                    // What the agent says while it is being stopped is still carried.
+                    Some(Ask::Stop) | None => stopping = true,
+                },
+            }
+            paused = !stopping && self.journal.pressed(Instant::now());
+        }
+    }
+
+    /// Renders all lines of one read as one batch, then answers the requests that waited for some of them.
+    fn on_chunk(&mut self, chunk: Chunk<'_>, warnings: &mut u32) {
+        let mut answers: Vec<(oneshot::Sender<Outcome>, Seq, Range<usize>)> = Vec::new();
+        let mut batch = self.journal.batch();
+        for piece in chunk {
+            match piece {
+                Piece::Line(line) => match Envelope::of_agent(line) {
+                    Ok(message) => {
+                        let mut json = 0..0;
+                        let seq = batch.push(|seq, out| json = frame::message(seq, line, out));
+                        if let Message::Response { id } = message
+                            && let Some(waiter) = self.instance.pending.lock().answered(id)
+                        {
+                            answers.push((waiter, seq, json));
+                        }
+                    }
+                    Err(_) if line.trim_ascii().is_empty() => {}
+                    Err(error) => {
+                        batch.push(|_, out| frame::unparsed(line, line.len() as u64, out));
+                        log_unparsed(&self.instance, &error.to_string(), line, warnings);
+                    }
+                },
+                Piece::TooLong { bytes } => {
+                    batch.push(|_, out| frame::unparsed(b"", bytes, out));
+                    log_unparsed(&self.instance, "the line is too long", b"", warnings);
+                }
+            }
+        }
+        let Some(batch) = batch.append() else { return };
+        for (waiter, seq, json) in answers {
+            let frame = batch.frame((seq.get() - batch.first().get()) as usize);
+            // Whoever waited may have gone; the answer is on the stream.
+            let _ = waiter.send(Outcome::Response(seq, frame.slice(json)));
+        }
+    }
+
+    /// Tells readers, waiters and the list that the process has ended.
+    fn tell_exit(&mut self, exit: Exit) {
+        info!(instance = %self.instance.id, code = exit.code, signal = exit.signal, "agent ended");
+        let mut batch = self.journal.batch();
+        batch.push(|_, out| frame::exited(&exit, out));
+        batch.append();
+        self.journal.seal();
+        let exit = Arc::new(exit);
+        {
+            let mut phase = self.instance.phase.write();
+            let started_at = match &*phase {
+                Phase::Running { started_at, .. } | Phase::Exited { started_at, .. } => *started_at,
+                Phase::Starting => Timestamp::now(),
+            };
+            *phase = Phase::Exited { started_at, exit: exit.clone() };
+        }
+        // After the phase: a request that comes now is refused by it, one that came before is in here.
+        let waiters = self.instance.pending.lock().take_all();
+        for waiter in waiters {
+            let _ = waiter.send(Outcome::Exited(exit.clone()));
+        }
+    }
+}
+
+fn log_unparsed(instance: &Instance, reason: &str, line: &[u8], warnings: &mut u32) {
+    let text = String::from_utf8_lossy(&line[..line.len().min(UNPARSED_LOGGED_BYTES)]);
+    *warnings = warnings.saturating_add(1);
+    if *warnings <= UNPARSED_WARNINGS_MAX {
+        warn!(instance = %instance.id, reason, %text, "the agent wrote a line that is no message");
+    } else {
+        debug!(instance = %instance.id, reason, %text, "the agent wrote a line that is no message");
+    }
+}

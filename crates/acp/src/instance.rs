@@ -1,0 +1,202 @@
+//! One instance: what everybody may hold of it. Its process belongs to the bridge.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use journal::{Reader, Ring, Seq, Start};
+use parking_lot::{Mutex, RwLock};
+use process::{SendError, Spec, Stdin};
+use protocol::{
+    AgentName, ServerId,
+    acp::{self, EventRange, Exit, State},
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Answer, Envelope, Error, Message, Wait, frame,
+    pending::{Outcome, Pending, Refused},
+};
+
+/// What the bridge is asked to do.
+pub(crate) enum Ask {
+    /// Start the process unless it runs.
+    Start(oneshot::Sender<Result<(), Error>>),
+    /// End the process and the instance. Answered by the end of the channel.
+    Stop,
+}
+
+/// Where an instance is in its life.
+pub(crate) enum Phase {
+    /// Its process does not run yet.
+    Starting,
+    Running {
+        stdin: Stdin,
+        pid: u32,
+        started_at: Timestamp,
+    },
+    Exited {
+        started_at: Timestamp,
+        exit: Arc<Exit>,
+    },
+}
+
+/// One instance.
+pub(crate) struct Instance {
+    pub(crate) id: ServerId,
+    pub(crate) agent: AgentName,
+    pub(crate) ring: Ring,
+    pub(crate) pending: Mutex<Pending>,
+    pub(crate) phase: RwLock<Phase>,
+    /// How the process is started next.
+    pub(crate) spec: Mutex<Spec>,
+    pub(crate) bridge: mpsc::Sender<Ask>,
+}
+
+impl Instance {
+    /// Starts the process unless it runs.
+    pub(crate) async fn start(&self) -> Result<(), Error> {
+        if self.is_running() {
+            return Ok(());
+        }
+        let (reply, started) = oneshot::channel();
+        self.bridge.send(Ask::Start(reply)).await.map_err(|_| self.deleted())?;
+        started.await.map_err(|_| self.deleted())?
+    }
+
+    /// Ends the process and the instance, and waits until nobody of it is left.
+    pub(crate) async fn stop(&self) {
+        // If it cannot be asked, it has been stopped already.
+        let _ = self.bridge.send(Ask::Stop).await;
+        self.bridge.closed().await;
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(*self.phase.read(), Phase::Running { .. })
+    }
+
+    /// Hands a message to the agent, and waits for the answer if it is a request and somebody wants to know.
+    pub(crate) async fn send(&self, body: Bytes, wait: Wait) -> Result<Answer, Error> {
+        let message = Envelope::of_client(&body)?;
+        let line = one_line(body.clone());
+        let Message::Request { id } = message else {
+            self.write(line)?;
+            return Ok(Answer::Accepted);
+        };
+        let within = match wait {
+            Wait::Async => {
+                self.pending.lock().note(id).map_err(|refused| self.refused(refused, id))?;
+                self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
+                return Ok(Answer::Accepted);
+            }
+            Wait::Within(time) => time,
+        };
+        let outcome = self.pending.lock().wait(id).map_err(|refused| self.refused(refused, id))?;
+        self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
+        let waiter = Waiter { instance: self, id };
+        waiter.answer(outcome, within).await
+    }
+
+    fn write(&self, line: Bytes) -> Result<(), Error> {
+        let phase = self.phase.read();
+        match &*phase {
+            Phase::Running { stdin, .. } => match stdin.try_send(line) {
+                Ok(()) => Ok(()),
+                Err(SendError::Full) => Err(self.busy("it does not read its input")),
+                // The end of the process is about to be told.
+                Err(SendError::Closed) => Err(self.deaf()),
+            },
+            Phase::Exited { exit, .. } => Err(self.exited(exit.clone())),
+            Phase::Starting => Err(Error::AgentRequired(self.id.clone())),
+        }
+    }
+
+    /// A reader of the stream, after `last` or from the oldest event that is kept.
+    pub(crate) fn reader(&self, last: Option<Seq>) -> Result<Reader, Error> {
+        Ok(self.ring.reader(last.map_or(Start::Oldest, Start::Resume))?)
+    }
+
+    pub(crate) fn describe(&self) -> acp::Instance {
+        let (state, pid, started_at, exit) = match &*self.phase.read() {
+            Phase::Starting => (State::Starting, None, None, None),
+            Phase::Running { pid, started_at, .. } => (State::Running, Some(*pid), Some(*started_at), None),
+            Phase::Exited { started_at, exit } => {
+                (State::Exited, None, Some(*started_at), Some(Exit::clone(exit)))
+            }
+        };
+        let bounds = self.ring.bounds();
+        acp::Instance {
+            server_id: self.id.clone(),
+            agent: self.agent.clone(),
+            state,
+            pid,
+            started_at,
+            exit,
+            pending_requests: self.pending.lock().len() as u64,
+            subscribers: self.ring.readers() as u64,
+            events: EventRange {
+                oldest: if bounds.events == 0 { 0 } else { bounds.oldest.get() },
+                newest: bounds.newest.get(),
+            },
+        }
+    }
+
+    pub(crate) fn exited(&self, exit: Arc<Exit>) -> Error {
+        Error::Exited { agent: self.agent.clone(), exit }
+    }
+
+    fn deaf(&self) -> Error {
+        let stderr_tail = "the agent closed its input".into();
+        self.exited(Arc::new(Exit { code: None, signal: None, stderr_tail }))
+    }
+
+    fn busy(&self, what: &'static str) -> Error {
+        Error::Busy { agent: self.agent.clone(), what }
+    }
+
+    fn deleted(&self) -> Error {
+        Error::Deleted(self.id.clone())
+    }
+
+    fn refused(&self, refused: Refused, id: &str) -> Error {
+        match refused {
+            Refused::InFlight => Error::IdInFlight { instance: self.id.clone(), id: id.to_owned() },
+            Refused::Full => self.busy("too many requests wait for its answer"),
+        }
+    }
+}
+
+/// A request that waits. Dropped before the answer, by a timeout or a client that left, it leaves its id in flight.
+struct Waiter<'a> {
+    instance: &'a Instance,
+    id: &'a str,
+}
+
+impl Waiter<'_> {
+    async fn answer(self, outcome: oneshot::Receiver<Outcome>, within: Duration) -> Result<Answer, Error> {
+        let agent = &self.instance.agent;
+        match tokio::time::timeout(within, outcome).await {
+            Ok(Ok(Outcome::Response(seq, body))) => Ok(Answer::Response { seq, body }),
+            Ok(Ok(Outcome::Exited(exit))) => Err(self.instance.exited(exit)),
+            // The bridge answers everybody before it ends; this is its being dropped with the runtime.
+            Ok(Err(_)) => Err(self.instance.deleted()),
+            Err(_) => Err(Error::Timeout { agent: agent.clone(), waited: within }),
+        }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.instance.pending.lock().abandon(self.id);
+    }
+}
+
+/// The message on one line, which is how agents read. A line break in JSON is only ever space between tokens.
+fn one_line(body: Bytes) -> Bytes {
+    if memchr::memchr2(b'\r', b'\n', &body).is_none() {
+        return body;
+    }
+    let mut line = Vec::from(body);
+    frame::blank_line_breaks(&mut line);
+    line.into()
+}

@@ -1,0 +1,254 @@
+//! All instances of a daemon, by the id that clients gave them.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    ffi::OsString,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use agents::{Catalog, Definition};
+use bytes::Bytes;
+use journal::{Reader, Retention, Ring, Seq};
+use parking_lot::RwLock;
+use process::{Limits, Spec};
+use protocol::{
+    AgentName, ServerId,
+    acp::{self, Prepare},
+};
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    Answer, Envelope, Error, Wait,
+    bridge::Bridge,
+    instance::{Instance, Phase},
+};
+
+/// How many callers may wait for one bridge; more wait in line.
+const ASKS_MAX: usize = 16;
+
+/// How instances are run.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What is kept of each stream.
+    pub retention: Retention,
+    /// The limits of each process.
+    pub limits: Limits,
+    /// How long an agent may take to end by itself before it is killed.
+    pub grace: Duration,
+    /// How many instances there may be.
+    pub instances_max: usize,
+    /// Variables of the daemon that agents do not inherit.
+    pub env_remove: Vec<OsString>,
+}
+
+/// All instances.
+#[derive(Clone)]
+pub struct Instances {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: Config,
+    catalog: Arc<Catalog>,
+    instances: RwLock<BTreeMap<ServerId, Arc<Instance>>>,
+    bridges: TaskTracker,
+}
+
+impl Instances {
+    /// None yet, of the agents in `catalog`.
+    pub fn new(config: Config, catalog: Arc<Catalog>) -> Self {
+        let inner = Inner { config, catalog, instances: RwLock::default(), bridges: TaskTracker::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Hands one message to the agent behind `id`; the first one starts it.
+    ///
+    /// The call can be dropped at any time: the agent's work goes on and its answer is on the stream.
+    pub async fn post(
+        &self,
+        id: &ServerId,
+        agent: Option<&AgentName>,
+        body: Bytes,
+        wait: Wait,
+    ) -> Result<Answer, Error> {
+        let instance = match self.existing(id, agent)? {
+            Some(instance) if instance.is_running() => instance,
+            found => {
+                // A message that cannot be sent shall not start a process.
+                Envelope::of_client(&body)?;
+                let instance = match (found, agent) {
+                    (Some(instance), _) => instance,
+                    (None, Some(agent)) => self.create(id, agent)?,
+                    (None, None) => return Err(Error::AgentRequired(id.clone())),
+                };
+                instance.start().await?;
+                instance
+            }
+        };
+        instance.send(body, wait).await
+    }
+
+    /// The instance, if it is there and can take a message that names `agent`.
+    fn existing(&self, id: &ServerId, agent: Option<&AgentName>) -> Result<Option<Arc<Instance>>, Error> {
+        let Some(instance) = self.get(id) else { return Ok(None) };
+        if let Some(asked) = agent
+            && *asked != instance.agent
+        {
+            let (has, asked) = (instance.agent.clone(), asked.clone());
+            return Err(Error::AgentMismatch { instance: id.clone(), has, asked });
+        }
+        // One that has ended is started anew only by who says what it shall be.
+        if let Phase::Exited { exit, .. } = &*instance.phase.read()
+            && agent.is_none()
+        {
+            return Err(instance.exited(exit.clone()));
+        }
+        Ok(Some(instance))
+    }
+
+    /// A new instance of `agent`, or the one that somebody else made just now.
+    fn create(&self, id: &ServerId, agent: &AgentName) -> Result<Arc<Instance>, Error> {
+        let spec = self.spec(agent)?;
+        let mut instances = self.inner.instances.write();
+        let count = instances.len();
+        match instances.entry(id.clone()) {
+            Entry::Occupied(found) if found.get().agent == *agent => Ok(found.get().clone()),
+            Entry::Occupied(found) => Err(Error::AgentMismatch {
+                instance: id.clone(),
+                has: found.get().agent.clone(),
+                asked: agent.clone(),
+            }),
+            Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
+            Entry::Vacant(place) => Ok(place.insert(self.open(id, agent, spec)).clone()),
+        }
+    }
+
+    /// An instance with its bridge; its process starts with the first message.
+    fn open(&self, id: &ServerId, agent: &AgentName, spec: Spec) -> Arc<Instance> {
+        let (journal, ring) = Ring::new(self.inner.config.retention);
+        let (bridge, asks) = mpsc::channel(ASKS_MAX);
+        let instance = Arc::new(Instance {
+            id: id.clone(),
+            agent: agent.clone(),
+            ring,
+            pending: Default::default(),
+            phase: RwLock::new(Phase::Starting),
+            spec: spec.into(),
+            bridge,
+        });
+        let bridge = Bridge { instance: instance.clone(), journal, asks };
+        self.inner.bridges.spawn(bridge.run());
+        instance
+    }
+
+    /// How `agent` is started when nothing else is said.
+    fn spec(&self, agent: &AgentName) -> Result<Spec, Error> {
+        let definition = self.definition(agent)?;
+        let plan = definition.plan(self.inner.catalog.path());
+        let launch = plan.map_err(|error| Error::NotInstalled(Arc::new(error)))?;
+        let config = &self.inner.config;
+        let mut spec = Spec::new(launch.program).args(launch.args).limits(config.limits.clone()).grace(config.grace);
+        spec.env_remove = config.env_remove.clone();
+        spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Ok(spec)
+    }
+
+    fn definition(&self, agent: &AgentName) -> Result<&Definition, Error> {
+        self.inner.catalog.get(agent).ok_or_else(|| Error::UnknownAgent(agent.clone()))
+    }
+
+    /// Says how the process behind `id` is to be started. True if the instance is new.
+    pub fn prepare(&self, id: &ServerId, options: &Prepare) -> Result<bool, Error> {
+        let spec = with_options(self.spec(&options.agent)?, options)?;
+        let mut instances = self.inner.instances.write();
+        let count = instances.len();
+        match instances.entry(id.clone()) {
+            Entry::Occupied(found) if found.get().agent != options.agent => Err(Error::AgentMismatch {
+                instance: id.clone(),
+                has: found.get().agent.clone(),
+                asked: options.agent.clone(),
+            }),
+            Entry::Occupied(found) if found.get().is_running() => Err(Error::Running(id.clone())),
+            Entry::Occupied(found) => {
+                *found.get().spec.lock() = spec;
+                Ok(false)
+            }
+            Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
+            Entry::Vacant(place) => {
+                place.insert(self.open(id, &options.agent, spec));
+                Ok(true)
+            }
+        }
+    }
+
+    /// A reader of what the agent behind `id` says, after `last` or from the oldest event that is kept.
+    pub fn reader(&self, id: &ServerId, last: Option<Seq>) -> Result<Reader, Error> {
+        self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.reader(last)
+    }
+
+    /// One instance as it is now.
+    pub fn describe(&self, id: &ServerId) -> Result<acp::Instance, Error> {
+        Ok(self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.describe())
+    }
+
+    /// Every instance as it is now, by id.
+    pub fn list(&self) -> Vec<acp::Instance> {
+        self.inner.instances.read().values().map(|instance| instance.describe()).collect()
+    }
+
+    /// How many instances of `agent` run.
+    pub fn running(&self, agent: &AgentName) -> usize {
+        let instances = self.inner.instances.read();
+        instances.values().filter(|instance| instance.agent == *agent && instance.is_running()).count()
+    }
+
+    /// Ends the instance, if it is there, and waits until no process of it is left.
+    pub async fn delete(&self, id: &ServerId) {
+        let Some(instance) = self.get(id) else { return };
+        instance.stop().await;
+        let mut instances = self.inner.instances.write();
+        if instances.get(id).is_some_and(|found| Arc::ptr_eq(found, &instance)) {
+            instances.remove(id);
+        }
+    }
+
+    /// Ends all instances, side by side, and waits until no process is left.
+    pub async fn shutdown(&self) {
+        let all: Vec<_> = self.inner.instances.read().values().cloned().collect();
+        let mut stops = tokio::task::JoinSet::new();
+        for instance in all {
+            stops.spawn(async move { instance.stop().await });
+        }
+        stops.join_all().await;
+        self.inner.bridges.close();
+        self.inner.bridges.wait().await;
+        self.inner.instances.write().clear();
+    }
+
+    fn get(&self, id: &ServerId) -> Option<Arc<Instance>> {
+        self.inner.instances.read().get(id).cloned()
+    }
+}
+
+fn with_options(mut spec: Spec, options: &Prepare) -> Result<Spec, Error> {
+    if let Some(cwd) = &options.cwd {
+        let directory = Path::new(cwd);
+        if !directory.is_absolute() || !directory.is_dir() {
+            return Err(Error::InvalidLaunch(format!("`cwd` must be an absolute path to a directory, and `{cwd}` is not")));
+        }
+        spec.cwd = Some(directory.to_path_buf());
+    }
+    for (name, value) in &options.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(Error::InvalidLaunch(format!("`env` has a variable that no process can be given: `{name}`")));
+        }
+        spec = spec.env(name, value);
+    }
+    if options.args.iter().any(|arg| arg.contains('\0')) {
+        return Err(Error::InvalidLaunch("`args` has a NUL in it".into()));
+    }
+    Ok(spec.args(&options.args))
+}

@@ -1,0 +1,125 @@
+//! `tombolo daemon`.
+
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use agents::SearchPath;
+use anyhow::Context;
+use daemon::{Access, Config, ConfigFile, CorsConfig, Server, Token};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::{args::DaemonOptions, memory};
+
+/// The signals that end a daemon in order.
+const FAREWELL_SIGNALS: [fn() -> SignalKind; 2] = [SignalKind::terminate, SignalKind::interrupt];
+
+/// Serves until a signal ends it.
+pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
+    memory::return_what_is_freed();
+    log(&options.log)?;
+    let config = config(options)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(&config))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(config: &Config) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    let mut signals = Vec::new();
+    for kind in FAREWELL_SIGNALS {
+        signals.push(signal(kind()).context("could not listen for signals")?);
+    }
+    let bound = Server::bind(config).await?;
+    // stdout may be closed; that is no reason not to serve.
+    let _ = writeln!(std::io::stdout(), "listening on http://{}", bound.address()?);
+    let serving = bound.serve(stop.clone());
+    let mut serving = std::pin::pin!(serving);
+    let [terminate, interrupt] = signals.as_mut_slice() else { anyhow::bail!("two signals were asked for") };
+    tokio::select! {
+        () = &mut serving => return Ok(()),
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    stop.cancel();
+    serving.await;
+    Ok(())
+}
+
+fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
+    let file = match &options.config {
+        Some(path) => ConfigFile::read(path)?,
+        None => ConfigFile::default(),
+    };
+    Ok(Config {
+        address: SocketAddr::new(options.host, options.port),
+        access: access(options)?,
+        open_to_the_network: options.no_token,
+        hosts: options.allow_host.clone(),
+        cors: CorsConfig {
+            origins: options.cors_allow_origin.clone(),
+            methods: options.cors_allow_method.clone(),
+            headers: options.cors_allow_header.clone(),
+            credentials: options.cors_allow_credentials,
+        },
+        fs_root: options.fs_root.clone(),
+        data_dir: data_dir(options)?,
+        own_program: std::env::current_exe().context("could not find this program")?,
+        search_path: SearchPath::new(variable("PATH").unwrap_or_default()),
+        current_dir: std::env::current_dir().context("could not find the current directory")?,
+        env_remove: vec!["TOMBOLO_TOKEN".into()],
+        agents: file.agents,
+        install: !options.no_install,
+        events_max: options.events_max,
+        events_bytes_max: options.events_bytes_max,
+        grace: Duration::from_millis(options.grace_ms),
+        timeout_max: Duration::from_millis(options.timeout_max_ms),
+        stall: Duration::from_millis(options.stall_ms),
+    })
+}
+
+fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
+    if options.no_token {
+        return Ok(Access::Open);
+    }
+    if let Some(path) = &options.token_file {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("could not read the token from `{}`", path.display()))?;
+        return Ok(Access::Token(Token::new(&text)?));
+    }
+    match &options.token {
+        Some(token) => Ok(Access::Token(Token::new(token)?)),
+        None => Ok(Access::Open),
+    }
+}
+
+fn data_dir(options: &DaemonOptions) -> anyhow::Result<PathBuf> {
+    if let Some(directory) = &options.data_dir {
+        return Ok(directory.clone());
+    }
+    let base = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let base = base.or_else(home).context("neither HOME nor XDG_DATA_HOME is set: say --data-dir")?;
+    Ok(base.join("tombolo"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where configuration is read")]
+fn variable(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn log(filter: &str) -> anyhow::Result<()> {
+    let targets: Targets = filter.parse().with_context(|| format!("`{filter}` is not a log filter"))?;
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_filter(targets);
+    tracing_subscriber::registry().with(layer).init();
+    Ok(())
+}

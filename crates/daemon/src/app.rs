@@ -1,0 +1,69 @@
+//! What handlers call: one of each, shared by all requests.
+
+use std::{sync::Arc, time::Duration};
+
+use acp::Instances;
+use agents::Catalog;
+use files::{Root, VirtualPath};
+use journal::Retention;
+use process::Limits;
+
+use crate::{Config, store::Store};
+
+/// How many instances a daemon runs at most; each is a process with its queues.
+const INSTANCES_MAX: usize = 1024;
+
+/// The state behind all routes.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Parts>);
+
+pub(crate) struct Parts {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) instances: Instances,
+    pub(crate) files: Root,
+    pub(crate) store: Store,
+    pub(crate) timeout_max: Duration,
+    pub(crate) stall: Duration,
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(config: &Config) -> Result<Self, files::Error> {
+        let catalog =
+            Arc::new(Catalog::new(&config.own_program, config.search_path.clone(), config.agents.clone()));
+        let instances = Instances::new(
+            acp::Config {
+                retention: Retention { events: config.events_max, bytes: config.events_bytes_max },
+                limits: Limits::default(),
+                grace: config.grace,
+                instances_max: INSTANCES_MAX,
+                env_remove: config.env_remove.clone(),
+            },
+            catalog.clone(),
+        );
+        let files = match &config.fs_root {
+            Some(directory) => Root::open(directory)?,
+            None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
+        };
+        Ok(Self(Arc::new(Parts {
+            catalog,
+            instances,
+            files,
+            store: Store::new(config.data_dir.join("config")),
+            timeout_max: config.timeout_max,
+            stall: config.stall,
+        })))
+    }
+
+    /// Ends everything that runs.
+    pub(crate) async fn shutdown(&self) {
+        self.instances.shutdown().await;
+    }
+}

@@ -1,0 +1,42 @@
+//! What went wrong with a file, as a problem.
+
+use files::Cause;
+use protocol::Kind;
+
+use crate::problem::ApiError;
+
+impl From<files::Error> for ApiError {
+    fn from(error: files::Error) -> Self {
+        let kind = match error.cause() {
+            Cause::NotFound => Kind::PathNotFound,
+            Cause::NotADirectory
+            | Cause::IsADirectory
+            | Cause::NotAFile
+            | Cause::AlreadyExists
+            | Cause::NotEmpty
+            | Cause::IntoItself => Kind::PathConflict,
+            Cause::PermissionDenied | Cause::Outside | Cause::ReadOnly => Kind::Forbidden,
+            Cause::InvalidPath { .. } | Cause::TooManyLinks | Cause::TooDeep => Kind::InvalidPath,
+            Cause::NoSpace => Kind::NoSpace,
+            Cause::Unsupported => Kind::Internal,
+            // Special files of the system refuse in their own ways: that is about the path, not about us.
+            Cause::Io(_) => Kind::PathConflict,
+        };
+        let detail = match error.cause() {
+            Cause::Io(cause) => format!("{error}: {cause}"),
+            _ => error.to_string(),
+        };
+        ApiError::new(kind, detail)
+    }
+}
+
+impl From<files::unpack::Error> for ApiError {
+    fn from(error: files::unpack::Error) -> Self {
+        use files::unpack::Error as E;
+        match error {
+            E::Files(error) => error.into(),
+            E::NotUndone { .. } => ApiError::internal(&error),
+            other => ApiError::new(Kind::InvalidArchive, other.to_string()),
+        }
+    }
+}

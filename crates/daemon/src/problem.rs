@@ -1,0 +1,93 @@
+//! Errors at the edge: every failure leaves as a problem document.
+
+use axum::{
+    Json,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use protocol::{Kind, Problem};
+use tracing::error;
+
+/// The answer of a request that failed.
+#[derive(Debug)]
+pub(crate) struct ApiError(Box<Problem>);
+
+pub(crate) type Result<T> = std::result::Result<T, ApiError>;
+
+impl ApiError {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self(Box::new(Problem::new(kind, detail)))
+    }
+
+    /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        error!(error = %Chain(error), "a request failed");
+        Self::new(Kind::Internal, "the daemon's log says more")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let kind = self.0.kind;
+        let mut response = (status, Json(self.0)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match kind {
+            Kind::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Kind::AgentBusy | Kind::TooManyProcesses | Kind::ShuttingDown => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            // The rest of the request is not read, so the connection cannot be used again.
+            Kind::PayloadTooLarge | Kind::RequestTimeout => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<acp::Error> for ApiError {
+    fn from(error: acp::Error) -> Self {
+        use acp::Error as E;
+        let kind = match &error {
+            E::NotFound(_) => Kind::InstanceNotFound,
+            E::AgentRequired(_) => Kind::AgentRequired,
+            E::UnknownAgent(_) => Kind::UnknownAgent,
+            E::AgentMismatch { .. } => Kind::AgentMismatch,
+            E::Running(_) => Kind::InstanceRunning,
+            E::InvalidLaunch(_) => Kind::InvalidRequest,
+            E::Envelope(_) => Kind::InvalidEnvelope,
+            E::IdInFlight { .. } => Kind::IdInFlight,
+            E::NotInstalled(_) | E::Start { .. } => Kind::AgentStart,
+            E::Exited { .. } | E::Deleted(_) => Kind::AgentExited,
+            E::Busy { .. } => Kind::AgentBusy,
+            E::Stream(_) => Kind::Internal,
+            E::TooMany(_) => Kind::TooManyProcesses,
+            E::Timeout { .. } => Kind::AgentTimeout,
+        };
+        let mut problem = Problem::new(kind, error.to_string());
+        if let E::Exited { exit, .. } = &error {
+            problem.stderr_tail = Some(exit.stderr_tail.clone());
+        }
+        Self(Box::new(problem))
+    }
+}
+
+/// An error with everything that caused it, on one line.
+pub(crate) struct Chain<'a>(pub(crate) &'a dyn std::error::Error);
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

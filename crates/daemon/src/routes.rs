@@ -1,0 +1,16 @@
+//! One file per resource: its router, its handlers, nothing else.
+
+pub(crate) mod acp;
+pub(crate) mod agents;
+pub(crate) mod config;
+pub(crate) mod fs;
+pub(crate) mod info;
+
+use protocol::Problem;
+use utoipa::IntoResponses;
+
+/// Every route may answer with a problem; its `status` says which.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "describes the responses; nothing is ever made of it")]
+#[response(status = "default", description = "A problem", content_type = "application/problem+json")]
+pub(crate) struct Problems(#[to_schema] Problem);

@@ -1,0 +1,175 @@
+//! `/v1/acp`: any ACP agent over HTTP.
+
+use std::time::Duration;
+
+use acp::{Answer, Wait};
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use journal::Seq;
+use protocol::{
+    AgentName, Kind, ServerId,
+    acp::{Instance, InstanceList, Prepare},
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{
+    app::App,
+    extract::{self, Path, Query},
+    intake,
+    problem::{ApiError, Result},
+    sse,
+};
+
+/// The largest message; the same as the longest line that an agent may write.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(send, stream, prepare, delete))
+}
+
+/// List the instances.
+#[utoipa::path(get, path = "/v1/acp", tag = "acp", responses((status = OK, body = InstanceList), Problems))]
+async fn list(State(app): State<App>) -> Json<InstanceList> {
+    Json(InstanceList { items: app.instances.list(), next_cursor: None })
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SendQuery {
+    /// The agent to run; needed for the first message of an instance.
+    #[param(value_type = Option<String>, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
+    agent: Option<AgentName>,
+    /// How long to wait for the answer; the daemon's limit if left out.
+    #[param(minimum = 1)]
+    timeout_ms: Option<u64>,
+}
+
+/// Send one JSON-RPC message to the agent; a request is answered with the agent's response.
+#[utoipa::path(
+    post, path = "/v1/acp/{server_id}", tag = "acp",
+    params(
+        ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance"),
+        SendQuery,
+        ("prefer" = Option<String>, Header, description = "`respond-async` answers a request at once; its response is on the stream only"),
+    ),
+    request_body(content = Object, content_type = "application/json", description = "One JSON-RPC 2.0 message"),
+    responses(
+        (status = OK, description = "The agent's response, byte for byte", body = Object, content_type = "application/json",
+            headers(("acp-event-id" = String, description = "The id of this response on the stream"))),
+        (status = ACCEPTED, description = "The message was handed to the agent"),
+        Problems,
+    )
+)]
+async fn send(
+    State(app): State<App>,
+    Path(id): Path<ServerId>,
+    Query(query): Query<SendQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response> {
+    extract::need_json(&headers)?;
+    let wait = wait(&headers, query.timeout_ms, app.timeout_max)?;
+    let body = intake::collect(body, MESSAGE_BYTES_MAX, app.stall).await?;
+    match app.instances.post(&id, query.agent.as_ref(), body, wait).await? {
+        Answer::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
+        Answer::Response { seq, body } => {
+            let mut response = Response::new(Body::from(body));
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(EVENT_ID, HeaderValue::from(seq.get()));
+            Ok(response)
+        }
+    }
+}
+
+fn wait(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<Wait> {
+    let preferences = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
+    if preferences.flat_map(|value| value.split(',')).any(|one| one.trim().eq_ignore_ascii_case("respond-async")) {
+        return Ok(Wait::Async);
+    }
+    let wanted = timeout_ms.map_or(max, Duration::from_millis);
+    if wanted.is_zero() || wanted > max {
+        let detail = format!("`timeoutMs` must be between 1 and {}", max.as_millis());
+        return Err(ApiError::new(Kind::InvalidRequest, detail));
+    }
+    Ok(Wait::Within(wanted))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct StreamQuery {
+    /// The id of the last event that was read; as the header `Last-Event-ID`.
+    last_event_id: Option<u64>,
+}
+
+/// Follow what the agent says, as server-sent events.
+#[utoipa::path(
+    get, path = "/v1/acp/{server_id}", tag = "acp",
+    params(
+        ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
+        StreamQuery,
+        ("last-event-id" = Option<String>, Header, description = "Replay what came after this event"),
+    ),
+    responses(
+        (status = OK, description = "`message` events with ids, and the control events `gap`, `unparsed` and `exited`",
+            body = String, content_type = "text/event-stream"),
+        Problems,
+    )
+)]
+async fn stream(
+    State(app): State<App>,
+    Path(id): Path<ServerId>,
+    Query(query): Query<StreamQuery>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let header = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or_default());
+    let last = match header {
+        // Some clients send the header empty until they have read an id.
+        None | Some("") => query.last_event_id,
+        Some(text) => Some(text.parse().map_err(|_| {
+            ApiError::new(Kind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
+        })?),
+    };
+    Ok(sse::response(app.instances.reader(&id, last.map(Seq::new))?))
+}
+
+/// Prepare an instance with its own launch options; its process starts with the first message.
+#[utoipa::path(
+    put, path = "/v1/acp/{server_id}", tag = "acp", request_body = Prepare,
+    params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance")),
+    responses((status = CREATED, body = Instance), (status = OK, body = Instance), Problems)
+)]
+async fn prepare(
+    State(app): State<App>,
+    Path(id): Path<ServerId>,
+    extract::Json(options): extract::Json<Prepare>,
+) -> Result<(StatusCode, Json<Instance>)> {
+    let created = app.instances.prepare(&id, &options)?;
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(app.instances.describe(&id)?)))
+}
+
+/// End an instance and every process of it.
+#[utoipa::path(
+    delete, path = "/v1/acp/{server_id}", tag = "acp",
+    params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance")),
+    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+)]
+async fn delete(State(app): State<App>, Path(id): Path<ServerId>) -> StatusCode {
+    app.instances.delete(&id).await;
+    StatusCode::NO_CONTENT
+}

@@ -1,0 +1,192 @@
+//! `/v1/fs`: files and directories of the sandbox.
+
+use std::ffi::OsString;
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use files::{CreateOptions, Existing, Links, Parents, Removal, VirtualPath};
+use http::{HeaderMap, StatusCode};
+use protocol::fs::{EntryList, Made, Move, Moved, Stat, Unpacked, Written};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{
+    app::App,
+    extract::{self, Query},
+    fs::{blocking, download, upload, wire},
+    problem::Result,
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(entries))
+        .routes(routes!(read, write))
+        .routes(routes!(delete))
+        .routes(routes!(mkdir))
+        .routes(routes!(rename))
+        .routes(routes!(stat))
+        .routes(routes!(upload_batch))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PathQuery {
+    /// The path; a relative one starts at the daemon's directory, or at the root it is confined to.
+    #[param(min_length = 1, max_length = 4096)]
+    path: String,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct EntriesQuery {
+    /// The directory.
+    #[param(min_length = 1, max_length = 4096)]
+    path: String,
+    /// Only names after this one: the `nextCursor` of the page before.
+    after: Option<String>,
+    /// How many entries at most.
+    #[param(value_type = Option<u64>, minimum = 1, maximum = 10000, default = 1000)]
+    limit: Option<wire::PageSize>,
+}
+
+/// List a directory.
+#[utoipa::path(
+    get, path = "/v1/fs/entries", tag = "fs", params(EntriesQuery),
+    responses((status = OK, body = EntryList), Problems)
+)]
+async fn entries(State(app): State<App>, Query(query): Query<EntriesQuery>) -> Result<Json<EntryList>> {
+    let path = VirtualPath::parse(&query.path)?;
+    let after = query.after.map(OsString::from);
+    let limit = query.limit.unwrap_or_default().get();
+    let page = blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
+    Ok(Json(wire::entry_list(page)))
+}
+
+/// Read a file, whole or in part.
+#[utoipa::path(
+    get, path = "/v1/fs/file", tag = "fs", params(PathQuery),
+    responses(
+        (status = OK, description = "The content", body = String, content_type = "application/octet-stream"),
+        (status = PARTIAL_CONTENT, description = "The part that `Range` asked for", body = String, content_type = "application/octet-stream"),
+        (status = NOT_MODIFIED, description = "What the client has is up to date"),
+        Problems,
+    )
+)]
+async fn read(State(app): State<App>, Query(query): Query<PathQuery>, headers: HeaderMap) -> Result<Response> {
+    let path = VirtualPath::parse(&query.path)?;
+    let (file, stat) = blocking(move || app.files.open_read(&path)).await?;
+    download::response(file, &stat, &headers)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct WriteQuery {
+    /// The file.
+    #[param(min_length = 1, max_length = 4096)]
+    path: String,
+    /// Make the directories that are missing on the way; they are made if left out.
+    parents: Option<bool>,
+}
+
+/// Write a file: readers see the old content or the new, never a part.
+#[utoipa::path(
+    put, path = "/v1/fs/file", tag = "fs", params(WriteQuery),
+    request_body(content = String, content_type = "application/octet-stream"),
+    responses((status = OK, body = Written), (status = CREATED, body = Written), Problems)
+)]
+async fn write(
+    State(app): State<App>,
+    Query(query): Query<WriteQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<Written>)> {
+    let path = VirtualPath::parse(&query.path)?;
+    let parents = if query.parents.unwrap_or(true) { Parents::Create } else { Parents::Require };
+    let options = CreateOptions { parents, ..CreateOptions::default() };
+    let written = upload::file(&app, path.clone(), options, &headers, body).await?;
+    let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    let etag = written.stat.etag();
+    Ok((status, Json(Written { path: path.to_string(), bytes: written.stat.size, etag })))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DeleteQuery {
+    /// What to remove; a link is removed itself.
+    #[param(min_length = 1, max_length = 4096)]
+    path: String,
+    /// Remove a directory with everything in it.
+    recursive: Option<bool>,
+}
+
+/// Remove a file or a directory.
+#[utoipa::path(
+    delete, path = "/v1/fs/entry", tag = "fs", params(DeleteQuery),
+    responses((status = NO_CONTENT, description = "It is gone"), Problems)
+)]
+async fn delete(State(app): State<App>, Query(query): Query<DeleteQuery>) -> Result<StatusCode> {
+    let path = VirtualPath::parse(&query.path)?;
+    let removal = if query.recursive.unwrap_or(false) { Removal::Tree } else { Removal::Entry };
+    blocking(move || app.files.remove(&path, removal)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Make a directory, and those missing on the way.
+#[utoipa::path(
+    post, path = "/v1/fs/mkdir", tag = "fs", params(PathQuery),
+    responses((status = OK, body = Made), (status = CREATED, body = Made), Problems)
+)]
+async fn mkdir(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<(StatusCode, Json<Made>)> {
+    let path = VirtualPath::parse(&query.path)?;
+    let shown = path.to_string();
+    let created = blocking(move || app.files.mkdir(&path, Parents::Create)).await?;
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(Made { path: shown, created })))
+}
+
+/// Move or rename a file or a directory.
+#[utoipa::path(
+    post, path = "/v1/fs/move", tag = "fs", request_body = Move,
+    responses((status = OK, body = Moved), Problems)
+)]
+async fn rename(State(app): State<App>, extract::Json(body): extract::Json<Move>) -> Result<Json<Moved>> {
+    let (from, to) = (VirtualPath::parse(&body.from)?, VirtualPath::parse(&body.to)?);
+    let existing = if body.overwrite { Existing::Replace } else { Existing::Refuse };
+    blocking(move || app.files.rename(&from, &to, existing)).await?;
+    Ok(Json(Moved { from: body.from, to: body.to }))
+}
+
+/// Say what a path leads to.
+#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(PathQuery), responses((status = OK, body = Stat), Problems))]
+async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<Json<Stat>> {
+    let path = VirtualPath::parse(&query.path)?;
+    let (link, stat) = blocking(move || {
+        let link = app.files.stat(&path, Links::Keep)?.symlink_target;
+        Ok::<_, files::Error>((link, app.files.stat(&path, Links::Follow)?))
+    })
+    .await?;
+    Ok(Json(wire::stat(query.path, stat, link)))
+}
+
+/// Unpack a tar archive into a directory: all of it or nothing.
+#[utoipa::path(
+    post, path = "/v1/fs/upload-batch", tag = "fs", params(PathQuery),
+    request_body(content = String, content_type = "application/x-tar", description = "ustar, GNU or pax; plain or gzip"),
+    responses((status = OK, body = Unpacked), Problems)
+)]
+async fn upload_batch(State(app): State<App>, Query(query): Query<PathQuery>, body: Body) -> Result<Response> {
+    let path = VirtualPath::parse(&query.path)?;
+    let unpacked = upload::archive(&app, path, body).await?;
+    let files::unpack::Unpacked { files, directories, bytes } = unpacked;
+    Ok(Json(Unpacked { path: query.path, files, directories, bytes }).into_response())
+}

@@ -1,0 +1,44 @@
+//! What a daemon says of itself.
+
+use std::sync::OnceLock;
+
+use axum::Json;
+use bytes::Bytes;
+use http::header;
+use protocol::info::{About, Health};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{api, app::App};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(about)).routes(routes!(health)).routes(routes!(openapi))
+}
+
+/// Say what this server is.
+#[utoipa::path(get, path = "/", tag = "info", security(()), responses((status = OK, body = About), Problems))]
+async fn about() -> Json<About> {
+    Json(About {
+        name: "tombolo".into(),
+        description: "A Tombolo daemon: runs coding agents in this sandbox and serves them over HTTP.".into(),
+        openapi: "/v1/openapi.json".into(),
+        health: "/v1/health".into(),
+    })
+}
+
+/// Say whether this server is well.
+#[utoipa::path(get, path = "/v1/health", tag = "info", security(()), responses((status = OK, body = Health), Problems))]
+async fn health() -> Json<Health> {
+    Json(Health { status: "ok".into() })
+}
+
+/// Describe the API.
+#[utoipa::path(
+    get, path = "/v1/openapi.json", tag = "info",
+    responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
+)]
+async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(|| Bytes::from(api::document().to_string()));
+    ([(header::CONTENT_TYPE, "application/json")], document.clone())
+}

@@ -1,0 +1,74 @@
+//! A journal as server-sent events: frames as they are, gaps told, and a sign of life when nothing happens.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{body::Body, response::Response};
+use bytes::Bytes;
+use http::{HeaderValue, header};
+use http_body::{Body as HttpBody, Frame};
+use journal::{Item, Reader};
+use tokio::time::{Instant, Sleep};
+
+/// Proxies close what is silent for long; 15 s is below all common limits.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
+
+/// Answers with everything that `reader` gets, until the journal ends.
+pub(crate) fn response(reader: Reader) -> Response {
+    let mut response = Response::new(Body::new(Events {
+        reader,
+        heartbeat: Box::pin(tokio::time::sleep(HEARTBEAT)),
+        greeted: false,
+    }));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Some proxies gather a response before they pass it on; this asks the most common one not to.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+struct Events {
+    reader: Reader,
+    heartbeat: Pin<Box<Sleep>>,
+    greeted: bool,
+}
+
+impl HttpBody for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        if !this.greeted {
+            // Sends the head at once, so that a client knows it is connected before the agent speaks.
+            this.greeted = true;
+            return data(Bytes::from_static(b": connected\n\n"));
+        }
+        match this.reader.poll_next(cx) {
+            Poll::Ready(Some(Item::Frames(chunk))) => data(chunk.bytes()),
+            Poll::Ready(Some(Item::Gap(gap))) => data(acp::gap_frame(gap)),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => {
+                ready!(this.heartbeat.as_mut().poll(cx));
+                this.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                // Registers the timer anew; a heartbeat that is not needed costs nothing.
+                let _ = this.heartbeat.as_mut().poll(cx);
+                data(Bytes::from_static(HEARTBEAT_COMMENT))
+            }
+        }
+    }
+}
+
+fn data(bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    Poll::Ready(Some(Ok(Frame::data(bytes))))
+}
