@@ -7,8 +7,8 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use tar::EntryType;
 
 use crate::{
-    support::{path, tree},
-    unpack::{archive, furnished, member},
+    support::{World, path, tree},
+    unpack::{archive, furnish, member},
 };
 
 /// What a fuzz target runs: any bytes, into a directory that is there.
@@ -68,7 +68,7 @@ fn links_stay_inside(dest: &Path) {
 }
 
 fn check(bytes: &[u8]) {
-    let world = furnished();
+    let world = furnish(World::in_memory());
     let before = tree(world.dir.path());
     let ok = unpack(&world.root, bytes);
     let after = tree(world.dir.path());

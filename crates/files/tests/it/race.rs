@@ -60,11 +60,7 @@ fn everything(world: &World) {
     let options = CreateOptions { parents: Parents::Create, ..CreateOptions::default() };
     let _ = root.create(&path("d/sub/deep/file"), options).and_then(files::AtomicFile::commit);
     if let Ok(page) = root.entries(&path("d/../d"), None, 100) {
-        assert!(
-            page.items
-                .iter()
-                .all(|entry| entry.size != 6 || entry.name != "secret" || entry.path != path("/x"))
-        );
+        assert!(page.items.iter().all(|entry| entry.name != "only-outside"));
     }
     let _ = root.rename(&path("d/new"), &path("d/sub/moved"), Existing::Replace);
     let _ = root.rename(&path("d/secret"), &path("taken"), Existing::Replace);
@@ -87,9 +83,8 @@ fn a_directory_swapped_for_an_absolute_link_out_never_leads_out() {
     fs::write(outside.path().join("secret"), "secret").unwrap();
     fs::create_dir(outside.path().join("only-outside")).unwrap();
     while_swapping(outside.path(), everything);
-    let names: Vec<_> =
-        fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["secret"]);
+    let names: Vec<_> = tree(outside.path()).into_keys().collect();
+    assert_eq!(names, ["only-outside", "secret"]);
     assert_eq!(fs::read_to_string(outside.path().join("secret")).unwrap(), "secret");
 }
 

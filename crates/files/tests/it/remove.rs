@@ -54,7 +54,7 @@ fn links_in_a_tree_are_removed_and_not_followed() {
 
 #[test]
 fn a_tree_deeper_than_any_path_is_removed() {
-    let world = World::new();
+    let world = World::in_memory();
     let flags = OFlags::PATH | OFlags::DIRECTORY;
     let mut dir: OwnedFd = fs::File::open(world.jail("")).unwrap().into();
     for level in 0..DEEP {

@@ -61,8 +61,11 @@ fn unpack(world: &World, bytes: &[u8]) -> Result<Unpacked, Error> {
 }
 
 /// A destination with something of everything in it.
-pub(crate) fn furnished() -> World {
-    let world = World::new();
+fn furnished() -> World {
+    furnish(World::new())
+}
+
+pub(crate) fn furnish(world: World) -> World {
     for dir in ["dest/dir/sub", "dest/full/x"] {
         fs::create_dir_all(world.jail(dir)).unwrap();
     }
