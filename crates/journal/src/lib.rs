@@ -5,7 +5,7 @@
 //! nothing is lost, doubled or reordered where the two meet. What fell out of the retention before a reader got to it
 //! is announced as a [`Gap`], never skipped in silence.
 //!
-//! Two backends behind the one trait [`Journal`]:
+//! Two backends behind the same traits, [`Journal`] to read and [`Append`] to write:
 //!
 //! - [`Ring`]: in memory, bounded, one [`Writer`];
 //! - [`durable::Durable`]: in SQLite; what a reader has seen survives `kill -9`.
@@ -33,4 +33,4 @@ pub use retention::{Bounds, Gap, Retention};
 pub use ring::{BatchBuilder, MOVING, Reader, Ring, SEGMENT_BYTES, Writer};
 pub use seq::{ParseSeqError, Seq};
 pub use start::{Item, Start};
-pub use traits::{Follow, Journal};
+pub use traits::{Append, Follow, Journal};

@@ -20,7 +20,7 @@ pub use segments::SEGMENT_BYTES;
 pub use slots::MOVING;
 pub use writer::Writer;
 
-use crate::{Bounds, Cursor, Epoch, Error, Retention, Seq, Start};
+use crate::{Bounds, Cursor, Epoch, Error, Journal, Retention, Seq, Start};
 use slots::Slot;
 use state::State;
 
@@ -105,6 +105,26 @@ impl Ring {
         state.slots.take_wakers(&mut wakers, None);
         drop(state);
         wakers.into_iter().for_each(std::task::Waker::wake);
+    }
+}
+
+impl Journal for Ring {
+    type Reader = Reader;
+
+    fn bounds(&self) -> Bounds {
+        Ring::bounds(self)
+    }
+
+    fn cursor(&self, seq: Seq) -> Cursor {
+        Ring::cursor(self, seq)
+    }
+
+    fn readers(&self) -> usize {
+        Ring::readers(self)
+    }
+
+    fn reader(&self, from: Start) -> Result<Reader, Error> {
+        Ring::reader(self, from)
     }
 }
 

@@ -2,12 +2,31 @@
 
 use std::{future::Future, ops::RangeInclusive};
 
-use crate::{Bounds, Error, Frames, Item, Start};
+use crate::{Bounds, Cursor, Error, Frames, Item, Seq, Start};
 
-/// A journal that can be appended to and followed.
-pub trait Journal: Send {
+/// The reading side of a journal: a cheap handle, which is all that a door needs.
+pub trait Journal: Clone + Send + Sync + 'static {
     /// What follows it.
-    type Reader: Follow;
+    type Reader: Follow + 'static;
+
+    /// What it holds now.
+    fn bounds(&self) -> Bounds;
+
+    /// The position `seq` in the current epoch.
+    fn cursor(&self, seq: Seq) -> Cursor;
+
+    /// How many readers are open.
+    fn readers(&self) -> usize;
+
+    /// A reader from `from` on: replay and live tail in one.
+    ///
+    /// # Errors
+    /// For [`Start::After`]: [`Error::Unknown`] and [`Error::Expired`]. The other starts always succeed.
+    fn reader(&self, from: Start) -> Result<Self::Reader, Error>;
+}
+
+/// The writing side of a journal.
+pub trait Append: Send + 'static {
     /// Why an append can fail.
     type Error: std::error::Error + Send + Sync + 'static;
 
@@ -17,22 +36,13 @@ pub trait Journal: Send {
     fn append(
         &mut self,
         frames: Frames,
-    ) -> impl Future<Output = Result<RangeInclusive<crate::Seq>, Self::Error>> + Send;
+    ) -> impl Future<Output = Result<RangeInclusive<Seq>, Self::Error>> + Send;
 
     /// Nothing more is to come for now: a reader that has read everything is at the end.
     fn seal(&mut self);
 
     /// More may come again: new reads wait for it.
     fn unseal(&mut self);
-
-    /// What it holds now.
-    fn bounds(&self) -> Bounds;
-
-    /// A reader from `from` on: replay and live tail in one.
-    ///
-    /// # Errors
-    /// For [`Start::After`]: [`Error::Unknown`] and [`Error::Expired`]. The other starts always succeed.
-    fn reader(&self, from: Start) -> Result<Self::Reader, Error>;
 }
 
 /// A reader of a journal.
@@ -44,4 +54,7 @@ pub trait Follow: Send {
     ///
     /// Cancel safe: an item is taken when the future is ready, or not at all.
     fn next(&mut self) -> impl Future<Output = Result<Option<Item>, Self::Error>> + Send;
+
+    /// The position of the last frame it took, to go on from later.
+    fn cursor(&self) -> Cursor;
 }

@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use super::{
     Error, Reader,
     pool::Pool,
-    queue::{Append, Queue, Request},
+    queue::{Queue, Request, Work},
 };
-use crate::{Bounds, Cursor, Frames, Journal, Ring, Seq, Start};
+use crate::{Append, Bounds, Cursor, Frames, Journal, Ring, Seq, Start};
 
 /// One journal on disk; clones are handles to the same journal, and any of them may append.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Durable {
     /// [`Error::Died`].
     pub async fn append(&self, frames: Frames) -> Result<RangeInclusive<Seq>, Error> {
         let journal = Arc::clone(&self.shared);
-        self.queue.ask(|reply| Request::Append(Append { journal, frames, reply })).await
+        self.queue.ask(|reply| Request::Append(Work { journal, frames, reply })).await
     }
 
     /// What is committed now.
@@ -99,6 +99,25 @@ impl Durable {
 
 impl Journal for Durable {
     type Reader = Reader;
+
+    fn bounds(&self) -> Bounds {
+        Durable::bounds(self)
+    }
+
+    fn cursor(&self, seq: Seq) -> Cursor {
+        Durable::cursor(self, seq)
+    }
+
+    fn readers(&self) -> usize {
+        Durable::readers(self)
+    }
+
+    fn reader(&self, from: Start) -> Result<Reader, crate::Error> {
+        Durable::reader(self, from)
+    }
+}
+
+impl Append for Durable {
     type Error = Error;
 
     async fn append(&mut self, frames: Frames) -> Result<RangeInclusive<Seq>, Error> {
@@ -111,13 +130,5 @@ impl Journal for Durable {
 
     fn unseal(&mut self) {
         Durable::unseal(self);
-    }
-
-    fn bounds(&self) -> Bounds {
-        Durable::bounds(self)
-    }
-
-    fn reader(&self, from: Start) -> Result<Reader, crate::Error> {
-        Durable::reader(self, from)
     }
 }

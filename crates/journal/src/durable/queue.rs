@@ -21,7 +21,7 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
 #[derive(Debug)]
 pub(super) enum Request {
-    Append(Append),
+    Append(Work),
     Open { name: String, retention: Retention, reply: Reply<Arc<Shared>> },
     Delete { name: String, reply: Reply<bool> },
     Close,
@@ -29,7 +29,7 @@ pub(super) enum Request {
 
 /// Frames for one journal. It holds the journal, so that it stays open until they are written.
 #[derive(Debug)]
-pub(super) struct Append {
+pub(super) struct Work {
     pub(super) journal: Arc<Shared>,
     pub(super) frames: Frames,
     pub(super) reply: Reply<RangeInclusive<Seq>>,

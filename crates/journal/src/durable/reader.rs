@@ -116,6 +116,10 @@ impl Follow for Reader {
     async fn next(&mut self) -> Result<Option<Item>, Error> {
         Reader::next(self).await
     }
+
+    fn cursor(&self) -> Cursor {
+        Reader::cursor(self)
+    }
 }
 
 impl fmt::Debug for Reader {

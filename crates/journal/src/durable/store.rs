@@ -43,7 +43,7 @@ pub struct Store {
     signal: Arc<Signal>,
     writer: Option<JoinHandle<()>>,
     checkpoint: Option<JoinHandle<()>>,
-    lock: Option<File>,
+    lock: File,
 }
 
 /// A journal in a store.
@@ -78,8 +78,7 @@ impl Store {
         let prepare = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
         let (queue, closer, requests) = queue::queue();
         let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
-        let mut store =
-            Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock: Some(lock) };
+        let mut store = Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock };
         store.writer = Some(writer::start(conn, requests, Arc::clone(&store.signal)).map_err(prepare)?);
         store.checkpoint = Some(checkpoint::start(copier, Arc::clone(&store.signal)).map_err(prepare)?);
         Ok(store)
@@ -127,8 +126,11 @@ impl Drop for Store {
             error!("a thread of the journal store had died");
         }
         self.pool.clear();
-        // Last: only now may another process write.
-        drop(self.lock.take());
+        // Last: only now may another process write. In so many words, as closing the file is not enough while a child
+        // process is being started, which has it too until it has become another program.
+        if let Err(error) = self.lock.unlock() {
+            error!(%error, "could not unlock the journal store");
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
     checkpoint::Signal,
     handle::Shared,
     ledger::{self, Marks},
-    queue::{Append, Request},
+    queue::{Request, Work},
 };
 use crate::{Epoch, Retention, Ring, Writer as Tail};
 
@@ -127,7 +127,7 @@ impl Writer {
     }
 
     /// Commits, then publishes, then answers.
-    fn append(&mut self, appends: &mut Vec<Append>) {
+    fn append(&mut self, appends: &mut Vec<Work>) {
         if appends.is_empty() {
             return;
         }
@@ -142,7 +142,7 @@ impl Writer {
                 *bounds = draft.bounds(bounds.epoch);
             }
         }
-        for Append { journal, frames, reply } in appends.drain(..) {
+        for Work { journal, frames, reply } in appends.drain(..) {
             let answer = match (&published, self.open.get_mut(&journal.id)) {
                 (Err(error), _) => Err(error.clone()),
                 (Ok(()), None) => Err(Error::Deleted),
@@ -153,7 +153,7 @@ impl Writer {
         self.signal.wrote();
     }
 
-    fn commit(&mut self, appends: &[Append]) -> rusqlite::Result<()> {
+    fn commit(&mut self, appends: &[Work]) -> rusqlite::Result<()> {
         let transaction = self.conn.unchecked_transaction()?;
         let mut insert = ledger::insert(&transaction)?;
         let mut touched = Vec::new();

@@ -74,4 +74,8 @@ impl Follow for Reader {
     async fn next(&mut self) -> Result<Option<Item>, Infallible> {
         Ok(Reader::next(self).await)
     }
+
+    fn cursor(&self) -> Cursor {
+        Reader::cursor(self)
+    }
 }

@@ -208,7 +208,7 @@ fn dropping_the_writer_ends_the_stream() {
 fn resuming_from_what_is_not_there_tells_the_gap_first() {
     let (mut writer, ring) = ring(2, 1000);
     (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
-    for asked in [0, 2, 6, u64::MAX] {
+    for asked in [0, 2, 100, u64::MAX] {
         let mut reader = ring.reader(Start::Resume(Seq::new(asked))).unwrap();
         // The ring moves on between opening and reading.
         writer.append(Frames::one("x"));

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, ops::RangeInclusive, sync::Arc, task::Waker, time::Instant};
 
 use super::{segments::Segments, state::Kept};
-use crate::{Batch, BatchBuilder, Bounds, Chunk, Error, Frames, Journal, Reader, Ring, Seq, Start};
+use crate::{Append, Batch, BatchBuilder, Chunk, Frames, Ring, Seq};
 
 /// Appends to a ring. It never waits; dropping it seals the ring for good.
 #[derive(Debug)]
@@ -86,8 +86,7 @@ impl Drop for Writer {
     }
 }
 
-impl Journal for Writer {
-    type Reader = Reader;
+impl Append for Writer {
     type Error = Infallible;
 
     async fn append(&mut self, frames: Frames) -> Result<RangeInclusive<Seq>, Infallible> {
@@ -100,13 +99,5 @@ impl Journal for Writer {
 
     fn unseal(&mut self) {
         Writer::unseal(self);
-    }
-
-    fn bounds(&self) -> Bounds {
-        self.ring.bounds()
-    }
-
-    fn reader(&self, from: Start) -> Result<Reader, Error> {
-        self.ring.reader(from)
     }
 }

@@ -1,0 +1,306 @@
+//! What only journals on disk do.
+
+use std::{
+    path::{Path, PathBuf},
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use journal::{
+    Frames, Item, Retention, Seq, Start,
+    durable::{Durable, Error, QUEUE_MAX, Store, Sync},
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::task::{JoinSet, unconstrained};
+
+use crate::backend::*;
+
+struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        Home { dir: TempDir::new().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("journal.db")
+    }
+
+    fn open(&self) -> Store {
+        Store::open(self.path()).unwrap()
+    }
+
+    fn rows(&self) -> u64 {
+        let conn = Connection::open(self.path()).unwrap();
+        conn.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap() as u64
+    }
+}
+
+async fn journal(store: &Store) -> Durable {
+    store.journal("one", Retention::UNLIMITED).await.unwrap()
+}
+
+/// Opening the file must fail as `expected` says, and leave it as it was.
+fn refused(path: &Path, expected: impl FnOnce(&Error) -> bool) {
+    let before = std::fs::read(path).unwrap();
+    let error = Store::open(path).expect_err("it opened");
+    assert!(expected(&error), "{error:?}");
+    assert!(std::fs::read(path).unwrap() == before, "the file was touched");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_not_touched() {
+    let home = Home::new();
+    std::fs::write(home.path(), "not a database at all, but long enough to be looked at ".repeat(100))
+        .unwrap();
+    refused(&home.path(), |error| matches!(error, Error::Corrupt { .. }));
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused_and_not_touched() {
+    let home = Home::new();
+    home.open().close();
+    let conn = Connection::open(home.path()).unwrap();
+    conn.pragma_update(None, "user_version", 99).unwrap();
+    drop(conn);
+    refused(&home.path(), |error| matches!(error, Error::Newer { found: 99, known: 1, .. }));
+}
+
+#[test]
+fn a_database_of_something_else_is_refused_and_not_touched() {
+    let home = Home::new();
+    Connection::open(home.path()).unwrap().execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
+    refused(&home.path(), |error| matches!(error, Error::Foreign(_)));
+}
+
+#[test]
+fn a_file_is_open_once() {
+    let home = Home::new();
+    let store = home.open();
+    assert!(matches!(Store::open(home.path()), Err(Error::Locked(_))));
+    drop(store);
+    home.open();
+}
+
+#[test]
+fn a_journal_keeps_its_epoch_and_frames() {
+    run(async {
+        let home = Home::new();
+        let store = Store::open_with(home.path(), Sync::Full).unwrap();
+        let mut one = journal(&store).await;
+        append_each(&mut one.clone(), &one, 5).await;
+        let (cursor, bounds) = (one.cursor(Seq::new(2)), one.bounds());
+        store.close();
+        let store = home.open();
+        one = journal(&store).await;
+        assert_eq!(one.bounds(), bounds);
+        read_through(&mut one.reader(Start::After(cursor)).unwrap(), 2, 5).await;
+    });
+}
+
+/// More than the tail holds: the older part comes from the file, in pages, and joins the tail without a seam.
+#[test]
+fn older_frames_come_from_the_file() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = journal(&store).await;
+        const FRAMES: u64 = 40;
+        let frame = |seq: u64| Frames::one(vec![seq as u8; 100_000]);
+        for seq in 1..=FRAMES {
+            one.append(frame(seq)).await.unwrap();
+        }
+        let mut reader = one.reader(Start::Oldest).unwrap();
+        let mut position = 0;
+        while position < FRAMES + 1 {
+            for (seq, bytes) in frames_of(&mut reader).await.frames() {
+                position += 1;
+                assert_eq!((seq.get(), bytes), (position, frame(position).frame(0)));
+            }
+            if position == FRAMES {
+                one.append(frame(FRAMES + 1)).await.unwrap();
+            }
+        }
+    });
+}
+
+/// A read that is given up while its page is on the way loses nothing.
+#[test]
+fn reading_is_cancel_safe() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = journal(&store).await;
+        append_each(&mut one.clone(), &one, 3000).await;
+        store.close();
+        let store = home.open();
+        let one = journal(&store).await;
+        let mut reader = one.reader(Start::Oldest).unwrap();
+        let (mut position, mut given_up) = (0, 0);
+        while position < 3000 {
+            let polled = pin!(reader.next()).poll(&mut Context::from_waker(Waker::noop()));
+            let item = match polled {
+                Poll::Ready(item) => item,
+                Poll::Pending => {
+                    given_up += 1;
+                    reader.next().await
+                }
+            };
+            let Ok(Some(Item::Frames(chunk))) = item else { panic!("frames expected, not {item:?}") };
+            assert_eq!(chunk.first().get(), position + 1);
+            position = chunk.last().get();
+        }
+        assert!(given_up >= 2, "the older frames came without waiting");
+    });
+}
+
+/// More appends at a time than the queue holds wait for their turn; each has its own number.
+#[test]
+fn appenders_wait_when_the_queue_is_full() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = journal(&store).await;
+        let mut appenders = JoinSet::new();
+        let count = QUEUE_MAX as u64 * 2;
+        for n in 0..count {
+            let one = one.clone();
+            appenders.spawn(async move { (one.append(Frames::one(format!("{n}"))).await.unwrap(), n) });
+        }
+        let mut answers = appenders.join_all().await;
+        answers.sort_by_key(|(range, _)| *range.start());
+        one.seal();
+        let mut reader = one.reader(Start::Oldest).unwrap();
+        let mut stored = Vec::new();
+        while let Some(Item::Frames(chunk)) = reader.next().await.unwrap() {
+            stored.extend(chunk.frames());
+        }
+        assert_eq!(stored.len() as u64, count);
+        for ((range, n), (seq, frame)) in answers.iter().zip(&stored) {
+            assert_eq!((range.start(), n.to_string().as_bytes()), (seq, &frame[..]));
+        }
+    });
+}
+
+/// Closing waits for what is queued, but not for appenders that wait on the thread that closes.
+#[test]
+fn closing_does_not_wait_for_a_place_in_the_queue() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = journal(&store).await;
+        let blocker = Connection::open(home.path()).unwrap();
+        blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
+        // Each is polled once: some are queued, the others wait for a place, and nobody polls them while it closes.
+        let mut appends = Vec::from_iter((0..QUEUE_MAX * 3).map(|_| {
+            let one = one.clone();
+            Box::pin(unconstrained(async move { one.append(Frames::one("x")).await }))
+        }));
+        for append in &mut appends {
+            assert!(append.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        drop(blocker);
+        store.close();
+        let (mut kept, mut refused) = (0, 0);
+        for append in appends {
+            let answer = append.await;
+            match answer {
+                Ok(_) => kept += 1,
+                Err(Error::Closed) => refused += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+        assert!(kept >= QUEUE_MAX && refused > 0, "{kept} kept, {refused} refused");
+        assert_eq!(home.rows(), kept as u64, "acknowledged is exactly what is there");
+        assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Closed)));
+        assert_ended(one.reader(Start::Newest).unwrap().next().await);
+    });
+}
+
+/// Expired rows are removed, not at once but soon.
+#[test]
+fn expired_rows_leave_the_file() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = store.journal("one", keep(100, 1_000_000)).await.unwrap();
+        append_each(&mut one.clone(), &one, 3000).await;
+        assert_eq!(one.bounds().events, 100);
+        assert!(home.rows() < 100 + 300, "{} rows", home.rows());
+        store.close();
+        let store = home.open();
+        let one = store.journal("one", keep(10, 1_000_000)).await.unwrap();
+        assert_eq!(one.bounds().gap(), gap(2991, 3000), "a smaller retention holds from the start");
+        read_through(&mut one.reader(Start::Oldest).unwrap(), 2990, 3000).await;
+    });
+}
+
+#[test]
+fn journals_are_listed_by_name() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let (b, a) = (store.journal("b", keep(2, 100)).await.unwrap(), journal(&store).await);
+        append_each(&mut b.clone(), &b, 5).await;
+        let listed = store.list().await.unwrap();
+        let listed = Vec::from_iter(listed.iter().map(|listed| (listed.name.as_str(), listed.bounds)));
+        assert_eq!(listed, [("b", b.bounds()), ("one", a.bounds())]);
+    });
+}
+
+/// Its readers end, its rows go, and the next journal of that name is another one.
+#[test]
+fn a_deleted_journal_is_gone() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = journal(&store).await;
+        append_each(&mut one.clone(), &one, 3000).await;
+        let mut reader = one.reader(Start::Newest).unwrap();
+        let cursor = reader.cursor();
+        let (end, deleted) = tokio::join!(reader.next(), store.delete("one"));
+        assert!(deleted.unwrap());
+        assert_ended(end);
+        assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Deleted)));
+        assert!(!store.delete("one").await.unwrap());
+        let again = journal(&store).await;
+        assert_eq!(again.bounds().gap(), gap(1, 0));
+        assert!(matches!(again.reader(Start::After(cursor)), Err(journal::Error::Unknown { .. })));
+        // Each answered request is followed by one removal, so this is a bounded wait on a fact.
+        for _ in 0..10 {
+            store.delete("none").await.unwrap();
+        }
+        assert_eq!(home.rows(), 0);
+    });
+}
+
+/// A reader that was still busy with a journal's older frames is told that they are gone.
+#[test]
+fn a_reader_of_a_deleted_journal_is_told() {
+    run(async {
+        let home = Home::new();
+        home.open().close();
+        let store = home.open();
+        let one = journal(&store).await;
+        for _ in 0..20 {
+            one.append(Frames::one(vec![0; 200_000])).await.unwrap();
+        }
+        let mut reader = one.reader(Start::Oldest).unwrap();
+        frames_of(&mut reader).await;
+        store.delete("one").await.unwrap();
+        for _ in 0..10 {
+            store.delete("none").await.unwrap();
+        }
+        let told = loop {
+            match reader.next().await {
+                Ok(Some(_)) => {}
+                other => break other,
+            }
+        };
+        assert!(matches!(told, Err(Error::Deleted)), "{told:?}");
+    });
+}
