@@ -1,0 +1,1 @@
+//! Load generators and floors for `cargo xtask bench`.

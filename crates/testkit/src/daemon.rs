@@ -1,0 +1,206 @@
+//! The real program, started for one test: port 0, its own home, gone at the end.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
+
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{Events, within_blocking};
+
+/// How long a daemon may take to stop before the test fails.
+const STOP_MAX: Duration = Duration::from_secs(15);
+
+/// How a daemon is started.
+#[derive(Debug, Default)]
+pub struct DaemonOptions {
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    agents: String,
+}
+
+impl DaemonOptions {
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds a variable to its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Defines an agent: a program and its arguments.
+    #[must_use]
+    pub fn agent(mut self, name: &str, command: &[&str]) -> Self {
+        self.agents += &format!("[agents.{name}]\ncommand = {}\n", json!(command));
+        self
+    }
+
+    /// Starts `program` with these options.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start(self, program: impl AsRef<Path>) -> Daemon {
+        Daemon::launch(program.as_ref(), self)
+    }
+}
+
+/// A running daemon.
+#[derive(Debug)]
+pub struct Daemon {
+    child: Child,
+    stderr: Option<ChildStderr>,
+    base: String,
+    http: reqwest::Client,
+    home: TempDir,
+}
+
+impl Daemon {
+    /// Starts `program` as it comes, without a token.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start(program: impl AsRef<Path>) -> Self {
+        DaemonOptions::default().start(program)
+    }
+
+    fn launch(program: &Path, options: DaemonOptions) -> Self {
+        let home = TempDir::new().expect("a directory for the test");
+        let config = home.path().join("config.toml");
+        std::fs::write(&config, options.agents).expect("write the configuration");
+        let mut command = Command::new(program);
+        command.args(["daemon", "--port", "0", "--config"]).arg(&config).args(&options.args);
+        command.env_remove("TOMBOLO_TOKEN").env("HOME", home.path()).current_dir(home.path());
+        command.envs(options.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start the program");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("stdout is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("read where it listens");
+        let mut stderr = child.stderr.take();
+        let Some(base) = line.trim().strip_prefix("listening on ") else {
+            let mut said = String::new();
+            let _ = stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+            panic!("the daemon did not start: {line}{said}");
+        };
+        Self { base: base.to_owned(), child, stderr, http: reqwest::Client::new(), home }
+    }
+
+    /// Its address, such as `http://127.0.0.1:1234`.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A directory of its own: its home, and where it runs.
+    pub fn home(&self) -> PathBuf {
+        self.home.path().canonicalize().expect("the home is there")
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A request to it.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
+    }
+
+    /// The answer to a `GET`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn get(&self, path: &str) -> Response {
+        self.request(Method::GET, path).send().await.expect("an answer")
+    }
+
+    /// The answer to a message to an instance.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn post(&self, path: &str, message: &Value) -> Response {
+        self.post_text(path, message.to_string()).await
+    }
+
+    /// The answer to a body of JSON, byte for byte.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
+        let request = self.request(Method::POST, path).header("content-type", "application/json");
+        request.body(body).send().await.expect("an answer")
+    }
+
+    /// The answer to a `DELETE`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn delete(&self, path: &str) -> Response {
+        self.request(Method::DELETE, path).send().await.expect("an answer")
+    }
+
+    /// The stream of an instance, after `last`.
+    ///
+    /// # Panics
+    /// If there is no stream.
+    pub async fn events(&self, instance: &str, last: Option<u64>) -> Events {
+        let mut request = self.request(Method::GET, &format!("/v1/acp/{instance}"));
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        Events::new(request.send().await.expect("a stream"))
+    }
+
+    /// The instance as `GET /v1/acp` tells it.
+    ///
+    /// # Panics
+    /// If it is not listed.
+    pub async fn instance(&self, id: &str) -> Value {
+        let list: Value = self.get("/v1/acp").await.json().await.expect("a list");
+        let items = list["items"].as_array().expect("items");
+        items.iter().find(|item| item["serverId"] == id).cloned().expect("the instance is listed")
+    }
+
+    /// Sends it a signal by name, such as `TERM`.
+    ///
+    /// # Panics
+    /// If there is no such signal or process.
+    pub fn signal(&self, name: &str) {
+        let done = Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
+        assert!(done.expect("run kill").success());
+    }
+
+    /// Waits until it has ended; its exit code, and what it wrote to standard error.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn ended(mut self) -> (Option<i32>, String) {
+        let mut code = None;
+        within_blocking(STOP_MAX, || match self.child.try_wait().expect("wait for the daemon") {
+            Some(status) => {
+                code = status.code();
+                true
+            }
+            None => false,
+        });
+        let mut said = String::new();
+        let _ = self.stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+        (code, said)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
