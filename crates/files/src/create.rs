@@ -39,7 +39,7 @@ pub enum Durability {
 /// How to create a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CreateOptions {
-    /// Directories missing on the way.
+    /// Directories missing on the way. Those that are made stay, also when the file is not committed.
     pub parents: Parents,
     /// A file that is there already.
     pub existing: Existing,

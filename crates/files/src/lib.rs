@@ -43,6 +43,6 @@ pub use stat::{FileKind, Links, Stat};
 /// transfers at once.
 pub const CHUNK_BYTES: usize = 256 * 1024;
 
-/// How deep a tree may be that is unpacked or copied to another filesystem. A handle is held open for each level of
-/// it, two for a copy, and 1 024 of them is all a process gets by default. Removing and listing have no such limit.
+/// How deep a tree may be that is copied to another filesystem or comes out of an archive. A copy holds two handles
+/// for each level, and 1 024 of them is all a process gets by default. Removing and listing have no such limit.
 pub const DEPTH_MAX: usize = 128;

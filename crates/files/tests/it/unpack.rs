@@ -12,7 +12,7 @@ use files::{
 };
 use tar::{Builder, EntryType, Header};
 
-use crate::support::{Thing, World, path, tree};
+use crate::support::{Thing, World, path, put, tree};
 
 /// A member with whatever name and target: the `tar` crate itself would not write most of them.
 pub(crate) fn member(kind: EntryType, name: &str, target: &str, mode: u32, content: &[u8]) -> Vec<u8> {
@@ -70,8 +70,9 @@ pub(crate) fn furnish(world: World) -> World {
         fs::create_dir_all(world.jail(dir)).unwrap();
     }
     for name in ["a", "dir/b", "dir/sub/c"] {
-        fs::write(world.jail("dest").join(name), format!("old {name}")).unwrap();
+        put(&world.jail("dest").join(name), &format!("old {name}"));
     }
+    fs::set_permissions(world.jail("dest/dir"), fs::Permissions::from_mode(0o755)).unwrap();
     world.link("a", "dest/link");
     fs::create_dir(world.jail("beside")).unwrap();
     fs::write(world.jail("beside/file"), "beside").unwrap();
