@@ -110,3 +110,30 @@ fn is_inside(dir: &OwnedFd, ancestor: (u64, u64)) -> bool {
         (here, at) = (above, next);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_the_flag_a_taken_name_stays_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("file"), "file").unwrap();
+        std::fs::create_dir_all(at("dir/below")).unwrap();
+        std::fs::write(at("taken"), "taken").unwrap();
+        let handle: OwnedFd = std::fs::File::open(dir.path()).unwrap().into();
+        let rename = |from: &str, to: &str| rename_to_free_name(&handle, from.as_ref(), &handle, to.as_ref());
+        for from in ["file", "dir"] {
+            assert_eq!(rename(from, "taken"), Err(Errno::EXIST));
+            assert!(at(from).exists());
+            rename(from, &format!("{from}-moved")).unwrap();
+            assert!(!at(from).exists());
+        }
+        assert_eq!(std::fs::read_to_string(at("taken")).unwrap(), "taken");
+        assert_eq!(std::fs::read_to_string(at("file-moved")).unwrap(), "file");
+        assert!(at("dir-moved/below").is_dir());
+        assert_eq!(rename("dir-moved", "dir-moved/below/x"), Err(Errno::INVAL));
+        assert!(!at("dir-moved/below/x").exists(), "what was made to take the name is gone");
+    }
+}

@@ -123,21 +123,25 @@ impl<'a> Merge<'a> {
     ) -> Result<(), Errno> {
         let exchange = || fs::renameat_with(from, name, to, name, RenameFlags::EXCHANGE);
         match self.step(parents, name, How::Exchanged, exchange) {
-            // Network filesystems cannot exchange: two moves, with a moment in between when the name is free.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                let aside = OsString::from(self.steps.len().to_string());
-                let old = self.old;
-                self.step(parents, name, How::SetAside(aside.clone()), || {
-                    fs::renameat(to, name, old, &aside)
-                })?;
-                self.step(parents, name, How::Moved, || {
-                    rename_into_place(from, name, to, name, Existing::Refuse)
-                })
-            }
+            Err(Errno::INVAL | Errno::NOSYS) => self.replace_in_two(from, to, parents, name),
             // Somebody may have put a directory there since it was looked at: it is not ours to remove.
             Ok(()) if kind(from, name)? == FileType::Directory => Err(Errno::ISDIR),
             result => result,
         }
+    }
+
+    /// For network filesystems, which cannot exchange: there is a moment when the name is free.
+    fn replace_in_two(
+        &mut self,
+        from: &OwnedFd,
+        to: &OwnedFd,
+        parents: &[OsString],
+        name: &OsStr,
+    ) -> Result<(), Errno> {
+        let aside = OsString::from(self.steps.len().to_string());
+        let old = self.old;
+        self.step(parents, name, How::SetAside(aside.clone()), || fs::renameat(to, name, old, &aside))?;
+        self.step(parents, name, How::Moved, || rename_into_place(from, name, to, name, Existing::Refuse))
     }
 
     fn step(
@@ -184,4 +188,28 @@ fn names(dir: &OwnedFd) -> Result<Vec<OsString>, Errno> {
         }
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_replaced_without_an_exchange_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).ok();
+        let handle = |name: &str| -> OwnedFd { std::fs::File::open(dir.path().join(name)).unwrap().into() };
+        for name in ["new", "dest", "old"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        for side in ["new", "dest"] {
+            std::fs::write(dir.path().join(side).join("a"), side).unwrap();
+        }
+        let (new, dest, old) = (handle("new"), handle("dest"), handle("old"));
+        let mut merge = Merge::new(new.as_fd(), dest.as_fd(), old.as_fd());
+        merge.replace_in_two(&new, &dest, &[], OsStr::new("a")).unwrap();
+        assert_eq!((text("new/a"), text("dest/a").as_deref()), (None, Some("new")));
+        assert!(merge.undo());
+        assert_eq!((text("new/a").as_deref(), text("dest/a").as_deref()), (Some("new"), Some("dest")));
+    }
 }

@@ -132,6 +132,20 @@ fn what_would_block_or_flow_forever_is_not_opened() {
     assert_cause!(Root::whole().unwrap().open_read(&path("/dev/zero")), Cause::NotAFile);
 }
 
+/// Whoever waits to write into a pipe would take us for its reader.
+#[test]
+fn a_pipe_is_refused_without_being_opened() {
+    use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
+    let world = World::new();
+    mkfifoat(CWD, world.jail("pipe"), Mode::from_raw_mode(0o600)).unwrap();
+    let watch = init(CreateFlags::NONBLOCK).unwrap();
+    add_watch(&watch, world.jail("pipe"), WatchFlags::OPEN).unwrap();
+    assert_cause!(world.read("pipe"), Cause::NotAFile);
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 1024];
+    let seen = Reader::new(watch, &mut buffer).next().map(|event| event.events());
+    assert_eq!(seen, Err(rustix::io::Errno::AGAIN), "the pipe was opened");
+}
+
 #[test]
 fn directories_are_made_once() {
     let world = World::new();

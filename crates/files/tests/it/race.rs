@@ -5,8 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use files::{CreateOptions, Existing, Parents, Removal, unpack::Limits};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use files::{Cause, CreateOptions, Existing, FileKind, Parents, Removal, unpack::Limits};
+use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
 
 use crate::support::{World, path, tree};
 
@@ -26,6 +26,11 @@ fn while_swapping(target: impl AsRef<std::path::Path>, operate: impl Fn(&World))
     let world = World::new();
     fs::create_dir(world.jail("d")).unwrap();
     world.link(target, "evil");
+    swapping(&world, operate);
+}
+
+/// Runs `operate` again and again while `d` and `evil` change places.
+fn swapping(world: &World, operate: impl Fn(&World)) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let swapper = scope.spawn(|| {
@@ -39,7 +44,7 @@ fn while_swapping(target: impl AsRef<std::path::Path>, operate: impl Fn(&World))
         {
             let _stop = Stop(&stop);
             for _ in 0..ROUNDS {
-                operate(&world);
+                operate(world);
                 world.outside_is_untouched();
             }
         }
@@ -95,4 +100,24 @@ fn a_tree_being_removed_while_it_is_swapped_takes_nothing_outside_with_it() {
         let _ = world.root.remove(&path("d/a"), Removal::Tree);
         let _ = world.root.remove(&path("d/secret"), Removal::Tree);
     });
+}
+
+#[test]
+fn a_file_swapped_for_a_pipe_is_read_as_a_file_or_not_at_all() {
+    let world = World::new();
+    fs::write(world.jail("d"), "text").unwrap();
+    mkfifoat(CWD, world.jail("evil"), Mode::from_raw_mode(0o600)).unwrap();
+    let met = std::cell::Cell::new(0);
+    swapping(&world, |world| {
+        for _ in 0..20 {
+            match world.root.open_read(&path("d")) {
+                Ok((_, stat)) => assert_eq!(stat.kind, FileKind::File),
+                Err(error) => {
+                    assert!(matches!(error.cause(), Cause::NotAFile), "{error}");
+                    met.set(met.get() + 1);
+                }
+            }
+        }
+    });
+    assert!(met.get() > 0);
 }
