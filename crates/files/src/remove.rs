@@ -157,3 +157,20 @@ pub(crate) fn id(dir: &OwnedFd) -> Result<(u64, u64), Errno> {
     let stat = fs::fstat(dir)?;
     Ok((stat.st_dev, stat.st_ino))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_back_up_ends_where_it_no_longer_leads_to_where_it_came_from() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::fs::create_dir(dir.path().join("elsewhere")).unwrap();
+        let open = |name: &str| -> OwnedFd { std::fs::File::open(dir.path().join(name)).unwrap().into() };
+        let (above, below) = (id(&open("a")).unwrap(), open("a/b"));
+        assert!(back_up(below.as_fd(), above).is_ok());
+        std::fs::rename(dir.path().join("a/b"), dir.path().join("elsewhere/b")).unwrap();
+        assert_eq!(back_up(below.as_fd(), above).unwrap_err(), Errno::STALE);
+    }
+}

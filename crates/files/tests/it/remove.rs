@@ -3,7 +3,10 @@
 use std::{ffi::OsStr, fs, os::fd::OwnedFd};
 
 use files::{Cause, Removal, Root};
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::{
+    fs::{Mode, OFlags, mkdirat, openat},
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+};
 
 use crate::support::{World, assert_cause, path, tree};
 
@@ -54,6 +57,9 @@ fn links_in_a_tree_are_removed_and_not_followed() {
 
 #[test]
 fn a_tree_deeper_than_any_path_is_removed() {
+    // What most systems give a process; with a handle for each level it would run out.
+    let handles = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(1024), ..handles }).unwrap();
     let world = World::in_memory();
     let flags = OFlags::PATH | OFlags::DIRECTORY;
     let mut dir: OwnedFd = fs::File::open(world.jail("")).unwrap().into();
