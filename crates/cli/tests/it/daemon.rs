@@ -1,0 +1,1 @@
+//! The daemon around its instances: HTTP in general, agents, files, config.
