@@ -123,6 +123,6 @@ pub(crate) fn gap(oldest: u64, newest: u64) -> Gap {
     Gap { oldest: Seq::new(oldest), newest: Seq::new(newest) }
 }
 
-pub(crate) fn assert_ended(item: Result<Option<Item>, impl Debug>) {
+pub(crate) fn assert_ended(item: &Result<Option<Item>, impl Debug>) {
     assert!(matches!(item, Ok(None)), "the end expected, not {item:?}");
 }

@@ -217,7 +217,7 @@ fn closing_does_not_wait_for_a_place_in_the_queue() {
         assert!(kept >= QUEUE_MAX && refused > 0, "{kept} kept, {refused} refused");
         assert_eq!(home.rows(), kept as u64, "acknowledged is exactly what is there");
         assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Closed)));
-        assert_ended(one.reader(Start::Newest).unwrap().next().await);
+        assert_ended(&one.reader(Start::Newest).unwrap().next().await);
     });
 }
 
@@ -264,7 +264,7 @@ fn a_deleted_journal_is_gone() {
         let cursor = reader.cursor();
         let (end, deleted) = tokio::join!(reader.next(), store.delete("one"));
         assert!(deleted.unwrap());
-        assert_ended(end);
+        assert_ended(&end);
         assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Deleted)));
         assert!(!store.delete("one").await.unwrap());
         let again = journal(&store).await;
