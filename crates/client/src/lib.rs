@@ -1,1 +1,31 @@
-//! 
+//! A typed client of the daemon: HTTP, and streams that resume by themselves.
+//!
+//! It knows the wire types of `protocol` and nothing of any server. One file per resource, mirroring the routes.
+
+mod acp;
+mod agents;
+mod answer;
+mod client;
+mod config;
+mod endpoint;
+mod error;
+mod events;
+mod follow;
+mod fs;
+mod info;
+mod sse;
+mod token;
+mod transfer;
+
+pub use acp::{Acp, Message, Reply};
+pub use agents::Agents;
+pub use answer::Answer;
+pub use client::Client;
+pub use config::{Mcp, Skills};
+pub use endpoint::{Endpoint, InvalidEndpoint};
+pub use error::{Error, Refusal, Result};
+pub use events::{Event, EventKind, Events};
+pub use fs::{Fs, Page};
+pub use info::Info;
+pub use token::{InvalidToken, Token};
+pub use transfer::{Download, Upload};

@@ -1,0 +1,35 @@
+//! `/v1/agents`: the programs that can be run.
+
+use protocol::{
+    AgentName,
+    agents::{AgentList, Install, Installed, ModeList, ModelList},
+};
+use reqwest::Method;
+
+use crate::{Answer, Client, Result};
+
+/// The agents of a daemon.
+#[derive(Debug, Clone, Copy)]
+pub struct Agents<'a>(pub(crate) &'a Client);
+
+impl Agents<'_> {
+    /// Every agent that the daemon knows.
+    pub async fn list(self) -> Result<Answer<AgentList>> {
+        self.0.ask(Method::GET, &["v1", "agents"], &[]).await
+    }
+
+    /// Installs an agent, unless it is there already.
+    pub async fn install(self, agent: &AgentName, options: &Install) -> Result<Answer<Installed>> {
+        self.0.tell(Method::POST, &["v1", "agents", agent.as_str(), "install"], &[], options).await
+    }
+
+    /// What an agent can be told to be.
+    pub async fn modes(self, agent: &AgentName) -> Result<Answer<ModeList>> {
+        self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[]).await
+    }
+
+    /// The models that an agent can use.
+    pub async fn models(self, agent: &AgentName) -> Result<Answer<ModelList>> {
+        self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[]).await
+    }
+}

@@ -1,0 +1,164 @@
+//! A stream that is followed across cut connections.
+
+use std::time::{Duration, Instant};
+
+use protocol::Kind;
+use reqwest::{Method, RequestBuilder, Response, header::CONTENT_TYPE};
+
+use crate::{
+    Client,
+    client::accepted,
+    error::{Error, Result},
+    sse::{Frame, Parser},
+};
+
+/// How often a lost connection is made anew without having brought anything, before that is an error.
+const TRIES_MAX: u32 = 5;
+
+/// The pause before the first new connection; doubled with each one after it.
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+
+/// A daemon says something every 15 s. One that is silent for three times as long is gone.
+const SILENCE_MAX: Duration = Duration::from_secs(45);
+
+/// A connection that lasted this long was worth having, even if nothing was said on it.
+const LASTING: Duration = Duration::from_secs(10);
+
+/// How the last connection ended.
+#[derive(Debug)]
+enum Cut {
+    /// The server ended it in order.
+    Ended,
+    Lost(Error),
+}
+
+/// The frames of one stream. After a cut it goes on after the last id that was read.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    client: Client,
+    segments: Vec<String>,
+    query: Vec<(&'static str, String)>,
+    last_id: Option<String>,
+    response: Option<Response>,
+    connected_at: Instant,
+    parser: Parser,
+    /// New connections since the last frame, or since one that lasted.
+    tries: u32,
+    /// The last frame said that nothing comes after it.
+    over: bool,
+}
+
+impl Follow {
+    /// Opens the stream at the route with these segments, after the event `last_id`.
+    pub(crate) async fn open(
+        client: Client,
+        segments: &[&str],
+        query: Vec<(&'static str, String)>,
+        last_id: Option<String>,
+    ) -> Result<Self> {
+        let mut follow = Self {
+            client,
+            segments: segments.iter().map(|&segment| segment.to_owned()).collect(),
+            query,
+            last_id,
+            response: None,
+            connected_at: Instant::now(),
+            parser: Parser::default(),
+            tries: 0,
+            over: false,
+        };
+        follow.response = Some(follow.connect().await?);
+        Ok(follow)
+    }
+
+    /// The next frame; `None` once the stream has ended. Nothing is lost if the future is dropped.
+    pub(crate) async fn next(&mut self) -> Result<Option<Frame>> {
+        loop {
+            if let Some(frame) = self.parser.pop() {
+                self.tries = 0;
+                self.over = false;
+                if let Some(id) = &frame.id {
+                    self.last_id = Some(id.clone());
+                }
+                return Ok(Some(frame));
+            }
+            let Some(response) = &mut self.response else {
+                if self.over {
+                    return Ok(None);
+                }
+                match self.reconnect().await? {
+                    Some(response) => {
+                        self.connected_at = Instant::now();
+                        self.response = Some(response);
+                    }
+                    None => self.over = true,
+                }
+                continue;
+            };
+            let cut = match tokio::time::timeout(SILENCE_MAX, response.chunk()).await {
+                Ok(Ok(Some(piece))) => {
+                    let status = response.status();
+                    self.parser
+                        .push(&piece)
+                        .map_err(|error| Error::unexpected(status, error.to_string(), b""))?;
+                    continue;
+                }
+                Ok(Ok(None)) => Cut::Ended,
+                Ok(Err(error)) => Cut::Lost(error.into()),
+                Err(_) => Cut::Lost(Error::transport("the server fell silent")),
+            };
+            self.on_cut(cut)?;
+        }
+    }
+
+    /// Says that the frame that was read last has nothing after it, should the connection end now.
+    pub(crate) fn last_words(&mut self) {
+        self.over = true;
+    }
+
+    fn on_cut(&mut self, cut: Cut) -> Result<()> {
+        self.response = None;
+        if self.connected_at.elapsed() >= LASTING {
+            self.tries = 0;
+        }
+        // What was not whole comes again.
+        self.parser = Parser::default();
+        match cut {
+            Cut::Ended if self.tries >= TRIES_MAX => self.over = true,
+            Cut::Lost(error) if self.tries >= TRIES_MAX => return Err(error),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A new connection; `None` if there is nothing left to follow.
+    async fn reconnect(&mut self) -> Result<Option<Response>> {
+        loop {
+            let pause = PAUSE_FIRST * 2u32.pow(self.tries.min(TRIES_MAX));
+            self.tries += 1;
+            tokio::time::sleep(pause).await;
+            match self.connect().await {
+                Ok(response) => return Ok(Some(response)),
+                Err(error) => match error.kind() {
+                    Some(Kind::InstanceNotFound | Kind::ProcessNotFound) => return Ok(None),
+                    None | Some(Kind::ShuttingDown) if self.tries < TRIES_MAX => {}
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Response> {
+        let segments: Vec<&str> = self.segments.iter().map(String::as_str).collect();
+        let mut request: RequestBuilder = self.client.request(Method::GET, &segments).query(&self.query);
+        if let Some(id) = &self.last_id {
+            request = request.header("last-event-id", id);
+        }
+        let response = accepted(request.header("accept", "text/event-stream")).await?;
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
+            return Err(Error::unexpected(response.status(), "it is not a stream of events", b""));
+        }
+        Ok(response)
+    }
+}

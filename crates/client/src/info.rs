@@ -1,0 +1,28 @@
+//! What a daemon says of itself.
+
+use protocol::info::{About, Health};
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{Answer, Client, Result};
+
+/// What a daemon says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Info<'a>(pub(crate) &'a Client);
+
+impl Info<'_> {
+    /// What answers here.
+    pub async fn about(self) -> Result<Answer<About>> {
+        self.0.ask(Method::GET, &[""], &[]).await
+    }
+
+    /// Whether it is well. Needs no token.
+    pub async fn health(self) -> Result<Answer<Health>> {
+        self.0.ask(Method::GET, &["v1", "health"], &[]).await
+    }
+
+    /// The description of the API.
+    pub async fn openapi(self) -> Result<Answer<Value>> {
+        self.0.ask(Method::GET, &["v1", "openapi.json"], &[]).await
+    }
+}
