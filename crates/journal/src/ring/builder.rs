@@ -11,28 +11,28 @@ use crate::{Batch, Chunk, Frames, Seq, Writer, frames::end_of};
 #[must_use = "nothing is appended before `append`"]
 pub struct BatchBuilder<'w> {
     writer: &'w mut Writer,
-    ends: Vec<u32>,
 }
 
 impl<'w> BatchBuilder<'w> {
     pub(super) fn new(writer: &'w mut Writer) -> BatchBuilder<'w> {
         writer.segments.begin();
-        BatchBuilder { writer, ends: Vec::new() }
+        writer.ends.clear();
+        BatchBuilder { writer }
     }
 
     /// The number of the next frame.
     pub fn next_seq(&self) -> Seq {
-        self.writer.next_seq().plus(self.ends.len() as u64)
+        self.writer.next_seq().plus(self.len() as u64)
     }
 
     /// How many frames were rendered.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.writer.ends.len()
     }
 
     /// Whether no frame was rendered yet.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.writer.ends.is_empty()
     }
 
     /// Makes room for so many bytes more; called before a frame of known size, it saves growing while rendering.
@@ -48,7 +48,8 @@ impl<'w> BatchBuilder<'w> {
         let seq = self.next_seq();
         let buffer = self.writer.segments.current();
         render(seq, buffer);
-        self.ends.push(end_of(buffer.len()));
+        let end = end_of(buffer.len());
+        self.writer.ends.push(end);
         seq
     }
 
@@ -56,10 +57,10 @@ impl<'w> BatchBuilder<'w> {
     ///
     /// The chunk is the batch as readers get it, so a caller can answer with a slice of the same memory.
     pub fn append(self) -> Option<Chunk> {
-        if self.ends.is_empty() {
+        if self.is_empty() {
             return None;
         }
-        let frames = Frames::rendered(self.writer.segments.finish(), self.ends.into());
+        let frames = Frames::rendered(self.writer.segments.finish(), self.writer.ends.as_slice().into());
         let first = self.writer.next_seq();
         Some(self.writer.publish(Batch::new(first, frames)))
     }

@@ -11,14 +11,23 @@ pub struct Writer {
     ring: Ring,
     next: Seq,
     pub(super) segments: Segments,
-    /// Kept from append to append for their memory; empty in between.
+    /// Where the frames of the batch that is being rendered end.
+    pub(super) ends: Vec<u32>,
+    /// These two are empty between appends, and kept for their memory.
     wakers: Vec<Waker>,
     gone: Vec<Kept>,
 }
 
 impl Writer {
     pub(super) fn new(ring: Ring, next: Seq) -> Writer {
-        Writer { ring, next, segments: Segments::default(), wakers: Vec::new(), gone: Vec::new() }
+        Writer {
+            ring,
+            next,
+            segments: Segments::default(),
+            ends: Vec::new(),
+            wakers: Vec::new(),
+            gone: Vec::new(),
+        }
     }
 
     /// The ring it writes to.

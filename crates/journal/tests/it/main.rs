@@ -6,6 +6,7 @@
 )]
 
 mod backend;
+mod file;
 mod killed;
 mod model;
 mod store;
