@@ -1,6 +1,10 @@
 //! Everyone the child has started: its process group, its session if it has a terminal, and whoever carries its mark.
 
+#[cfg(target_os = "linux")]
+use std::collections::HashSet;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustix::process::{self, Pid, Signal, WaitOptions};
@@ -9,6 +13,10 @@ use crate::leader;
 use crate::mark::Mark;
 #[cfg(target_os = "linux")]
 use crate::{mark::MARK_VARIABLE, procfs};
+
+/// How long one look at all processes may take where new ones come without end.
+#[cfg(target_os = "linux")]
+const LOOK_MAX: Duration = Duration::from_millis(100);
 
 pub(crate) struct Group {
     id: Pid,
@@ -84,6 +92,9 @@ impl Group {
 }
 
 /// Signals everyone alive who fits, and says how many they were.
+///
+/// Someone who forks and exits again and again is always elsewhere by the time we look, so we go on looking at who is
+/// new until nobody is.
 #[cfg(target_os = "linux")]
 fn signal_all(signal: Signal, fits: impl Fn(Pid) -> bool) -> usize {
     let signal_one = |pid: &Pid| {
@@ -91,7 +102,15 @@ fn signal_all(signal: Signal, fits: impl Fn(Pid) -> bool) -> usize {
         let Ok(fd) = process::pidfd_open(*pid, process::PidfdFlags::empty()) else { return false };
         fits(*pid) && procfs::lives(*pid) && process::pidfd_send_signal(fd, signal).is_ok()
     };
-    procfs::pids().filter(|pid| fits(*pid)).filter(signal_one).count()
+    let start = Instant::now();
+    let (mut seen, mut count) = (HashSet::new(), 0);
+    loop {
+        let new: Vec<Pid> = procfs::pids().filter(|pid| seen.insert(*pid)).collect();
+        if new.is_empty() || start.elapsed() > LOOK_MAX {
+            return count;
+        }
+        count += new.into_iter().filter(|pid| fits(*pid)).filter(signal_one).count();
+    }
 }
 
 /// Elsewhere than on Linux only the group is known, and its leader is held until the end.

@@ -63,6 +63,41 @@ async fn all_output_comes_before_the_end() {
     assert!(shown.ends_with("4999\r\n"));
 }
 
+/// A terminal hands out less than is asked for although there is more.
+#[tokio::test]
+async fn what_was_shown_while_nobody_looked_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "import os; os.write(1, b'x' * 7000 + b'end'); open('done', 'w'); input()";
+    let mut child = start(python(script).cwd(dir.path())).await;
+    until(PATIENCE, "all is shown", || dir.path().join("done").exists()).await;
+    assert_eq!(shows(&mut child.outputs, "end").await.len(), 7003);
+}
+
+/// An interactive shell ignores TERM, but not that its terminal is gone.
+#[tokio::test]
+async fn an_idle_shell_is_gone_at_once() {
+    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
+    shows(&mut shell.outputs, "$ ").await;
+    let start = Instant::now();
+    within(PATIENCE, shell.control.stop()).await;
+    println!("stopping an idle shell took {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
+}
+
+/// TERM reaches the groups that a shell has made.
+#[tokio::test]
+async fn a_job_that_heeds_term_has_time_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ").cwd(dir.path())).await;
+    shows(&mut shell.outputs, "$ ").await;
+    let job =
+        "sh -c 'trap \"\" HUP; trap \">bye; exit\" TERM; echo re\"\"ady; while :; do sleep 0.01; done' &\n";
+    shell.stdin.try_send(job.into()).unwrap();
+    shows(&mut shell.outputs, "ready\r\n").await;
+    within(PATIENCE, shell.control.stop()).await;
+    assert!(dir.path().join("bye").exists());
+}
+
 /// An interactive shell ignores TERM and puts each job into a group of its own.
 #[tokio::test]
 async fn stopping_a_shell_ends_its_jobs() {

@@ -79,3 +79,21 @@ async fn dropping_the_last_stdin_ends_the_input() {
     drop(child.stdin);
     assert_eq!(all_lines(&mut child.stdout).await, ["kept", "end"]);
 }
+
+/// What was written makes room: far more than the limits may pass through the queue.
+#[tokio::test]
+async fn the_limits_are_about_what_waits() {
+    let mut cat = spawn(&sh("exec cat")).await;
+    for _ in 0..1200 {
+        cat.stdin.try_send(vec![b'x'; 1000].into()).unwrap();
+        assert_eq!(one_line(&mut cat.stdout).await.len(), 1000);
+    }
+}
+
+/// acp #12: nothing is sent to the dead, even if someone else holds their stdin.
+#[tokio::test]
+async fn stdin_is_closed_when_the_child_has_exited() {
+    let child = spawn(&sh("sleep 600 <&0 & exit 0")).await;
+    within(PATIENCE, child.control.wait()).await;
+    assert_eq!(child.stdin.try_send("anyone?".into()), Err(SendError::Closed));
+}
