@@ -256,3 +256,6 @@ impl Writer {
         Ok(removed == 0)
     }
 }
+
+#[cfg(test)]
+mod tests;

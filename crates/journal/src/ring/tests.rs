@@ -152,6 +152,7 @@ fn stalled_readers_hold_the_writer_once() {
     for _ in 0..1000 {
         while writer.pressed(start + held) {
             held += TICK;
+            assert!(held < 10 * MOVING, "they hold it for good");
         }
         writer.append(Frames::one("x"));
     }
