@@ -8,5 +8,6 @@ mod listing;
 mod race;
 mod remove;
 mod rename;
+mod stream;
 mod support;
 mod unpack;
