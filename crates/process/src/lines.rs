@@ -26,8 +26,8 @@ impl Lines {
         Self { outlet, framer: Framer::new(line_bytes_max), life, _hold: hold }
     }
 
-    /// Waits for more output and hands out every complete line of it. A chunk may be empty of lines only if it is not
-    /// handed out. `None` is the end: every line was told, the process has exited and its stderr tail is complete.
+    /// Waits for more output and hands out every complete line of it. A chunk holds at least
+    /// one. `None` is the end: every line was told, the process has exited and its stderr tail is complete.
     ///
     /// Cancel safe. Once the process has exited, the end comes [`SETTLE_IDLE`](crate::SETTLE_IDLE) after the last
     /// output at the latest, even if someone else holds the pipe open.

@@ -31,7 +31,8 @@ const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(2), Duration::fr
 /// All tasks of this crate.
 pub(crate) static TASKS: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
 
-/// Waits until every child whose handles were dropped, or that was stopped, is gone. For the end of `main`.
+/// Waits until every child of this process is gone, for the end of `main`: first stop them or drop their handles, for a
+/// child that is still held is waited for as long as it is.
 pub async fn all_gone() {
     TASKS.close();
     TASKS.wait().await;

@@ -49,3 +49,23 @@ fn a_child_outlives_the_thread_that_asked_for_it() {
         assert_eq!(one_line(&mut child.stdout).await, "alive");
     });
 }
+
+/// Whoever only drops its handles can still wait for the end. In a process of its own, where nobody else has children.
+#[tokio::test]
+async fn the_end_of_all_children_can_be_waited_for() {
+    const ALONE: &str = "PROCESS_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "parent::the_end_of_all_children_can_be_waited_for"]).env(ALONE, "1");
+        assert!(command.status().unwrap().success());
+        return;
+    }
+    let mut child = spawn(&sh("trap '' TERM; echo ready; while :; do sleep 0.01; done")).await;
+    one_line(&mut child.stdout).await;
+    let identity = Identity::of(child.control.pid());
+    let early = tokio::time::timeout(std::time::Duration::from_millis(50), process::all_gone()).await;
+    assert!(early.is_err(), "a child was held");
+    drop(child);
+    within(PATIENCE, process::all_gone()).await;
+    assert!(!identity.lives());
+}
