@@ -37,6 +37,9 @@ const MIGRATIONS: &[&str] = &["
 /// The write-ahead log is cut back to this when it starts anew.
 pub(super) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Pages the writer keeps in memory: the ends of the index for some thousand journals.
+const CACHE_KIB: i64 = 16 * 1024;
+
 /// Opens the file for writing: checks it without touching it, then brings it up to date.
 pub(super) fn open(path: &Path, sync: Sync) -> Result<Connection, Error> {
     let failed = |source| explain(path, source);
@@ -90,6 +93,7 @@ fn configure(conn: &Connection, sync: Sync) -> rusqlite::Result<()> {
     // Another connection does it, and the writer only when the log has grown too large.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_BYTES_MAX as i64)?;
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(())
 }
 
