@@ -1,12 +1,37 @@
-//! What can be said on the command line.
+//! What can be said on the command line: one definition for both names of the program.
 
-use std::{net::IpAddr, path::PathBuf};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use clap::{Args, Parser, Subcommand};
+use crate::{
+    api::{self, Api, Resource},
+    daemon::DaemonOptions,
+    generate::{CompletionsOptions, ManOptions, ReferenceOptions},
+    up::UpOptions,
+};
+
+/// The other name of this program: called by it, it is the daemon.
+pub(crate) const SANDBOX_DAEMON: &str = "sandbox-daemon";
+
+/// Help is as wide as a page, however wide the screen is.
+const HELP_COLUMNS_MAX: usize = 100;
 
 /// Run coding agents in a sandbox, and drive them from anywhere.
 #[derive(Debug, Parser)]
-#[command(name = "tombolo", version, arg_required_else_help = true)]
+#[command(
+    name = "tombolo",
+    version,
+    arg_required_else_help = true,
+    max_term_width = HELP_COLUMNS_MAX,
+    after_help = "\
+Examples:
+  tombolo up                        try it: a daemon with the mock agent, and what to do next
+  tombolo daemon --token-file T     serve this sandbox
+  tombolo api agents list           ask a daemon: one command for every endpoint
+  tombolo completions bash          complete commands in your shell
+
+Called as `sandbox-daemon`, the program is the daemon: `sandbox-daemon --token T` starts it, and
+`sandbox-daemon <resource> <verb>` is `tombolo api <resource> <verb>`."
+)]
 pub(crate) struct Tombolo {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -14,74 +39,85 @@ pub(crate) struct Tombolo {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve the agents, files and processes of this machine over HTTP.
-    Daemon(DaemonOptions),
-    /// Be the mock agent on the standard streams.
+    /// Try it out: a daemon with the mock agent on this machine, and the next commands to type
+    Up(UpOptions),
+    /// Serve the agents, files and processes of this machine over HTTP
+    Daemon(Box<DaemonOptions>),
+    /// Ask a daemon: one command for every endpoint
+    Api(Api),
+    /// Print a script that completes commands in your shell
+    Completions(CompletionsOptions),
+    /// Print the manual page, or write all of them
+    Man(ManOptions),
+    /// Print the reference of all commands, as it is in `docs/cli.md`
+    #[command(hide = true)]
+    Reference(ReferenceOptions),
+    /// Be the mock agent on the standard streams
     #[command(hide = true)]
     MockAgent,
 }
 
-/// How the daemon runs.
-#[derive(Debug, Args)]
-pub(crate) struct DaemonOptions {
-    /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1")]
-    pub(crate) host: IpAddr,
-    /// The port to listen on; 0 for any that is free
-    #[arg(long, default_value_t = 2468)]
-    pub(crate) port: u16,
-    /// The token that requests must carry (seen by everybody on this machine: prefer the variable or the file)
-    #[arg(long, env = "TOMBOLO_TOKEN", hide_env_values = true, conflicts_with_all = ["no_token", "token_file"])]
-    pub(crate) token: Option<String>,
-    /// A file that holds the token
-    #[arg(long, conflicts_with = "no_token")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Let everybody in who can reach the address
-    #[arg(long)]
-    pub(crate) no_token: bool,
-    /// A configuration file: agents of your own
-    #[arg(long)]
-    pub(crate) config: Option<PathBuf>,
-    /// Confine `/v1/fs` to this directory
-    #[arg(long)]
-    pub(crate) fs_root: Option<PathBuf>,
-    /// Where the daemon keeps its own files
-    #[arg(long)]
-    pub(crate) data_dir: Option<PathBuf>,
-    /// Never install an agent on first use
-    #[arg(long)]
-    pub(crate) no_install: bool,
-    /// A name that `Host` may have, besides those of the loopback
-    #[arg(long)]
-    pub(crate) allow_host: Vec<String>,
-    /// An origin whose pages may use the daemon, or `*`
-    #[arg(long)]
-    pub(crate) cors_allow_origin: Vec<String>,
-    /// A method that such pages may use
-    #[arg(long)]
-    pub(crate) cors_allow_method: Vec<String>,
-    /// A header that such pages may send
-    #[arg(long)]
-    pub(crate) cors_allow_header: Vec<String>,
-    /// Whether such pages may send credentials
-    #[arg(long)]
-    pub(crate) cors_allow_credentials: bool,
-    /// How many events of each instance can be replayed
-    #[arg(long, default_value = "4096")]
-    pub(crate) events_max: std::num::NonZeroU64,
-    /// How many bytes of each instance can be replayed
-    #[arg(long, default_value = "16777216")]
-    pub(crate) events_bytes_max: std::num::NonZeroU64,
-    /// How many milliseconds an agent has to end by itself
-    #[arg(long, default_value_t = 2000)]
-    pub(crate) grace_ms: u64,
-    /// How many milliseconds a request may wait for an agent
-    #[arg(long, default_value_t = 600_000)]
-    pub(crate) timeout_max_ms: u64,
-    /// How many milliseconds a connection may stall
-    #[arg(long, default_value_t = 30_000)]
-    pub(crate) stall_ms: u64,
-    /// What to log: a level, or `target=level` pairs
-    #[arg(long, env = "TOMBOLO_LOG", default_value = "warn")]
-    pub(crate) log: String,
+/// Serve the agents, files and processes of this machine over HTTP, or ask a daemon that does.
+#[derive(Debug, Parser)]
+#[command(
+    name = SANDBOX_DAEMON,
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = HELP_COLUMNS_MAX,
+    after_help = "\
+Examples:
+  sandbox-daemon --token T --host 0.0.0.0 --port 2468
+  sandbox-daemon agents list --endpoint http://127.0.0.1:2468 --token T"
+)]
+pub(crate) struct SandboxDaemon {
+    #[command(flatten)]
+    pub(crate) options: Box<DaemonOptions>,
+    #[command(subcommand)]
+    pub(crate) command: Option<SandboxCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    #[command(flatten)]
+    Resource(Resource),
+    /// Be the mock agent on the standard streams
+    #[command(hide = true)]
+    MockAgent,
+}
+
+impl Tombolo {
+    /// The whole definition, with what each API command mirrors.
+    pub(crate) fn definition() -> clap::Command {
+        Self::command().mut_subcommand("api", api::with_operations)
+    }
+
+    /// What was said; ends the program if it makes no sense.
+    pub(crate) fn parse_arguments() -> Self {
+        let matches = Self::definition().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+impl SandboxDaemon {
+    /// The whole definition, with what each API command mirrors.
+    pub(crate) fn definition() -> clap::Command {
+        api::with_operations(Self::command())
+    }
+
+    /// What was said; ends the program if it makes no sense.
+    pub(crate) fn parse_arguments() -> Self {
+        let matches = Self::definition().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_definitions_hold_together() {
+        Tombolo::definition().debug_assert();
+        SandboxDaemon::definition().debug_assert();
+    }
 }

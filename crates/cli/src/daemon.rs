@@ -1,5 +1,7 @@
 //! `tombolo daemon`.
 
+mod options;
+
 use std::{
     io::{IsTerminal, Write},
     net::SocketAddr,
@@ -15,22 +17,32 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
-use crate::{args::DaemonOptions, memory};
+pub(crate) use options::DaemonOptions;
+
+use crate::{environment::variable, memory, secret};
 
 /// The signals that end a daemon in order.
 const FAREWELL_SIGNALS: [fn() -> SignalKind; 2] = [SignalKind::terminate, SignalKind::interrupt];
 
 /// Serves until a signal ends it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
+    serve(options, |address| format!("listening on http://{address}"))
+}
+
+/// Serves until a signal ends it; `greeting` is printed once it does.
+pub(crate) fn serve(
+    options: &DaemonOptions,
+    greeting: impl FnOnce(SocketAddr) -> String,
+) -> anyhow::Result<ExitCode> {
     memory::return_what_is_freed();
     log(&options.log)?;
     let config = config(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve(&config))?;
+    runtime.block_on(until_a_signal(&config, greeting))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn serve(config: &Config) -> anyhow::Result<()> {
+async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> String) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
     let mut signals = Vec::new();
     for kind in FAREWELL_SIGNALS {
@@ -38,7 +50,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     }
     let bound = Server::bind(config).await?;
     // stdout may be closed; that is no reason not to serve.
-    let _ = writeln!(std::io::stdout(), "listening on http://{}", bound.address()?);
+    let _ = writeln!(std::io::stdout(), "{}", greeting(bound.address()?));
     let serving = bound.serve(stop.clone());
     let mut serving = std::pin::pin!(serving);
     let [terminate, interrupt] = signals.as_mut_slice() else { anyhow::bail!("two signals were asked for") };
@@ -73,7 +85,7 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         own_program: std::env::current_exe().context("could not find this program")?,
         search_path: SearchPath::new(variable("PATH").unwrap_or_default()),
         current_dir: std::env::current_dir().context("could not find the current directory")?,
-        env_remove: vec!["TOMBOLO_TOKEN".into()],
+        env_remove: vec![secret::TOKEN_VARIABLE.into()],
         agents: file.agents,
         install: !options.no_install,
         events_max: options.events_max,
@@ -88,13 +100,8 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
     if options.no_token {
         return Ok(Access::Open);
     }
-    if let Some(path) = &options.token_file {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("could not read the token from `{}`", path.display()))?;
-        return Ok(Access::Token(Token::new(&text)?));
-    }
-    match &options.token {
-        Some(token) => Ok(Access::Token(Token::new(token)?)),
+    match secret::token(options.token.as_ref(), options.token_file.as_deref())? {
+        Some(token) => Ok(Access::Token(Token::new(token.reveal())?)),
         None => Ok(Access::Open),
     }
 }
@@ -107,11 +114,6 @@ fn data_dir(options: &DaemonOptions) -> anyhow::Result<PathBuf> {
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
     let base = base.or_else(home).context("neither HOME nor XDG_DATA_HOME is set: say --data-dir")?;
     Ok(base.join("tombolo"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is where configuration is read")]
-fn variable(name: &str) -> Option<std::ffi::OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn log(filter: &str) -> anyhow::Result<()> {

@@ -3,27 +3,45 @@
 //! Called as `sandbox-daemon` it is the daemon: `sandbox-daemon --token T --host H --port P` starts it and
 //! `sandbox-daemon <resource> <verb>` speaks to one.
 
+mod api;
 mod args;
 mod daemon;
+mod environment;
+mod exit;
+mod generate;
 mod memory;
+mod output;
+mod progress;
+mod secret;
+mod up;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
-use clap::Parser;
-
-use args::{Command, Tombolo};
+use args::{Command, SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, Tombolo};
 
 fn main() -> ExitCode {
-    let run = match Tombolo::parse().command {
-        Command::Daemon(options) => daemon::run(&options),
-        Command::MockAgent => mock_agent(),
-    };
-    match run {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("tombolo: {error:#}");
-            ExitCode::FAILURE
-        }
+    let mut arguments = std::env::args_os();
+    let program = arguments.next().map(PathBuf::from).unwrap_or_default();
+    // One is started for each instance of the mock, which needs nothing of what is defined below.
+    if arguments.next().is_some_and(|first| first == agents::mock::ARGUMENT) {
+        return exit::code(mock_agent());
+    }
+    if program.file_name().is_some_and(|name| name == SANDBOX_DAEMON) {
+        let SandboxDaemon { options, command } = SandboxDaemon::parse_arguments();
+        return match command {
+            None => exit::code(daemon::run(&options)),
+            Some(SandboxCommand::Resource(resource)) => resource.run(),
+            Some(SandboxCommand::MockAgent) => exit::code(mock_agent()),
+        };
+    }
+    match Tombolo::parse_arguments().command {
+        Command::Up(options) => exit::code(up::run(options, &program)),
+        Command::Daemon(options) => exit::code(daemon::run(&options)),
+        Command::Api(api) => api.resource.run(),
+        Command::Completions(options) => exit::code(generate::completions(&options)),
+        Command::Man(options) => exit::code(generate::man(&options)),
+        Command::Reference(options) => exit::code(generate::reference(&options)),
+        Command::MockAgent => exit::code(mock_agent()),
     }
 }
 

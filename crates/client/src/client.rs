@@ -107,7 +107,7 @@ impl Client {
         method: Method,
         segments: &[&str],
         query: &Query<'_>,
-        body: &impl Serialize,
+        body: &(impl Serialize + ?Sized),
     ) -> Result<Answer<T>> {
         answer(self.request(method, segments).query(query).json(body)).await
     }

@@ -2,6 +2,7 @@
 
 use protocol::config::{McpServer, McpServerList, Skill, SkillList};
 use reqwest::Method;
+use serde_json::value::RawValue;
 
 use crate::{Answer, Client, Result};
 
@@ -27,6 +28,12 @@ macro_rules! entries {
 
             /// Stores it under that name, in place of what was there.
             pub async fn set(self, directory: &str, name: &str, entry: &$entry) -> Result<Answer<()>> {
+                let query = [("directory", Some(directory)), ($parameter, Some(name))];
+                self.0.tell(Method::PUT, Self::ROUTE, &query, entry).await
+            }
+
+            /// Stores it under that name, as a newer daemon than this client may understand it.
+            pub async fn set_json(self, directory: &str, name: &str, entry: &RawValue) -> Result<Answer<()>> {
                 let query = [("directory", Some(directory)), ($parameter, Some(name))];
                 self.0.tell(Method::PUT, Self::ROUTE, &query, entry).await
             }

@@ -1,0 +1,116 @@
+//! `tombolo api agents`.
+
+use clap::Subcommand;
+use client::Client;
+use protocol::{
+    AgentName,
+    agents::{AgentList, Install, Installed, Protocol, Source},
+};
+
+use super::operations::{Operation, mirrors};
+use crate::{
+    exit::Outcome,
+    output::{Output, card, or_dash, table, yes_no},
+    progress,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the agents that the daemon knows
+    #[command(
+        after_help = "Examples:\n  tombolo api agents list\n  tombolo api agents list --json | jq -r '.items[].id'"
+    )]
+    List,
+    /// Install an agent, unless it is there already
+    #[command(after_help = "Examples:\n  tombolo api agents install mock")]
+    Install {
+        /// The agent
+        agent: AgentName,
+        /// The version to install; the newest if left out
+        #[arg(long, value_name = "VERSION")]
+        version: Option<String>,
+        /// Install again what is installed already
+        #[arg(long)]
+        reinstall: bool,
+    },
+    /// List what an agent can be told to be
+    #[command(after_help = "Examples:\n  tombolo api agents modes mock")]
+    Modes {
+        /// The agent
+        agent: AgentName,
+    },
+    /// List the models that an agent can use
+    #[command(after_help = "Examples:\n  tombolo api agents models mock")]
+    Models {
+        /// The agent
+        agent: AgentName,
+    },
+}
+
+mirrors! { Verb:
+    List = "list" GET "/v1/agents";
+    Install = "install" POST "/v1/agents/{agent}/install";
+    Modes = "modes" GET "/v1/agents/{agent}/modes";
+    Models = "models" GET "/v1/agents/{agent}/models";
+}
+
+impl super::Verb for Verb {
+    fn operation(&self) -> &'static Operation {
+        self.mirrored()
+    }
+
+    async fn run(self, client: &Client, output: Output) -> Outcome {
+        let agents = client.agents();
+        match self {
+            Verb::List => output.answer(&agents.list().await?, list),
+            Verb::Install { agent, version, reinstall } => {
+                let spinner = progress::spinner(format!("installing {agent}"));
+                let answer = agents.install(&agent, &Install { version, reinstall }).await;
+                spinner.finish_and_clear();
+                output.answer(&answer?, installed)
+            }
+            Verb::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
+                let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
+                table(["ID", "NAME", "DESCRIPTION"], rows)
+            }),
+            Verb::Models { agent } => output.answer(&agents.models(&agent).await?, |list| {
+                let rows =
+                    list.models.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
+                table(["ID", "NAME", "VARIANTS"], rows)
+            }),
+        }
+    }
+}
+
+fn list(list: AgentList) -> String {
+    let rows = list.items.into_iter().map(|agent| {
+        [
+            agent.id.to_string(),
+            agent.name,
+            yes_no(agent.installed),
+            or_dash(agent.version),
+            match agent.source {
+                Source::BuiltIn => "built in".into(),
+                Source::User => "user".into(),
+            },
+            match agent.protocol {
+                Protocol::Acp => "acp".into(),
+            },
+            yes_no(agent.credentials_found),
+            agent.running_instances.to_string(),
+            or_dash(agent.path),
+        ]
+    });
+    let header =
+        ["ID", "NAME", "INSTALLED", "VERSION", "SOURCE", "PROTOCOL", "CREDENTIALS", "RUNNING", "PATH"];
+    table(header, rows)
+}
+
+fn installed(installed: Installed) -> String {
+    card([
+        ("agent", installed.agent.to_string()),
+        ("already installed", yes_no(installed.already_installed)),
+        ("version", or_dash(installed.version)),
+        ("path", or_dash(installed.path)),
+    ])
+}

@@ -1,0 +1,75 @@
+//! What commands are given: texts and files, from the command line or from standard input.
+
+use std::{io::IsTerminal, path::Path, str::FromStr};
+
+use client::Upload;
+use serde_json::value::RawValue;
+use tokio::io::AsyncReadExt;
+
+use crate::exit::{Failure, local};
+
+/// The largest text that is taken from standard input; the daemon takes no larger message.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// `-`: what is meant is on standard input.
+const STDIN: &str = "-";
+
+/// A text that was given on the command line, or is on standard input.
+pub(super) async fn text(given: Option<String>, output: crate::output::Output) -> Result<String, Failure> {
+    match given {
+        Some(text) if text != STDIN => Ok(text),
+        _ => {
+            if std::io::stdin().is_terminal() {
+                output.talk("reading standard input; end it with Ctrl-D");
+            }
+            let mut text = String::new();
+            let mut stdin = tokio::io::stdin().take(TEXT_BYTES_MAX + 1);
+            stdin.read_to_string(&mut text).await.map_err(|error| local("read standard input", error))?;
+            if text.len() as u64 > TEXT_BYTES_MAX {
+                return Err(Failure::Usage(format!("standard input has more than {TEXT_BYTES_MAX} bytes")));
+            }
+            Ok(text)
+        }
+    }
+}
+
+/// JSON that was given on the command line, or is on standard input.
+pub(super) async fn json(
+    given: Option<String>,
+    output: crate::output::Output,
+) -> Result<Box<RawValue>, Failure> {
+    let text = text(given, output).await?;
+    serde_json::from_str(&text).map_err(|error| Failure::Usage(format!("this is not JSON: {error}")))
+}
+
+/// Content of a local file, or on standard input.
+pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
+    match given {
+        Some(path) if path.as_os_str() != STDIN => {
+            Upload::file(path).await.map_err(|error| local(&format!("read `{}`", path.display()), error))
+        }
+        _ => Ok(Upload::reader(tokio::io::stdin())),
+    }
+}
+
+/// `NAME=VALUE`. Its value is not printed.
+#[derive(Clone)]
+pub(crate) struct Variable {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+impl FromStr for Variable {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
+        Ok(Self { name: name.into(), value: value.into() })
+    }
+}
+
+impl std::fmt::Debug for Variable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}=***", self.name)
+    }
+}

@@ -1,0 +1,73 @@
+//! Which endpoint each command mirrors (daemon #3): declared beside the command, checked against the API.
+
+use std::fmt;
+
+use super::{acp, agents, fs, info, mcp, skills};
+
+/// One endpoint, and the command that mirrors it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// The verb, as it is typed.
+    pub(crate) verb: &'static str,
+    /// The HTTP method.
+    pub(crate) method: &'static str,
+    /// The path, as the OpenAPI document has it.
+    pub(crate) path: &'static str,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+/// Declares the endpoints of a resource's verbs. A verb without a row does not compile.
+macro_rules! mirrors {
+    ($verb:ident: $($variant:ident = $name:literal $method:ident $path:literal;)*) => {
+        pub(super) const OPERATIONS: &[$crate::api::operations::Operation] = &[$(
+            $crate::api::operations::Operation { verb: $name, method: stringify!($method), path: $path },
+        )*];
+
+        impl $verb {
+            fn mirrored(&self) -> &'static $crate::api::operations::Operation {
+                match self {$(
+                    $verb::$variant { .. } => &$crate::api::operations::Operation {
+                        verb: $name, method: stringify!($method), path: $path,
+                    },
+                )*}
+            }
+        }
+    };
+}
+pub(super) use mirrors;
+
+/// Every resource and what its verbs mirror.
+pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 6] {
+    [
+        ("acp", acp::OPERATIONS),
+        ("agents", agents::OPERATIONS),
+        ("fs", fs::OPERATIONS),
+        ("mcp", mcp::OPERATIONS),
+        ("skills", skills::OPERATIONS),
+        ("info", info::OPERATIONS),
+    ]
+}
+
+/// Adds to the help of every API command below `parent` which endpoint it mirrors.
+pub(crate) fn with_operations(mut parent: clap::Command) -> clap::Command {
+    for (resource, operations) in operations() {
+        parent = parent.mut_subcommand(resource, |resource| {
+            operations.iter().fold(resource, |resource, operation| {
+                resource.mut_subcommand(operation.verb, |verb| {
+                    let examples =
+                        verb.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+                    verb.after_help(format!("{examples}Endpoint: {operation}"))
+                })
+            })
+        });
+    }
+    parent
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! How the program ends: what it says, and its exit code.
+
+use std::{error::Error, io, process::ExitCode};
+
+use client::Refusal;
+
+use crate::output::plain;
+
+/// What the exit codes mean, for `--help`.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0  done
+  1  the server said no: the problem is on stderr, as JSON with --json
+  2  the command line, or a value on it, makes no sense
+  3  the server could not be reached, or the connection was lost
+  4  the answer was not understood: is it a Tombolo daemon?
+  5  a local file could not be read or written";
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server said no.
+    Refused(Box<Refusal>),
+    /// What was asked for makes no sense.
+    Usage(String),
+    /// The server could not be reached.
+    Unreachable(client::Error),
+    /// The answer was not understood.
+    NotUnderstood(client::Error),
+    /// Something on this side could not be read or written.
+    Local(anyhow::Error),
+    /// Whoever read our output has had enough.
+    Closed,
+}
+
+/// What a command came to.
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    /// The exit code, as [`CODES`] says it.
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Closed => 0,
+            Failure::Refused(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::Unreachable(_) => 3,
+            Failure::NotUnderstood(_) => 4,
+            Failure::Local(_) => 5,
+        }
+    }
+}
+
+impl From<client::Error> for Failure {
+    fn from(error: client::Error) -> Self {
+        match error {
+            client::Error::Problem(refusal) => Failure::Refused(refusal),
+            client::Error::Transport(_) => Failure::Unreachable(error),
+            client::Error::Unexpected { .. } => Failure::NotUnderstood(error),
+            client::Error::Local { doing, source } => local(doing, source),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// For our own output; reading and writing of files says more with [`local`].
+    fn from(error: io::Error) -> Self {
+        local("write the output", error)
+    }
+}
+
+/// A failure to do something on this side.
+pub(crate) fn local(doing: &str, error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::Local(anyhow::Error::new(error).context(format!("could not {doing}"))),
+    }
+}
+
+/// Says why a command failed, and what it was doing; the exit code that goes with it.
+pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
+    let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    match &failure {
+        Failure::Closed => {}
+        // stdout only ever carries what was asked for, so that it can be piped without looking.
+        Failure::Refused(refusal) if json => say(&plain(&String::from_utf8_lossy(&refusal.body))),
+        Failure::Refused(refusal) => {
+            say(&plain(&refusal.to_string()));
+            say(&format!("  {}", plain(&refusal.urn)));
+            for line in refusal.stderr_tail.iter().flat_map(|tail| tail.lines()) {
+                say(&format!("  | {}", plain(line)));
+            }
+        }
+        Failure::Usage(message) => say(&format!("tombolo: {message}")),
+        Failure::Unreachable(error) | Failure::NotUnderstood(error) => {
+            say(&plain(&format!("tombolo: {}: {doing}", chain(error))));
+        }
+        Failure::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
+    }
+    ExitCode::from(failure.code())
+}
+
+/// The exit code of the commands that ask no server.
+pub(crate) fn code(run: anyhow::Result<ExitCode>) -> ExitCode {
+    run.unwrap_or_else(|error| {
+        let closed = error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        if closed {
+            return ExitCode::SUCCESS;
+        }
+        say(&format!("tombolo: {error:#}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// Says a line to whoever is there.
+fn say(line: &str) {
+    use std::io::Write;
+    // There is nobody left to tell if it cannot be written.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Some repeat their cause in their own words.
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
