@@ -174,21 +174,43 @@ fn dropping_a_reader_frees_its_slot() {
     assert_eq!(ring.shared.state.lock().slots.iter().count(), 1);
 }
 
-/// A waker may own the task that owns the reader: it must be dropped outside the lock.
-#[test]
-fn a_waker_that_owns_its_reader_does_not_lock_up() {
-    struct Task(Mutex<Option<Reader>>);
-    impl std::task::Wake for Task {
-        fn wake(self: Arc<Self>) {}
-    }
-    let (mut writer, ring) = ring(10, 1000);
+/// What a runtime's task is to a waker: it owns a reader, and goes with the last waker.
+struct Task(Mutex<Option<Reader>>);
+
+impl std::task::Wake for Task {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// Polls `reader` with the only waker of a task that owns what `owned` makes of it.
+fn wait_as_task(
+    mut reader: Reader,
+    owned: impl FnOnce(Reader) -> (Option<Reader>, Reader),
+) -> Option<Reader> {
     let task = Arc::new(Task(Mutex::new(None)));
-    let mut reader = ring.reader(Start::Newest).unwrap();
     let waker = Waker::from(Arc::clone(&task));
     assert!(reader.poll_next(&mut Context::from_waker(&waker)).is_pending());
-    *task.0.lock() = Some(reader);
-    drop((task, waker));
+    let (left, owned) = owned(reader);
+    *task.0.lock() = Some(owned);
+    left
+}
+
+/// A waker may own the task that owns the reader: it must be dropped outside the lock, or the writer locks up.
+#[test]
+fn waking_a_task_that_ends_does_not_lock_up() {
+    let (mut writer, ring) = ring(10, 1000);
+    wait_as_task(ring.reader(Start::Newest).unwrap(), |reader| (None, reader));
     writer.append(Frames::one("x"));
+    assert_eq!(ring.readers(), 0);
+}
+
+/// The same when a reader goes and takes its waker, and with that another reader, along.
+#[test]
+fn dropping_a_reader_whose_task_owns_another_does_not_lock_up() {
+    let (_writer, ring) = ring(10, 1000);
+    let other = ring.reader(Start::Newest).unwrap();
+    let left = wait_as_task(ring.reader(Start::Newest).unwrap(), |reader| (Some(reader), other));
+    assert_eq!(ring.readers(), 2);
+    drop(left);
     assert_eq!(ring.readers(), 0);
 }
 
