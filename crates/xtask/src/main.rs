@@ -1,1 +1,55 @@
-fn main() {}
+//! `cargo xtask …`: all automation, in one language, the same on every machine.
+
+mod audit;
+mod ci;
+mod codegen;
+mod fuzz;
+mod schemathesis;
+mod sh;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Checks, generates and measures.")]
+struct Xtask {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run every check that a change must pass
+    Ci,
+    /// Check what the compiler does not: file sizes, words, lints
+    Tidy,
+    /// Write what is generated from the code: the OpenAPI document and the CLI reference
+    Codegen {
+        /// Change nothing; fail if something is out of date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Drive a running daemon by its own OpenAPI document
+    Schemathesis,
+    /// Check licences, sources and known faults of all dependencies (needs cargo-deny)
+    Audit,
+    /// Run the fuzz targets, each for a bounded time
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 30)]
+        seconds: u32,
+        /// Only this target
+        target: Option<String>,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Xtask::parse().task {
+        Task::Ci => ci::run(),
+        Task::Tidy => tidy::run(),
+        Task::Codegen { check } => codegen::run(check),
+        Task::Schemathesis => schemathesis::run(),
+        Task::Audit => audit::run(),
+        Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+    }
+}

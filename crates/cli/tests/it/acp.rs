@@ -36,5 +36,9 @@ async fn problem(response: reqwest::Response) -> Value {
 
 #[track_caller]
 fn check_problem(problem: &Value, status: u16, kind: &str) {
-    assert_eq!((problem["status"].as_u64(), problem["type"].as_str()), (Some(status.into()), Some(kind)), "{problem}");
+    assert_eq!(
+        (problem["status"].as_u64(), problem["type"].as_str()),
+        (Some(status.into()), Some(kind)),
+        "{problem}"
+    );
 }

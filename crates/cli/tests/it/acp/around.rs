@@ -34,7 +34,13 @@ async fn a_token_guards_everything_but_health() {
         assert_eq!(daemon.get("/v1/health").await.text().await.unwrap(), r#"{"status":"ok"}"#);
         assert_eq!(daemon.get("/").await.status(), 200);
         for path in ["/v1/acp", "/v1/agents", "/v1/openapi.json", "/v1/fs/stat?path=/", "/v1/nothing"] {
-            for header in [None, Some("Bearer wrong-horse"), Some("Bearer correct-hors"), Some("Basic correct-horse"), Some("correct-horse")] {
+            for header in [
+                None,
+                Some("Bearer wrong-horse"),
+                Some("Bearer correct-hors"),
+                Some("Basic correct-horse"),
+                Some("correct-horse"),
+            ] {
                 let mut get = daemon.request(Method::GET, path);
                 if let Some(header) = header {
                     get = get.header("authorization", header);
@@ -45,7 +51,9 @@ async fn a_token_guards_everything_but_health() {
             }
         }
         for scheme in ["Bearer", "bearer"] {
-            let get = daemon.request(Method::GET, "/v1/acp").header("authorization", format!("{scheme} correct-horse"));
+            let get = daemon
+                .request(Method::GET, "/v1/acp")
+                .header("authorization", format!("{scheme} correct-horse"));
             assert_eq!(get.send().await.unwrap().status(), 200);
         }
     }
@@ -55,11 +63,16 @@ async fn a_token_guards_everything_but_health() {
 #[tokio::test]
 async fn the_mock_holds_a_conversation() {
     let daemon = Daemon::start(TOMBOLO);
-    let post = async |message: Value| daemon.post("/v1/acp/a?agent=mock", &message).await.json::<Value>().await.unwrap();
+    let post = async |message: Value| {
+        daemon.post("/v1/acp/a?agent=mock", &message).await.json::<Value>().await.unwrap()
+    };
     assert_eq!(post(request(1, "initialize")).await["result"]["agentInfo"]["name"], "mock");
     let session = post(json!({ "jsonrpc": "2.0", "id": 2, "method": "session/new", "params": { "cwd": "/", "mcpServers": [] } })).await;
     assert_eq!(session["result"]["sessionId"], "mock-1");
-    assert_eq!(post(prompt(3, "hello\n/tool\n/think hm\n/updates 2 50")).await["result"]["stopReason"], "end_turn");
+    assert_eq!(
+        post(prompt(3, "hello\n/tool\n/think hm\n/updates 2 50")).await["result"]["stopReason"],
+        "end_turn"
+    );
     assert_eq!(post(request(4, "no/such")).await["error"]["code"], -32601);
     let crash = daemon.post("/v1/acp/a", &prompt(5, "/crash 9")).await;
     check_problem(&problem(crash).await, 502, "urn:problem:agent-exited");

@@ -13,14 +13,18 @@ async fn an_instance_is_made_listed_and_ended() {
     let daemon = Daemon::start(TOMBOLO);
     let empty: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     assert_eq!(empty, json!({ "items": [], "nextCursor": null }));
-    let answer: Value = daemon.post("/v1/acp/my.id?agent=mock", &request(1, "initialize")).await.json().await.unwrap();
+    let answer: Value =
+        daemon.post("/v1/acp/my.id?agent=mock", &request(1, "initialize")).await.json().await.unwrap();
     assert_eq!(answer["result"]["protocolVersion"], 1);
     let instance = daemon.instance("my.id").await;
     assert_eq!((&instance["agent"], &instance["state"]), (&json!("mock"), &json!("running")));
     assert!(instance["pid"].as_u64().is_some_and(|pid| pid > 1));
     assert!(instance["startedAt"].as_str().unwrap().ends_with('Z'));
     assert_eq!(instance["events"], json!({ "oldest": 1, "newest": 1 }));
-    assert_eq!((&instance["pendingRequests"], &instance["subscribers"], &instance["exit"]), (&json!(0), &json!(0), &Value::Null));
+    assert_eq!(
+        (&instance["pendingRequests"], &instance["subscribers"], &instance["exit"]),
+        (&json!(0), &json!(0), &Value::Null)
+    );
     assert_eq!(daemon.delete("/v1/acp/my.id").await.status(), 204);
     let empty: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     assert_eq!(empty["items"], json!([]));
@@ -41,7 +45,9 @@ async fn racing_first_messages_start_one_process() {
     assert_eq!(std::fs::read_to_string(daemon.home().join("starts")).unwrap(), "x");
 }
 
-async fn join_all<T: Send + 'static>(tasks: impl Iterator<Item = impl Future<Output = T> + Send + 'static>) -> Vec<T> {
+async fn join_all<T: Send + 'static>(
+    tasks: impl Iterator<Item = impl Future<Output = T> + Send + 'static>,
+) -> Vec<T> {
     let set: tokio::task::JoinSet<T> = tasks.collect();
     set.join_all().await
 }
@@ -52,12 +58,24 @@ async fn agents_must_be_named_known_and_right() {
     let daemon = DaemonOptions::default().agent("x", &["cat"]).start(TOMBOLO);
     let ping = request(1, "initialize");
     check_problem(&problem(daemon.post("/v1/acp/a", &ping).await).await, 400, "urn:problem:agent-required");
-    check_problem(&problem(daemon.post("/v1/acp/a?agent=nobody", &ping).await).await, 400, "urn:problem:unknown-agent");
-    check_problem(&problem(daemon.post("/v1/acp/a?agent=NOT%20A", &ping).await).await, 400, "urn:problem:invalid-request");
+    check_problem(
+        &problem(daemon.post("/v1/acp/a?agent=nobody", &ping).await).await,
+        400,
+        "urn:problem:unknown-agent",
+    );
+    check_problem(
+        &problem(daemon.post("/v1/acp/a?agent=NOT%20A", &ping).await).await,
+        400,
+        "urn:problem:invalid-request",
+    );
     check_problem(&problem(daemon.get("/v1/acp/a").await).await, 404, "urn:problem:instance-not-found");
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     assert_eq!(daemon.post("/v1/acp/a?agent=mock", &ping).await.status(), 200);
-    check_problem(&problem(daemon.post("/v1/acp/a?agent=x", &ping).await).await, 409, "urn:problem:agent-mismatch");
+    check_problem(
+        &problem(daemon.post("/v1/acp/a?agent=x", &ping).await).await,
+        409,
+        "urn:problem:agent-mismatch",
+    );
     assert_eq!(daemon.post("/v1/acp/a", &ping).await.status(), 200);
     assert_eq!(daemon.post("/v1/acp/a?agent=mock", &ping).await.status(), 200);
     for _ in 0..2 {
@@ -70,7 +88,10 @@ async fn agents_must_be_named_known_and_right() {
 async fn instances_of_one_agent_are_isolated() {
     let daemon = Daemon::start(TOMBOLO);
     for id in ["server-a", "server-b"] {
-        assert_eq!(daemon.post(&format!("/v1/acp/{id}?agent=mock"), &request(1, "initialize")).await.status(), 200);
+        assert_eq!(
+            daemon.post(&format!("/v1/acp/{id}?agent=mock"), &request(1, "initialize")).await.status(),
+            200
+        );
     }
     let mut a = daemon.events("server-a", Some(1)).await;
     let mut b = daemon.events("server-b", Some(1)).await;
@@ -85,7 +106,10 @@ async fn instances_of_one_agent_are_isolated() {
     assert_eq!((&first["pendingRequests"], &second["pendingRequests"]), (&json!(1), &json!(0)));
     daemon.delete("/v1/acp/server-b").await;
     assert_eq!(daemon.instance("server-a").await["state"], "running");
-    assert_eq!(daemon.post("/v1/acp/server-a", &json!({"jsonrpc":"2.0","method":"session/cancel"})).await.status(), 202);
+    assert_eq!(
+        daemon.post("/v1/acp/server-a", &json!({"jsonrpc":"2.0","method":"session/cancel"})).await.status(),
+        202
+    );
     let ended: Value = within(secs(5), hanging).await.unwrap().unwrap().json().await.unwrap();
     assert_eq!(ended["result"]["stopReason"], "cancelled");
 }
@@ -139,7 +163,8 @@ async fn a_prepared_instance_starts_lazily_with_its_own_options() {
         let response = daemon.request(Method::PUT, "/v1/acp/b").json(&bad).send().await.unwrap();
         check_problem(&problem(response).await, 400, "urn:problem:invalid-request");
     }
-    let nobody = daemon.request(Method::PUT, "/v1/acp/b").json(&json!({ "agent": "nobody" })).send().await.unwrap();
+    let nobody =
+        daemon.request(Method::PUT, "/v1/acp/b").json(&json!({ "agent": "nobody" })).send().await.unwrap();
     check_problem(&problem(nobody).await, 400, "urn:problem:unknown-agent");
     let all: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     assert_eq!(all["items"].as_array().unwrap().len(), 1, "what was refused changed nothing");

@@ -16,7 +16,8 @@ async fn bytes_pass_unchanged_in_both_directions() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let hello = r#"{"jsonrpc":"2.0","method":"hello"}"#;
     assert_eq!(daemon.post_text("/v1/acp/a?agent=cat", hello).await.status(), 202);
-    let mut events = daemon.events("a", Some(1)).await;
+    let mut events = daemon.events("a", None).await;
+    assert_eq!(within(secs(5), events.next()).await.unwrap().data, hello);
     let cases = [
         r#"{ "method" : "x" ,"jsonrpc":"2.0",  "zeta":1, "alpha":[1.0,1e5,-0,12345678901234567890.5] }"#,
         r#"{"jsonrpc":"2.0","method":"_sandboxagent/session/list","params":{"_meta":{"sandboxagent.dev":{"a":null}}}}"#,
@@ -40,7 +41,9 @@ async fn bytes_pass_unchanged_in_both_directions() {
 async fn random_json_passes_unchanged() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
     let mut random = Random(0x5eed);
-    let texts: Vec<String> = (0..1000).map(|_| format!(r#"{{"jsonrpc":"2.0","method":"m","params":{}}}"#, random.json(4))).collect();
+    let texts: Vec<String> = (0..1000)
+        .map(|_| format!(r#"{{"jsonrpc":"2.0","method":"m","params":{}}}"#, random.json(4)))
+        .collect();
     for (at, text) in texts.iter().enumerate() {
         let path = if at == 0 { "/v1/acp/a?agent=cat" } else { "/v1/acp/a" };
         assert_eq!(daemon.post_text(path, text.clone()).await.status(), 202, "{text}");
@@ -67,15 +70,39 @@ impl Random {
     fn json(&mut self, depth: u64) -> String {
         let space = self.pick(&["", " ", "\t", "  "]);
         let value = match self.next(if depth == 0 { 3 } else { 5 }) {
-            0 => self.pick(&["null", "true", "false", "0", "-0", "1.0", "1E+2", "0.1e-7", "123456789012345678901234567890"]),
+            0 => self.pick(&[
+                "null",
+                "true",
+                "false",
+                "0",
+                "-0",
+                "1.0",
+                "1E+2",
+                "0.1e-7",
+                "123456789012345678901234567890",
+            ]),
             1 => format!("{:?}", self.next(1 << 40)),
-            2 => self.pick(&[r#""""#, r#""é\u00e9\/""#, r#""\"\\\b\f\n\r\t""#, r#""\ud83d\ude00😀""#, "\"\u{7f}\u{2029}\""]),
+            2 => self.pick(&[
+                r#""""#,
+                r#""é\u00e9\/""#,
+                r#""\"\\\b\f\n\r\t""#,
+                r#""\ud83d\ude00😀""#,
+                "\"\u{7f}\u{2029}\"",
+            ]),
             3 => {
                 let items: Vec<_> = (0..self.next(4)).map(|_| self.json(depth - 1)).collect();
                 format!("[{}]", items.join(","))
             }
             _ => {
-                let items: Vec<_> = (0..self.next(4)).map(|_| format!("{}:{}", self.pick(&[r#""a""#, r#""_meta""#, r#""id""#]), self.json(depth - 1))).collect();
+                let items: Vec<_> = (0..self.next(4))
+                    .map(|_| {
+                        format!(
+                            "{}:{}",
+                            self.pick(&[r#""a""#, r#""_meta""#, r#""id""#]),
+                            self.json(depth - 1)
+                        )
+                    })
+                    .collect();
                 format!("{{{}}}", items.join(","))
             }
         };
@@ -93,9 +120,19 @@ async fn a_request_is_answered_with_the_agents_own_bytes() {
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "application/json");
     assert_eq!(response.text().await.unwrap(), raw);
-    let accepted = daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "n", "params": { "raw": "{\"method\":\"x\"}" } })).await;
+    let accepted = daemon
+        .post(
+            "/v1/acp/a",
+            &json!({ "jsonrpc": "2.0", "method": "n", "params": { "raw": "{\"method\":\"x\"}" } }),
+        )
+        .await;
     assert_eq!((accepted.status().as_u16(), accepted.text().await.unwrap().as_str()), (202, ""));
-    let accepted = daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "id": 9, "result": {}, "params": { "raw": "{\"method\":\"x\"}" } })).await;
+    let accepted = daemon
+        .post(
+            "/v1/acp/a",
+            &json!({ "jsonrpc": "2.0", "id": 9, "result": {}, "params": { "raw": "{\"method\":\"x\"}" } }),
+        )
+        .await;
     assert_eq!(accepted.status(), 202);
 }
 
@@ -108,10 +145,12 @@ async fn ids_match_exactly() {
     );
     let post = |id: &'static str| {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
-        let request = daemon.request(Method::POST, "/v1/acp/a?agent=x").header("content-type", "application/json");
+        let request =
+            daemon.request(Method::POST, "/v1/acp/a?agent=x").header("content-type", "application/json");
         async move { request.body(body).send().await.unwrap().text().await.unwrap() }
     };
-    let (number, text, float) = within(secs(10), async { tokio::join!(post("1"), post("\"1\""), post("1.0")) }).await;
+    let (number, text, float) =
+        within(secs(10), async { tokio::join!(post("1"), post("\"1\""), post("1.0")) }).await;
     assert_eq!(number, r#"{"jsonrpc":"2.0","id":1,"result":1}"#);
     assert_eq!(text, r#"{"jsonrpc":"2.0","id":"1","result":"1"}"#);
     assert_eq!(float, r#"{"jsonrpc":"2.0","id":1.0,"result":1.0}"#);
@@ -123,9 +162,14 @@ async fn an_id_in_flight_is_refused() {
     let daemon = Daemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let mut events = daemon.events("a", Some(1)).await;
-    let first = tokio::spawn(daemon.request(Method::POST, "/v1/acp/a").json(&prompt(2, "on it\n/hang")).send());
+    let first =
+        tokio::spawn(daemon.request(Method::POST, "/v1/acp/a").json(&prompt(2, "on it\n/hang")).send());
     within(secs(5), events.next_of("message")).await;
-    check_problem(&problem(daemon.post("/v1/acp/a", &request(2, "x")).await).await, 409, "urn:problem:id-in-flight");
+    check_problem(
+        &problem(daemon.post("/v1/acp/a", &request(2, "x")).await).await,
+        409,
+        "urn:problem:id-in-flight",
+    );
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
     let answer: Value = within(secs(5), first).await.unwrap().unwrap().json().await.unwrap();
     assert_eq!(answer["result"]["stopReason"], "cancelled");
@@ -139,7 +183,11 @@ async fn a_late_answer_goes_to_the_stream() {
     let late = problem(daemon.post("/v1/acp/a?timeoutMs=50", &prompt(2, "/hang")).await).await;
     check_problem(&late, 504, "urn:problem:agent-timeout");
     // Its id stays in flight, so that the late answer cannot be taken for another's.
-    check_problem(&problem(daemon.post("/v1/acp/a", &request(2, "x")).await).await, 409, "urn:problem:id-in-flight");
+    check_problem(
+        &problem(daemon.post("/v1/acp/a", &request(2, "x")).await).await,
+        409,
+        "urn:problem:id-in-flight",
+    );
     let mut events = daemon.events("a", Some(1)).await;
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
     let answer = within(secs(5), events.next_of("message")).await;
@@ -205,7 +253,17 @@ async fn an_asynchronous_request_is_answered_on_the_stream_only() {
 async fn bad_bodies_are_refused() {
     let daemon = Daemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
-    for bad in ["", "{", "nope", "[]", "[{\"jsonrpc\":\"2.0\",\"method\":\"m\"}]", "{\"jsonrpc\":\"2.0\"}", "1", "{} {}", "{\"method\":\"m\"}"] {
+    for bad in [
+        "",
+        "{",
+        "nope",
+        "[]",
+        "[{\"jsonrpc\":\"2.0\",\"method\":\"m\"}]",
+        "{\"jsonrpc\":\"2.0\"}",
+        "1",
+        "{} {}",
+        "{\"method\":\"m\"}",
+    ] {
         let response = daemon.post_text("/v1/acp/a", bad).await;
         check_problem(&problem(response).await, 400, "urn:problem:invalid-envelope");
     }
@@ -218,7 +276,8 @@ async fn bad_bodies_are_refused() {
         }
         check_problem(&problem(post.send().await.unwrap()).await, 415, "urn:problem:unsupported-media-type");
     }
-    let good = daemon.request(Method::POST, "/v1/acp/a").header("content-type", "Application/JSON; charset=utf-8");
+    let good =
+        daemon.request(Method::POST, "/v1/acp/a").header("content-type", "Application/JSON; charset=utf-8");
     assert_eq!(good.body(request(2, "initialize").to_string()).send().await.unwrap().status(), 200);
     assert_eq!(daemon.instance("a").await["events"], json!({ "oldest": 1, "newest": 2 }));
 }
@@ -241,10 +300,21 @@ async fn a_dying_agent_fails_its_requests_at_once() {
     let exit: Value = serde_json::from_str(&events[1].data).unwrap();
     assert_eq!((&exit["code"], &exit["signal"]), (&json!(3), &Value::Null));
     let listed = daemon.instance("a").await;
-    assert_eq!((&listed["state"], &listed["pid"], &listed["exit"]["code"]), (&json!("exited"), &Value::Null, &json!(3)));
+    assert_eq!(
+        (&listed["state"], &listed["pid"], &listed["exit"]["code"]),
+        (&json!("exited"), &Value::Null, &json!(3))
+    );
     // Without its agent named it stays as it is; with it, it starts anew and the sequence goes on.
-    check_problem(&problem(daemon.post("/v1/acp/a", &request(2, "m")).await).await, 502, "urn:problem:agent-exited");
-    check_problem(&problem(daemon.post("/v1/acp/a?agent=x", &request(3, "m")).await).await, 502, "urn:problem:agent-exited");
+    check_problem(
+        &problem(daemon.post("/v1/acp/a", &request(2, "m")).await).await,
+        502,
+        "urn:problem:agent-exited",
+    );
+    check_problem(
+        &problem(daemon.post("/v1/acp/a?agent=x", &request(3, "m")).await).await,
+        502,
+        "urn:problem:agent-exited",
+    );
     let events = within(secs(5), daemon.events("a", Some(1)).await.rest()).await;
     let ids: Vec<_> = events.iter().map(|event| (event.event.as_str(), event.id)).collect();
     assert_eq!(ids, [("exited", None), ("message", Some(3)), ("exited", None)]);
@@ -287,7 +357,7 @@ async fn long_lines_pass_and_too_long_ones_are_dropped() {
         (big, events.next().await.unwrap(), events.next().await.unwrap())
     };
     let (big, dropped, after) = within(secs(60), events).await;
-    assert_eq!((big.event.as_str(), big.data.len()), ("message", (20 << 20) + 27));
+    assert_eq!((big.event.as_str(), big.data.len()), ("message", (20 << 20) + 28));
     let data: Value = serde_json::from_str(&dropped.data).unwrap();
     assert_eq!((dropped.event.as_str(), &data["bytes"]), ("unparsed", &json!((64 << 20) + 5)));
     assert_eq!(after.data, r#"{"id":1,"result":1}"#);

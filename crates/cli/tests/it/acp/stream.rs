@@ -60,12 +60,21 @@ async fn what_came_after_an_id_is_replayed() {
     assert_eq!(ids(daemon.events("a", Some(0)).await, 10).await, (1..=10).collect::<Vec<_>>());
     assert_eq!(ids(daemon.events("a", None).await, 10).await, (1..=10).collect::<Vec<_>>());
     // The header is the browser's own, and newer than the query of the first connection.
-    let both = daemon.request(Method::GET, "/v1/acp/a?lastEventId=2").header("last-event-id", 8).send().await.unwrap();
+    let both = daemon
+        .request(Method::GET, "/v1/acp/a?lastEventId=2")
+        .header("last-event-id", 8)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(ids(Events::new(both), 2).await, [9, 10]);
     for bad in ["x", "-1", "1.5", "99999999999999999999"] {
         let get = daemon.request(Method::GET, "/v1/acp/a").header("last-event-id", bad);
         check_problem(&problem(get.send().await.unwrap()).await, 400, "urn:problem:invalid-request");
-        check_problem(&problem(daemon.get(&format!("/v1/acp/a?lastEventId={bad}")).await).await, 400, "urn:problem:invalid-request");
+        check_problem(
+            &problem(daemon.get(&format!("/v1/acp/a?lastEventId={bad}")).await).await,
+            400,
+            "urn:problem:invalid-request",
+        );
     }
 }
 
@@ -104,7 +113,7 @@ async fn reconnects_lose_and_double_nothing() {
     let mut last = 0;
     for turn in 0..1000u64 {
         let mut events = daemon.events("a", Some(last)).await;
-        for _ in 0..(turn % 4 + 1) {
+        for _ in 0..(turn % 40 + 1) {
             let event = within(secs(10), events.next()).await.unwrap();
             assert_eq!(event.event, "message");
             assert_eq!(event.id, Some(last + 1));
@@ -117,8 +126,8 @@ async fn reconnects_lose_and_double_nothing() {
 /// acp #19: one reader that never reads among a hundred costs nobody anything, and is told the gap.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stuck_reader_slows_nobody() {
-    const EVENTS: u64 = 60_000;
-    let daemon = DaemonOptions::default().arg("--events-max=2000").start(TOMBOLO);
+    const EVENTS: u64 = 30_000;
+    let daemon = Daemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let address = daemon.base().trim_start_matches("http://").to_owned();
     let mut stuck = TcpStream::connect(&address).await.unwrap();
@@ -126,11 +135,20 @@ async fn a_stuck_reader_slows_nobody() {
     stuck.write_all(head.as_bytes()).await.unwrap();
     let mut readers = tokio::task::JoinSet::new();
     for _ in 0..99 {
-        let mut events = daemon.events("a", Some(1)).await;
+        let get = daemon.request(Method::GET, "/v1/acp/a").header("last-event-id", 1);
+        let mut response = get.send().await.unwrap();
         readers.spawn(async move {
-            for expected in 2..=EVENTS + 2 {
-                let event = events.next().await.unwrap();
-                assert_eq!((event.event.as_str(), event.id), ("message", Some(expected)));
+            // A hundred readers share the machine with the daemon: counting is all that they can afford.
+            let (mut last, mut tail) = (1, String::new());
+            while last < EVENTS + 2 {
+                let chunk = response.chunk().await.unwrap().unwrap();
+                tail += std::str::from_utf8(&chunk).unwrap();
+                let whole = tail.rfind("\n\n").map_or(0, |end| end + 2);
+                for id in tail[..whole].lines().filter_map(|line| line.strip_prefix("id: ")) {
+                    last += 1;
+                    assert_eq!(id, last.to_string());
+                }
+                tail.drain(..whole);
             }
         });
     }
@@ -155,7 +173,10 @@ async fn a_stuck_reader_slows_nobody() {
 /// acp #19: a reader that keeps reading loses nothing, however small the ring.
 #[tokio::test]
 async fn a_moving_reader_loses_nothing_with_a_small_ring() {
-    let daemon = DaemonOptions::default().arg("--events-max=64").agent("x", &["python3", "-c", ENDLESS]).start(TOMBOLO);
+    let daemon = DaemonOptions::default()
+        .arg("--events-max=64")
+        .agent("x", &["python3", "-c", ENDLESS])
+        .start(TOMBOLO);
     let options = json!({ "agent": "x" });
     daemon.request(Method::PUT, "/v1/acp/a").json(&options).send().await.unwrap();
     let mut events = daemon.events("a", None).await;
@@ -217,7 +238,8 @@ async fn deleting_in_mid_prompt_tells_everybody() {
     let daemon = Daemon::start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let mut events = daemon.events("a", Some(1)).await;
-    let hanging = tokio::spawn(daemon.request(Method::POST, "/v1/acp/a").json(&prompt(2, "hi\n/hang")).send());
+    let hanging =
+        tokio::spawn(daemon.request(Method::POST, "/v1/acp/a").json(&prompt(2, "hi\n/hang")).send());
     within(secs(5), events.next_of("message")).await;
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     let rest = within(secs(5), events.rest()).await;

@@ -1,0 +1,34 @@
+//! What is generated from the code, committed, and checked for drift.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::sh;
+
+/// The committed file, and what makes the program print it.
+const GENERATED: &[(&str, &str)] = &[("docs/openapi.json", "openapi"), ("docs/cli.md", "cli")];
+
+pub(crate) fn run(check: bool) -> anyhow::Result<()> {
+    let program = sh::build()?;
+    for (file, what) in GENERATED {
+        let output = sh::command(&program).args(["reference", what]).output()?;
+        if !output.status.success() {
+            bail!("`tombolo reference {what}` failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        put(&sh::root().join(file), &output.stdout, check)?;
+    }
+    Ok(())
+}
+
+fn put(file: &Path, content: &[u8], check: bool) -> anyhow::Result<()> {
+    if std::fs::read(file).is_ok_and(|found| found == content) {
+        return Ok(());
+    }
+    if check {
+        bail!("{} is out of date: run `cargo xtask codegen` and commit it", file.display());
+    }
+    std::fs::write(file, content).with_context(|| format!("could not write {}", file.display()))?;
+    println!("wrote {}", file.display());
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The fuzz targets: libFuzzer on the stable compiler, each for a bounded time.
+
+use anyhow::{Context, bail};
+
+use crate::sh;
+
+/// What libFuzzer needs of the compiler: counters at every edge.
+const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
+
+pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
+    let targets = sh::root().join("fuzz/targets");
+    let mut names: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(&targets).context("could not list the fuzz targets")? {
+        let path = entry?.path();
+        names.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    names.sort();
+    names.retain(|name| only.is_none_or(|only| only == name));
+    if names.is_empty() {
+        bail!("there is no such fuzz target");
+    }
+    let built = sh::target_dir()?.join("fuzz");
+    let mut build = sh::command("cargo");
+    build.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(&built);
+    sh::status(build.env("RUSTFLAGS", COVERAGE))?;
+    for name in names {
+        println!("── {name}");
+        let corpus = built.join("corpus").join(&name);
+        std::fs::create_dir_all(&corpus)?;
+        let mut fuzz = sh::command(built.join("release").join(&name));
+        let artifacts = format!("-artifact_prefix={}/", built.display());
+        fuzz.arg(&corpus).arg(format!("-max_total_time={seconds}")).args(["-timeout=10", "-rss_limit_mb=2048"]);
+        sh::status(fuzz.arg(artifacts))?;
+    }
+    Ok(())
+}
