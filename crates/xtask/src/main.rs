@@ -1,6 +1,7 @@
 //! `cargo xtask …`: all automation, in one language, the same on every machine.
 
 mod audit;
+mod bench;
 mod ci;
 mod codegen;
 mod fuzz;
@@ -19,6 +20,8 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Measure the daemon against its floors and another server
+    Bench(bench::Options),
     /// Run every check that a change must pass
     Ci,
     /// Check what the compiler does not: file sizes, words, lints
@@ -45,6 +48,7 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Xtask::parse().task {
+        Task::Bench(options) => bench::run(&options),
         Task::Ci => ci::run(),
         Task::Tidy => tidy::run(),
         Task::Codegen { check } => codegen::run(check),

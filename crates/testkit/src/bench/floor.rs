@@ -1,0 +1,60 @@
+//! What cannot be undercut: the same work with nothing in between.
+//!
+//! Servers among the floors are children of the load generator, so that their CPU is counted as a server's is.
+
+mod axum_echo;
+mod child;
+mod copy;
+mod fanout;
+mod pipe;
+mod tcp_echo;
+
+use std::{io, net::TcpListener, path::PathBuf};
+
+pub(crate) use child::FloorServer;
+pub(crate) use copy::copy_all;
+pub(crate) use pipe::round_trips;
+
+/// A floor that is a server.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum Floor {
+    /// Answers a POST with its body.
+    Axum,
+    /// Sends back what comes.
+    Tcp,
+    /// Copies the output of a flooding stub to every connection.
+    Fanout {
+        /// The stub.
+        stub: PathBuf,
+        /// How many connections to wait for.
+        readers: usize,
+        /// How many lines.
+        count: u64,
+        /// How long each is.
+        bytes: usize,
+    },
+    /// Writes what comes to a file.
+    Copy {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl Floor {
+    /// Serves on a free port of the loopback, which it prints, until it is killed.
+    ///
+    /// # Errors
+    /// If the network fails.
+    pub fn serve(self) -> io::Result<()> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        println!("{}", listener.local_addr()?.port());
+        match self {
+            Self::Axum => axum_echo::serve(listener),
+            Self::Tcp => tcp_echo::serve(&listener),
+            Self::Fanout { stub, readers, count, bytes } => {
+                fanout::serve(&listener, &stub, readers, count, bytes)
+            }
+            Self::Copy { file } => copy::serve(&listener, &file),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The head of an HTTP response: its status, and how its body ends.
+
+/// How a body ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Framing {
+    /// After so many bytes.
+    Length(usize),
+    /// With an empty chunk.
+    Chunked,
+}
+
+/// A head.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) framing: Framing,
+    /// How long the head itself is.
+    pub(crate) bytes: usize,
+}
+
+impl Head {
+    /// The head at the beginning of `data`; none if it is not complete.
+    pub(crate) fn of(data: &[u8]) -> Option<Self> {
+        let bytes = memchr::memmem::find(data, b"\r\n\r\n")? + 4;
+        let status = data
+            .get(9..12)?
+            .iter()
+            .fold(0, |status, digit| status * 10 + u16::from(digit.wrapping_sub(b'0')));
+        let mut framing = Framing::Length(0);
+        for line in data[..bytes].split(|byte| *byte == b'\n') {
+            let Some(colon) = memchr::memchr(b':', line) else { continue };
+            let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+            if name.eq_ignore_ascii_case(b"content-length") {
+                let length =
+                    value.iter().fold(0, |length, digit| length * 10 + usize::from(digit.wrapping_sub(b'0')));
+                framing = Framing::Length(length);
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                framing = Framing::Chunked;
+            }
+        }
+        Some(Self { status, framing, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, status: u16, framing: Framing) {
+        assert_eq!(Head::of(text.as_bytes()), Some(Head { status, framing, bytes: text.len() }));
+        assert_eq!(Head::of(&text.as_bytes()[..text.len() - 1]), None);
+    }
+
+    #[test]
+    fn status_and_framing_are_read() {
+        check("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n", 200, Framing::Length(12));
+        check("HTTP/1.1 204 No Content\r\n\r\n", 204, Framing::Length(0));
+        check("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nx: y\r\n\r\n", 200, Framing::Chunked);
+    }
+}

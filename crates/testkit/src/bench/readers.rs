@@ -1,0 +1,179 @@
+//! Many readers of one stream, on one thread, that count what they get.
+
+use std::{
+    io::{self, Read},
+    net::{SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
+
+use rustix::{buffer::spare_capacity, event::epoll, time::Timespec};
+
+use super::{
+    chunked::Chunked,
+    http::{self, Connection},
+    stub::Flood,
+    tally::Tally,
+};
+
+/// How much is read at once.
+const READ_BYTES: usize = 256 << 10;
+
+/// How long nothing may come before the rest counts as lost.
+const STALL: Duration = Duration::from_millis(1500);
+
+/// How long a server may take to open a stream.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Readers of one stream.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    readers: Vec<Reader>,
+    buffer: Vec<u8>,
+}
+
+/// What came of one flood.
+#[derive(Debug)]
+pub(crate) struct Delivered {
+    /// From the request for the flood to the last line that any reader got.
+    pub(crate) elapsed: Duration,
+    /// All readers together.
+    pub(crate) received: u64,
+    pub(crate) lost: u64,
+    /// Twice or out of order.
+    pub(crate) disordered: u64,
+}
+
+#[derive(Debug)]
+struct Reader {
+    stream: TcpStream,
+    /// What came with the head.
+    unread: Vec<u8>,
+    /// None for a bare socket.
+    decoder: Option<Chunked>,
+    tally: Tally,
+}
+
+impl Readers {
+    /// Opens `count` streams at `path` with an additional header.
+    pub(crate) fn open(address: SocketAddr, path: &str, header: &str, count: usize) -> io::Result<Self> {
+        let request = http::request("GET", path, header);
+        let open = |_| {
+            let mut connection = Connection::open(address)?.patience(PATIENCE)?;
+            connection.send(&request)?;
+            let head = connection.head()?;
+            if head.status != 200 {
+                return Err(io::Error::other(format!("a stream was refused with {}", head.status)));
+            }
+            let (stream, unread) = connection.into_parts();
+            Ok(Reader { stream, unread, decoder: Some(Chunked::default()), tally: Tally::new(0, 0, 0) })
+        };
+        Self::new((0..count).map(open).collect::<io::Result<_>>()?)
+    }
+
+    /// Reads sockets that carry nothing but the lines.
+    pub(crate) fn bare(streams: Vec<TcpStream>) -> io::Result<Self> {
+        let bare = |stream| Reader { stream, unread: Vec::new(), decoder: None, tally: Tally::new(0, 0, 0) };
+        Self::new(streams.into_iter().map(bare).collect())
+    }
+
+    fn new(readers: Vec<Reader>) -> io::Result<Self> {
+        readers.iter().try_for_each(|reader| reader.stream.set_nonblocking(true))?;
+        Ok(Self { readers, buffer: vec![0; READ_BYTES] })
+    }
+
+    /// Counts a flood that `begin` asks for, until everybody has its end, or nothing more comes.
+    pub(crate) fn count(
+        &mut self,
+        flood: &Flood,
+        begin: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<Delivered> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        for (number, reader) in self.readers.iter_mut().enumerate() {
+            reader.tally = Tally::new(flood.from, flood.count, flood.bytes);
+            let unread = std::mem::take(&mut reader.unread);
+            reader.take(&unread);
+            epoll::add(
+                &epoll,
+                &reader.stream,
+                epoll::EventData::new_u64(number as u64),
+                epoll::EventFlags::IN,
+            )?;
+        }
+        let mut open = self.readers.iter().filter(|reader| !reader.tally.is_over()).count();
+        let mut events = Vec::with_capacity(self.readers.len());
+        let stall = Timespec { tv_sec: STALL.as_secs() as i64, tv_nsec: i64::from(STALL.subsec_nanos()) };
+        let started = Instant::now();
+        let mut last = started;
+        begin()?;
+        while open > 0 {
+            epoll::wait(&epoll, spare_capacity(&mut events), Some(&stall))?;
+            if events.is_empty() || last.elapsed() > STALL {
+                break;
+            }
+            for event in events.drain(..) {
+                let reader = &mut self.readers[event.data.u64() as usize];
+                let before = (reader.tally.received(), reader.tally.is_over());
+                let ended = reader.read(&mut self.buffer)?;
+                if reader.tally.received() > before.0 {
+                    last = Instant::now();
+                }
+                if ended {
+                    epoll::delete(&epoll, &reader.stream)?;
+                }
+                if (ended || reader.tally.is_over()) && !before.1 {
+                    open -= 1;
+                }
+            }
+        }
+        let sum = |count: fn(&Tally) -> u64| self.readers.iter().map(|reader| count(&reader.tally)).sum();
+        let received = sum(Tally::received);
+        Ok(Delivered {
+            elapsed: last - started,
+            received,
+            lost: flood.count * self.readers.len() as u64 - received,
+            disordered: sum(Tally::disordered),
+        })
+    }
+
+    /// Everything that comes until nothing does for a while, of the first reader.
+    pub(crate) fn rest(self, idle: Duration) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        let Some(reader) = self.readers.into_iter().next() else { return Ok(content) };
+        let Reader { mut stream, unread, decoder, .. } = reader;
+        let mut decoder = decoder.unwrap_or_default();
+        decoder.feed(&unread, |bytes| content.extend_from_slice(bytes));
+        let mut buffer = self.buffer;
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(idle))?;
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => return Ok(content),
+                Ok(read) => decoder.feed(&buffer[..read], |bytes| content.extend_from_slice(bytes)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(content),
+                // A stalled reader may have been cut.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(content),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Reads once; whether the stream has ended.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
+        let read = match self.stream.read(buffer) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.take(&buffer[..read]);
+        Ok(read == 0 || self.decoder.as_ref().is_some_and(Chunked::is_over))
+    }
+
+    fn take(&mut self, data: &[u8]) {
+        match &mut self.decoder {
+            Some(decoder) => decoder.feed(data, |bytes| self.tally.feed(bytes)),
+            None => self.tally.feed(data),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a line asks, found without parsing it.
+
+use memchr::memmem;
+
+/// A request.
+#[derive(Debug, PartialEq)]
+pub(super) struct Ask<'a> {
+    /// As it is written.
+    pub(super) id: &'a [u8],
+    pub(super) method: &'a [u8],
+}
+
+impl<'a> Ask<'a> {
+    /// The request on this line; none if it is a response or a notification.
+    pub(super) fn of(line: &'a [u8]) -> Option<Self> {
+        let id = after(line, b"\"id\":")?;
+        let id = &id[..memchr::memchr2(b',', b'}', id)?];
+        let method = after(line, b"\"method\":\"")?;
+        let method = &method[..memchr::memchr(b'"', method)?];
+        Some(Self { id, method })
+    }
+}
+
+/// The number after the key, or zero.
+pub(super) fn number(line: &[u8], key: &[u8]) -> u64 {
+    let digits = after(line, key).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+fn after<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    memmem::find(line, key).map(|at| &line[at + key.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_found_whatever_the_order_of_its_keys() {
+        let ask = Some(Ask { id: b"7", method: b"a/b" });
+        assert_eq!(Ask::of(br#"{"jsonrpc":"2.0","id":7,"method":"a/b","params":{}}"#), ask);
+        assert_eq!(Ask::of(br#"{"params":{},"method":"a/b","id":7}"#), ask);
+        assert_eq!(Ask::of(br#"{"method":"a/b"}"#), None);
+        assert_eq!(Ask::of(br#"{"id":7,"result":{}}"#), None);
+    }
+
+    #[test]
+    fn a_number_that_is_not_there_is_zero() {
+        assert_eq!(number(br#"{"count":120,"bytes":5}"#, b"\"count\":"), 120);
+        assert_eq!(number(br#"{"count":120}"#, b"\"bytes\":"), 0);
+    }
+}

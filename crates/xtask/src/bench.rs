@@ -1,0 +1,120 @@
+//! `cargo xtask bench`: our daemon against the floor and, if one is given, against another server, in one run.
+//!
+//! The measuring is done by `bench-load` of `testkit`, which is built for release as the daemon is. This builds and
+//! runs it, holds its figures against the bars, prints the table and keeps it.
+
+mod bars;
+mod document;
+mod figures;
+mod table;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, bail};
+
+use figures::Report;
+use table::Table;
+
+use crate::sh;
+
+/// Where the peer that we know looks for its mock agent, below its home.
+const PEER_AGENT: &str = ".local/share/sandbox-agent/bin/agent_processes/mock-acp";
+
+/// Where the last table is kept.
+const DOCUMENT: &str = "docs/benchmarks.md";
+
+/// What to measure, and against what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Another server to compare with, started as `PATH server --no-token --host H --port P`
+    #[arg(long, value_name = "PATH")]
+    against: Option<PathBuf>,
+    /// Where that server looks for its mock agent, below its home; our stub is put there
+    #[arg(long, value_name = "PATH", default_value = PEER_AGENT)]
+    against_agent: PathBuf,
+    /// Only these: post, sse, memory, connections, start, files, death, stop, stalled, syscalls
+    #[arg(long, value_delimiter = ',', value_name = "MEASURE")]
+    only: Vec<String>,
+    /// Measure less, in about a minute
+    #[arg(long)]
+    quick: bool,
+    /// Where the figures go; `target/bench.json` if left out
+    #[arg(long, value_name = "PATH")]
+    json: Option<PathBuf>,
+    /// Keep the table in `docs/benchmarks.md`
+    #[arg(long)]
+    write: bool,
+    /// Where large files are written while they are measured
+    #[arg(long, value_name = "PATH")]
+    dir: Option<PathBuf>,
+    /// Measure this daemon instead of building one
+    #[arg(long, value_name = "PATH")]
+    daemon: Option<PathBuf>,
+}
+
+/// Measures, prints and keeps.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let programs = build(options)?;
+    let json = options.json.clone().unwrap_or_else(|| programs.target.join("bench.json"));
+    let text = load(&programs, options)?;
+    fs::write(&json, &text).with_context(|| format!("could not write `{}`", json.display()))?;
+    let report: Report = serde_json::from_str(&text).context("the load generator printed something else")?;
+    let table = Table::of(&report);
+    println!("{}\n{}", report.machine(), table.render());
+    println!("{} (figures: {})", table.summary(), json.display());
+    if options.write {
+        let path = sh::root().join(DOCUMENT);
+        fs::write(&path, document::render(&report, &table)).context("could not write the document")?;
+    }
+    Ok(())
+}
+
+/// What takes part in a run.
+struct Programs {
+    target: PathBuf,
+    daemon: PathBuf,
+}
+
+impl Programs {
+    fn tool(&self, name: &str) -> PathBuf {
+        self.target.join("release").join(name)
+    }
+}
+
+fn build(options: &Options) -> anyhow::Result<Programs> {
+    sh::run("cargo build --quiet --release --package testkit --bins")?;
+    if options.daemon.is_none() {
+        sh::run("cargo build --quiet --release --package cli")?;
+    }
+    let target = sh::target_dir()?;
+    let daemon = options.daemon.clone().unwrap_or_else(|| target.join("release/tombolo"));
+    Ok(Programs { daemon, target })
+}
+
+/// Runs the load generator; what it prints.
+fn load(programs: &Programs, options: &Options) -> anyhow::Result<String> {
+    let absolute = |path: &Path| std::path::absolute(path).context("could not find the current directory");
+    let mut command = Command::new(programs.tool("bench-load"));
+    command.arg("run").arg("--ours").arg(absolute(&programs.daemon)?);
+    command.arg("--stub").arg(programs.tool("bench-stub"));
+    command.arg("--dir").arg(options.dir.as_deref().unwrap_or(&programs.target));
+    command.arg("--against-agent").arg(&options.against_agent);
+    if let Some(peer) = &options.against {
+        command.arg("--against").arg(absolute(peer)?);
+    }
+    if !options.only.is_empty() {
+        command.args(["--only", &options.only.join(",")]);
+    }
+    if options.quick {
+        command.arg("--quick");
+    }
+    let output = command.stderr(Stdio::inherit()).output().context("could not run the load generator")?;
+    if !output.status.success() {
+        bail!("the load generator failed");
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}

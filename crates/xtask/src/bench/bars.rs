@@ -1,0 +1,107 @@
+//! What is asked of us: one row per figure, with its bar.
+
+/// What a figure must not miss.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bar {
+    /// Nothing: for information.
+    Info,
+    /// At most so much.
+    Most(f64),
+    /// At most so many times the peer's.
+    PeerMost(f64),
+    /// At least so many times the peer's.
+    PeerLeast(f64),
+    /// At least so many times the (first) floor's.
+    FloorLeast(f64),
+}
+
+/// One figure.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) title: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) floors: &'static [&'static str],
+    pub(crate) bar: Bar,
+}
+
+const fn row(
+    title: &'static str,
+    key: &'static str,
+    unit: &'static str,
+    floors: &'static [&'static str],
+    bar: Bar,
+) -> Row {
+    Row { title, key, unit, floors, bar }
+}
+
+/// The grace period of an agent, and half a second.
+const STOP_MS: f64 = 2500.0;
+
+/// Of 64 MiB, what may stay in use after a DELETE: a twentieth.
+const LEFT_MIB: f64 = 3.2;
+
+/// Wall times repeat to about a fifth; "no slower" cannot be seen more exactly.
+const NO_SLOWER: f64 = 1.2;
+
+/// Every figure, in reading order.
+#[rustfmt::skip]
+pub(crate) const ROWS: &[Row] = &[
+    row("POST × 32: server CPU", "post.32.cpu", "µs", &["axum", "tcp"], Bar::PeerMost(0.2)),
+    row("POST × 32: p50", "post.32.p50", "µs", &["axum", "tcp"], Bar::PeerMost(0.3)),
+    row("POST × 32: p99", "post.32.p99", "µs", &["axum", "tcp"], Bar::Info),
+    row("POST × 32: rate", "post.32.rate", "/s", &["axum", "tcp"], Bar::Info),
+    row("POST × 1: server CPU", "post.1.cpu", "µs", &["axum", "tcp", "pipe"], Bar::PeerMost(0.6)),
+    row("POST × 1: p50", "post.1.p50", "µs", &["axum", "tcp", "pipe"], Bar::PeerMost(0.75)),
+    row("POST × 1: p99", "post.1.p99", "µs", &["axum", "tcp", "pipe"], Bar::Info),
+    row("POST × 1: rate", "post.1.rate", "/s", &["axum", "tcp", "pipe"], Bar::Info),
+    row("POST × 1: system calls", "syscalls", "", &[], Bar::Info),
+    row("SSE 200 B × 50: source", "sse.200b50.rate", "/s", &["fanout"], Bar::PeerLeast(35.0)),
+    row("SSE 200 B × 50: lost", "sse.200b50.loss", "%", &[], Bar::Most(0.0)),
+    row("SSE 200 B × 50: doubled or out of order", "sse.200b50.disorder", "", &[], Bar::Most(0.0)),
+    row("SSE 200 B × 50: server CPU per delivery", "sse.200b50.cpu", "µs", &["fanout"], Bar::Info),
+    row("SSE 10 KB × 1", "sse.10k1.mbps", "MB/s", &["fanout"], Bar::PeerLeast(6.0)),
+    row("SSE 10 KB × 1: lost", "sse.10k1.loss", "%", &[], Bar::Most(0.0)),
+    row("SSE 10 KB × 1: server CPU per delivery", "sse.10k1.cpu", "µs", &["fanout"], Bar::Info),
+    row("SSE 10 KB × 50, in all", "sse.10k50.mbps", "MB/s", &["fanout"], Bar::Info),
+    row("SSE 10 KB × 50: lost", "sse.10k50.loss", "%", &[], Bar::Most(0.0)),
+    row("SSE 500/s × 50: server CPU per delivery", "sse.paced.cpu", "µs", &[], Bar::Info),
+    row("SSE 500/s × 50: lost", "sse.paced.loss", "%", &[], Bar::Most(0.0)),
+    row("history of 200 B lines ÷ raw", "memory.200b.ratio", "×", &[], Bar::Most(1.15)),
+    row("history of 1 KB lines ÷ raw", "memory.1k.ratio", "×", &[], Bar::Most(1.15)),
+    row("history of 10 KB lines ÷ raw", "memory.10k.ratio", "×", &[], Bar::Most(1.15)),
+    row("history of 1 MB lines ÷ raw", "memory.1m.ratio", "×", &[], Bar::Most(1.15)),
+    row("the same, 200 B, ring of 64 MiB", "memory64.200b.ratio", "×", &[], Bar::Most(1.15)),
+    row("the same, 1 KB, ring of 64 MiB", "memory64.1k.ratio", "×", &[], Bar::Most(1.15)),
+    row("the same, 10 KB, ring of 64 MiB", "memory64.10k.ratio", "×", &[], Bar::Most(1.15)),
+    row("the same, 1 MB, ring of 64 MiB", "memory64.1m.ratio", "×", &[], Bar::Most(1.15)),
+    row("left of 64 MiB of 200 B lines after DELETE", "memory64.200b.left", "MiB", &[], Bar::Most(LEFT_MIB)),
+    row("left of 64 MiB of 10 KB lines after DELETE", "memory64.10k.left", "MiB", &[], Bar::Most(LEFT_MIB)),
+    row("left of 64 MiB of 1 MB lines after DELETE", "memory64.1m.left", "MiB", &[], Bar::Most(LEFT_MIB)),
+    row("left of a ring as it comes, 1 MB lines", "memory.1m.left", "MiB", &[], Bar::Most(LEFT_MIB)),
+    row("idle RSS", "connections.idle", "MiB", &[], Bar::Most(6.0)),
+    row("per connection: silent", "connections.silent", "KiB", &[], Bar::Most(15.0)),
+    row("per connection: after a request", "connections.keepalive", "KiB", &[], Bar::Most(15.0)),
+    row("per connection: SSE reader", "connections.sse", "KiB", &[], Bar::Most(15.0)),
+    row("start to the first 200", "start", "ms", &[], Bar::PeerMost(0.2)),
+    row("file PUT", "files.put", "MB/s", &["loopback", "cp"], Bar::FloorLeast(0.8)),
+    row("file PUT: RSS growth", "files.put.grown", "MiB", &[], Bar::Most(64.0)),
+    row("file GET", "files.get", "MB/s", &["loopback"], Bar::FloorLeast(0.8)),
+    row("file GET: RSS growth", "files.get.grown", "MiB", &[], Bar::Most(64.0)),
+    row("agent dies in mid-request: last output to answer", "death", "ms", &[], Bar::Most(50.0)),
+    row("DELETE with a stubborn grandchild", "stop.delete", "ms", &[], Bar::Most(STOP_MS)),
+    row("DELETE: survivors", "stop.delete.left", "", &[], Bar::Most(0.0)),
+    row("SIGTERM with a stubborn grandchild", "stop.term", "ms", &[], Bar::Most(STOP_MS)),
+    row("SIGTERM: survivors", "stop.term.left", "", &[], Bar::Most(0.0)),
+    row("SIGINT with a stubborn grandchild", "stop.int", "ms", &[], Bar::Most(STOP_MS)),
+    row("SIGINT: survivors", "stop.int.left", "", &[], Bar::Most(0.0)),
+    row("SIGKILL: agents that survive", "stop.kill.agent", "", &[], Bar::Most(0.0)),
+    row("SIGKILL: grandchildren that survive", "stop.kill.grandchild", "", &[], Bar::Info),
+    row("200 MB beside 0 stalled readers", "stalled.without", "ms", &[], Bar::Info),
+    row("200 MB beside 10 stalled readers", "stalled.with", "ms", &[], Bar::Info),
+    row("10 stalled readers ÷ none", "stalled.ratio", "×", &[], Bar::Most(NO_SLOWER)),
+    row("beside 10 stalled readers: lost", "stalled.loss", "%", &[], Bar::Most(0.0)),
+    row("beside 10 stalled readers: RSS growth", "stalled.grown", "MiB", &[], Bar::Info),
+    row("a stalled reader missed", "stalled.missed", "%", &[], Bar::Info),
+    row("a stalled reader missed in silence (1 = yes)", "stalled.silent", "", &[], Bar::Most(0.0)),
+];

@@ -1,0 +1,180 @@
+//! The figures beside their bars.
+
+use super::{
+    bars::{Bar, ROWS, Row},
+    figures::Report,
+};
+
+const HEADINGS: [&str; 7] = ["measure", "ours", "floor", "peer", "ours ÷ peer", "bar", ""];
+
+/// The rows that were measured.
+#[derive(Debug)]
+pub(crate) struct Table {
+    rows: Vec<[String; 7]>,
+    met: usize,
+    missed: Vec<&'static str>,
+    open: usize,
+}
+
+impl Table {
+    pub(crate) fn of(report: &Report) -> Self {
+        let mut table = Self { rows: Vec::new(), met: 0, missed: Vec::new(), open: 0 };
+        for row in ROWS {
+            let ours = report.median(row.key, "ours");
+            if ours.is_none() && report.note(row.key, "ours").is_none() {
+                continue;
+            }
+            let verdict = match row.verdict(report) {
+                _ if matches!(row.bar, Bar::Info) => "",
+                Some(true) => {
+                    table.met += 1;
+                    "met"
+                }
+                Some(false) => {
+                    table.missed.push(row.title);
+                    "**missed**"
+                }
+                None => {
+                    table.open += 1;
+                    "–"
+                }
+            };
+            table.rows.push(row.cells(report, verdict));
+        }
+        table
+    }
+
+    /// Markdown, aligned to be read as it is.
+    pub(crate) fn render(&self) -> String {
+        let headings = HEADINGS.map(str::to_owned);
+        let width = |column: usize| {
+            let cells = self.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
+            cells.max().unwrap_or(0)
+        };
+        let widths: [usize; 7] = std::array::from_fn(width);
+        let line = |cells: &[String; 7]| {
+            let cells = cells.iter().zip(widths).map(|(cell, width)| format!(" {cell:<width$} |"));
+            format!("|{}\n", cells.collect::<String>())
+        };
+        let rule: String = widths.iter().map(|width| format!("{}|", "-".repeat(width + 2))).collect();
+        let rows: String = self.rows.iter().map(line).collect();
+        format!("{}|{rule}\n{rows}", line(&headings))
+    }
+
+    /// How many bars were met.
+    pub(crate) fn summary(&self) -> String {
+        let mut summary = format!("{} bars met, {} missed", self.met, self.missed.len());
+        if self.open > 0 {
+            summary += &format!(", {} not judged", self.open);
+        }
+        if !self.missed.is_empty() {
+            summary += &format!(": {}", self.missed.join("; "));
+        }
+        summary
+    }
+}
+
+impl Row {
+    fn verdict(&self, report: &Report) -> Option<bool> {
+        let ours = report.median(self.key, "ours")?;
+        let peer = || report.median(self.key, "peer");
+        Some(match self.bar {
+            Bar::Info => return None,
+            Bar::Most(most) => ours <= most,
+            Bar::PeerMost(most) => ours <= most * peer()?,
+            Bar::PeerLeast(least) => ours >= least * peer()?,
+            Bar::FloorLeast(least) => ours >= least * report.median(self.key, self.floors.first()?)?,
+        })
+    }
+
+    fn cells(&self, report: &Report, verdict: &str) -> [String; 7] {
+        let ours = report.median(self.key, "ours");
+        let ratio = ours.zip(report.median(self.key, "peer")).filter(|(_, peer)| *peer != 0.0);
+        [
+            self.title.to_owned(),
+            self.cell(report, "ours"),
+            self.floors(report),
+            self.cell(report, "peer"),
+            ratio.map_or_else(String::new, |(ours, peer)| number(ours / peer)),
+            self.bar(),
+            verdict.to_owned(),
+        ]
+    }
+
+    fn cell(&self, report: &Report, subject: &str) -> String {
+        let figure = report.median(self.key, subject).map(|median| self.with_unit(median));
+        let note = report.note(self.key, subject).map(str::to_owned);
+        match (figure, note) {
+            (Some(figure), Some(note)) => format!("{figure} ({note})"),
+            (figure, note) => figure.or(note).unwrap_or_default(),
+        }
+    }
+
+    fn floors(&self, report: &Report) -> String {
+        let floor = |name: &&str| Some(format!("{name} {}", number(report.median(self.key, name)?)));
+        self.floors.iter().filter_map(floor).collect::<Vec<_>>().join(", ")
+    }
+
+    fn bar(&self) -> String {
+        match self.bar {
+            Bar::Info => String::new(),
+            Bar::Most(most) => format!("≤ {}", self.with_unit(most)),
+            Bar::PeerMost(most) => format!("≤ {most} × peer"),
+            Bar::PeerLeast(least) => format!("≥ {least} × peer"),
+            Bar::FloorLeast(least) => format!("≥ {least} × floor"),
+        }
+    }
+
+    fn with_unit(&self, value: f64) -> String {
+        format!("{} {}", number(value), self.unit).trim_end().to_owned()
+    }
+}
+
+/// Three digits that count.
+fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(figures: &str) -> Report {
+        let machine = r#"{"cpu":"x","cores":2,"kernel":"6","memoryMib":1,"load":"0"}"#;
+        let notes = r#"{"stop.delete":{"peer":"> 10 s"}}"#;
+        let text = format!(
+            r#"{{"machine":{machine},"quick":false,"seconds":1.0,"figures":{{{figures}}},"notes":{notes}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_ratio_is_held_against_its_bar() {
+        let report = report(r#""start":{"ours":{"median":5.0},"peer":{"median":30.0}}"#);
+        let table = Table::of(&report);
+        assert_eq!(table.summary(), "1 bars met, 0 missed");
+        assert!(table.render().contains("0.167"), "{}", table.render());
+    }
+
+    #[test]
+    fn without_a_peer_a_ratio_is_not_judged() {
+        let report = report(r#""start":{"ours":{"median":5.0}},"stop.delete":{"ours":{"median":2600.0}}"#);
+        let table = Table::of(&report);
+        assert_eq!(table.summary(), "0 bars met, 1 missed, 1 not judged: DELETE with a stubborn grandchild");
+        assert!(table.render().contains("> 10 s"));
+    }
+
+    #[test]
+    fn a_number_has_three_digits() {
+        let numbers = [0.0, 0.0712, 1.5, 12.34, 1234.5].map(number);
+        assert_eq!(numbers, ["0", "0.071", "1.5", "12.3", "1234"].map(str::to_owned));
+    }
+}
