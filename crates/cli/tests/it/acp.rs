@@ -9,7 +9,7 @@ mod stream;
 use serde_json::{Value, json};
 use testkit::{Daemon, DaemonOptions};
 
-use crate::TOMBOLO;
+use crate::{TOMBOLO, check_problem, problem};
 
 /// A daemon with an agent `x` that is a Python script.
 fn with_script(script: &str) -> Daemon {
@@ -23,22 +23,4 @@ fn request(id: impl Into<Value>, method: &str) -> Value {
 fn prompt(id: u64, text: &str) -> Value {
     let params = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": text }] });
     json!({ "jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params })
-}
-
-/// The problem that a response carries.
-async fn problem(response: reqwest::Response) -> Value {
-    assert_eq!(response.headers()["content-type"], "application/problem+json");
-    let status = response.status().as_u16();
-    let problem: Value = response.json().await.unwrap();
-    assert_eq!(problem["status"], status, "{problem}");
-    problem
-}
-
-#[track_caller]
-fn check_problem(problem: &Value, status: u16, kind: &str) {
-    assert_eq!(
-        (problem["status"].as_u64(), problem["type"].as_str()),
-        (Some(status.into()), Some(kind)),
-        "{problem}"
-    );
 }

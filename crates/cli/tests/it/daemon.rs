@@ -1,1 +1,6 @@
 //! The daemon around its instances: HTTP in general, agents, files, config.
+
+mod agents;
+mod config;
+mod fs;
+mod http;

@@ -8,9 +8,29 @@ mod daemon;
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// The program under test.
 const TOMBOLO: &str = env!("CARGO_BIN_EXE_tombolo");
 
 const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
+}
+
+/// The problem that a response carries.
+async fn problem(response: reqwest::Response) -> Value {
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let status = response.status().as_u16();
+    let problem: Value = response.json().await.unwrap();
+    assert_eq!(problem["status"], status, "{problem}");
+    problem
+}
+
+#[track_caller]
+fn check_problem(problem: &Value, status: u16, kind: &str) {
+    assert_eq!(
+        (problem["status"].as_u64(), problem["type"].as_str()),
+        (Some(status.into()), Some(kind)),
+        "{problem}"
+    );
 }

@@ -1,0 +1,181 @@
+use std::os::unix::fs::symlink;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Daemon, DaemonOptions};
+
+use crate::{TOMBOLO, check_problem, problem};
+
+async fn put(daemon: &Daemon, path: &str, content: impl Into<reqwest::Body>) -> reqwest::Response {
+    daemon.request(Method::PUT, &format!("/v1/fs/file?path={path}")).body(content).send().await.unwrap()
+}
+
+/// daemon #10: the life of a file and of a directory.
+#[tokio::test]
+async fn files_are_written_read_moved_and_removed() {
+    let daemon = Daemon::start(TOMBOLO);
+    let home = daemon.home();
+    let made = put(&daemon, "a/b/c.txt", "hello").await;
+    assert_eq!(made.status(), 201);
+    let made: Value = made.json().await.unwrap();
+    assert_eq!((&made["bytes"], &made["path"]), (&json!(5), &json!("a/b/c.txt")));
+    assert_eq!(std::fs::read_to_string(home.join("a/b/c.txt")).unwrap(), "hello");
+    assert_eq!(put(&daemon, "a/b/c.txt", "hello again").await.status(), 200);
+    let read = daemon.get(&format!("/v1/fs/file?path={}", home.join("a/b/c.txt").display())).await;
+    assert_eq!(read.headers()["content-type"], "application/octet-stream");
+    assert_eq!(read.text().await.unwrap(), "hello again");
+    let stat: Value = daemon.get("/v1/fs/stat?path=a/b/c.txt").await.json().await.unwrap();
+    assert_eq!((&stat["kind"], &stat["size"], &stat["symlinkTarget"]), (&json!("file"), &json!(11), &Value::Null));
+    let made = daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap();
+    assert_eq!(made.status(), 201);
+    assert_eq!(daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap().status(), 200);
+    let entries: Value = daemon.get("/v1/fs/entries?path=a").await.json().await.unwrap();
+    let names: Vec<_> = entries["items"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["b", "d"]);
+    let page: Value = daemon.get("/v1/fs/entries?path=a&limit=1").await.json().await.unwrap();
+    let next: Value = daemon.get(&format!("/v1/fs/entries?path=a&limit=1&after={}", page["nextCursor"].as_str().unwrap())).await.json().await.unwrap();
+    assert_eq!((&next["items"][0]["name"], &next["nextCursor"]), (&json!("d"), &Value::Null));
+    let rename = |from: &str, to: &str, overwrite: bool| {
+        let body = json!({ "from": from, "to": to, "overwrite": overwrite });
+        daemon.request(Method::POST, "/v1/fs/move").json(&body).send()
+    };
+    put(&daemon, "taken", "x").await;
+    check_problem(&problem(rename("a/b/c.txt", "taken", false).await.unwrap()).await, 409, "urn:problem:path-conflict");
+    assert_eq!(rename("a/b/c.txt", "taken", true).await.unwrap().status(), 200);
+    assert_eq!(std::fs::read_to_string(home.join("taken")).unwrap(), "hello again");
+    check_problem(&problem(daemon.delete("/v1/fs/entry?path=a").await).await, 409, "urn:problem:path-conflict");
+    assert_eq!(daemon.delete("/v1/fs/entry?path=a&recursive=true").await.status(), 204);
+    check_problem(&problem(daemon.delete("/v1/fs/entry?path=a").await).await, 404, "urn:problem:path-not-found");
+    check_problem(&problem(daemon.get("/v1/fs/file?path=a").await).await, 404, "urn:problem:path-not-found");
+    check_problem(&problem(daemon.get("/v1/fs/file?path=.").await).await, 409, "urn:problem:path-conflict");
+    check_problem(&problem(daemon.get("/v1/fs/file?path=").await).await, 400, "urn:problem:invalid-path");
+    check_problem(&problem(daemon.get("/v1/fs/file?path=a%00b").await).await, 400, "urn:problem:invalid-path");
+    check_problem(&problem(put(&daemon, "taken/below", "x").await).await, 409, "urn:problem:path-conflict");
+}
+
+/// daemon #11: parts and conditions of a `GET`, conditions of a `PUT`.
+#[tokio::test]
+async fn ranges_and_conditions_hold() {
+    let daemon = Daemon::start(TOMBOLO);
+    put(&daemon, "f", "0123456789").await;
+    let get = |header: &str, value: &str| daemon.request(Method::GET, "/v1/fs/file?path=f").header(header, value).send();
+    let whole = daemon.get("/v1/fs/file?path=f").await;
+    let etag = whole.headers()["etag"].to_str().unwrap().to_owned();
+    let modified = whole.headers()["last-modified"].to_str().unwrap().to_owned();
+    assert_eq!((&whole.headers()["accept-ranges"], &whole.headers()["content-length"]), (&"bytes".parse().unwrap(), &"10".parse().unwrap()));
+    for (range, content, part) in [("bytes=2-4", "bytes 2-4/10", "234"), ("bytes=7-", "bytes 7-9/10", "789"), ("bytes=-3", "bytes 7-9/10", "789"), ("bytes=8-99", "bytes 8-9/10", "89")] {
+        let answer = get("range", range).await.unwrap();
+        assert_eq!((answer.status().as_u16(), answer.headers()["content-range"].to_str().unwrap()), (206, content), "{range}");
+        assert_eq!(answer.text().await.unwrap(), part);
+    }
+    check_problem(&problem(get("range", "bytes=10-").await.unwrap()).await, 416, "urn:problem:range-not-satisfiable");
+    assert_eq!(get("range", "lines=1-2").await.unwrap().status(), 200);
+    assert_eq!(get("if-none-match", &etag).await.unwrap().status(), 304);
+    assert_eq!(get("if-modified-since", &modified).await.unwrap().status(), 304);
+    assert_eq!(get("if-none-match", "\"other\"").await.unwrap().status(), 200);
+    check_problem(&problem(get("if-match", "\"other\"").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    let stale = daemon.request(Method::GET, "/v1/fs/file?path=f").header("range", "bytes=0-1").header("if-range", "\"other\"");
+    assert_eq!(stale.send().await.unwrap().status(), 200);
+    let write = |header: &str, value: &str, path: &str| {
+        let request = daemon.request(Method::PUT, &format!("/v1/fs/file?path={path}")).header(header, value);
+        request.body("new").send()
+    };
+    check_problem(&problem(write("if-match", "\"other\"", "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    check_problem(&problem(write("if-none-match", "*", "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    check_problem(&problem(write("if-match", "*", "g").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    assert_eq!(write("if-none-match", "*", "g").await.unwrap().status(), 201);
+    assert_eq!(write("if-match", &etag, "f").await.unwrap().status(), 200);
+    check_problem(&problem(write("if-match", &etag, "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+}
+
+/// daemon #11: what leads out of `--fs-root` is not there.
+#[tokio::test]
+async fn a_root_confines_everything() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), "secret").unwrap();
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("inside"), "inside").unwrap();
+    symlink(outside.path(), root.path().join("link")).unwrap();
+    symlink("/inside", root.path().join("within")).unwrap();
+    let daemon = DaemonOptions::default().arg(format!("--fs-root={}", root.path().display())).start(TOMBOLO);
+    for path in ["/inside", "inside", "/within", "/../../inside", "/link/../inside"] {
+        let answer = daemon.get(&format!("/v1/fs/file?path={path}")).await;
+        if path != "/link/../inside" {
+            assert_eq!(answer.text().await.unwrap(), "inside", "{path}");
+        }
+    }
+    let secret = outside.path().join("secret");
+    for path in ["/link/secret", secret.to_str().unwrap(), "/proc/self/root/etc/passwd"] {
+        let answer = daemon.get(&format!("/v1/fs/file?path={path}")).await;
+        check_problem(&problem(answer).await, 404, "urn:problem:path-not-found");
+        let answer = put(&daemon, path, "x").await;
+        assert_ne!(std::fs::read_to_string(&secret).unwrap(), "x", "{path} {answer:?}");
+    }
+    assert!(daemon.delete("/v1/fs/entry?path=/link&recursive=true").await.status().is_success());
+    assert!(secret.exists());
+    assert_eq!(daemon.delete("/v1/fs/entry?path=/&recursive=true").await.status(), 400);
+}
+
+fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, content) in entries {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        // Written as it is: the builder itself would refuse hostile names.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        builder.append(&header, content.as_bytes()).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+/// daemon #10, daemon #11: an archive is unpacked as a whole or not at all.
+#[tokio::test]
+async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
+    let daemon = Daemon::start(TOMBOLO);
+    let upload = |archive: Vec<u8>| daemon.request(Method::POST, "/v1/fs/upload-batch?path=into").body(archive).send();
+    let answer: Value = upload(archive(&[("a", "1"), ("d/b", "22")])).await.unwrap().json().await.unwrap();
+    assert_eq!((&answer["files"], &answer["bytes"]), (&json!(2), &json!(3)));
+    assert_eq!(std::fs::read_to_string(daemon.home().join("into/d/b")).unwrap(), "22");
+    let whole = archive(&[("c", "new"), ("e", "new")]);
+    for bad in [archive(&[("c", "new"), ("../escape", "x")]), archive(&[("c", "new"), ("/etc/x", "x")]), whole[..700].to_vec(), b"not a tar".to_vec(), Vec::new()] {
+        check_problem(&problem(upload(bad).await.unwrap()).await, 400, "urn:problem:invalid-archive");
+        assert!(!daemon.home().join("into/c").exists() && !daemon.home().join("escape").exists());
+    }
+}
+
+/// daemon #11: a large file goes up and down in constant memory, byte for byte.
+#[tokio::test]
+async fn a_large_file_streams() {
+    const MEGABYTES: usize = 256;
+    let daemon = Daemon::start(TOMBOLO);
+    let source = daemon.home().join("source");
+    let block: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    std::fs::write(&source, block.repeat(MEGABYTES)).unwrap();
+    let before = rss(&daemon);
+    let file = tokio::fs::File::open(&source).await.unwrap();
+    let request = daemon.request(Method::PUT, "/v1/fs/file?path=target").body(reqwest::Body::from(file));
+    let written: Value = request.send().await.unwrap().json().await.unwrap();
+    assert_eq!(written["bytes"], MEGABYTES << 20);
+    let mut answer = daemon.get("/v1/fs/file?path=target").await;
+    let mut at = 0;
+    while let Some(piece) = answer.chunk().await.unwrap() {
+        for byte in piece.chunks(4096) {
+            let from = at % block.len();
+            let until = (from + byte.len()).min(block.len());
+            assert_eq!(byte[..until - from], block[from..until]);
+            at += byte.len();
+        }
+    }
+    assert_eq!(at, MEGABYTES << 20);
+    let grown = rss(&daemon).saturating_sub(before);
+    assert!(grown < 64 << 10, "{grown} kB");
+}
+
+/// The most memory that the daemon ever had, in kB.
+fn rss(daemon: &Daemon) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
