@@ -67,7 +67,7 @@ impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJson<T> {
             return Ok(Self(T::default()));
         }
         json?;
-        parse(&bytes).map(Self)
+        Ok(Self(parse::<Option<T>>(&bytes)?.unwrap_or_default()))
     }
 }
 

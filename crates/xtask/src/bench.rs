@@ -66,6 +66,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let table = Table::of(&report);
     println!("{}\n{}", report.machine(), table.render());
     println!("{} (figures: {})", table.summary(), json.display());
+    report.failures().for_each(|failure| eprintln!("{failure}"));
     if options.write {
         let path = sh::root().join(DOCUMENT);
         fs::write(&path, document::render(&report, &table)).context("could not write the document")?;

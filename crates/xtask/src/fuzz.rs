@@ -31,7 +31,9 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
         std::fs::create_dir_all(&corpus)?;
         let mut fuzz = sh::command(built.join("release").join(&name));
         let artifacts = format!("-artifact_prefix={}/", built.display());
-        fuzz.arg(&corpus).arg(format!("-max_total_time={seconds}")).args(["-timeout=10", "-rss_limit_mb=2048"]);
+        fuzz.arg(&corpus)
+            .arg(format!("-max_total_time={seconds}"))
+            .args(["-timeout=10", "-rss_limit_mb=2048"]);
         sh::status(fuzz.arg(artifacts))?;
     }
     Ok(())

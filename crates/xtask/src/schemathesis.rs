@@ -28,14 +28,25 @@ pub(crate) fn run() -> anyhow::Result<()> {
     std::fs::create_dir_all(root.join("directory"))?;
     std::fs::write(root.join("file"), "content")?;
     let mut command = sh::command(program);
-    command.args(["daemon", "--port", "0", "--no-token", "--log", "error", "--timeout-max-ms", "2000", "--fs-root"]);
+    command.args([
+        "daemon",
+        "--port",
+        "0",
+        "--no-token",
+        "--log",
+        "error",
+        "--timeout-max-ms",
+        "2000",
+        "--fs-root",
+    ]);
     command.arg(&root).arg("--data-dir").arg(home.join("data")).stdin(Stdio::null()).stdout(Stdio::piped());
     let daemon = Running(command.spawn()?);
     let (daemon, base) = daemon.address()?;
     let mut drive = sh::command(schemathesis);
-    drive.args(["run", "--workers", "2", "--seed", SEED, "--max-examples", EXAMPLES]);
-    drive.args(["--checks", "all", "--request-timeout", "15", "--config-file"]).arg(sh::root().join(".ci/schemathesis.toml"));
-    drive.arg(format!("{base}/v1/openapi.json")).env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
+    drive.arg("--config-file").arg(sh::root().join(".ci/schemathesis.toml"));
+    drive.args(["run", "--workers", "2", "--seed", SEED, "--max-examples", EXAMPLES, "--checks", "all"]);
+    drive.args(["--request-timeout", "15"]).arg(format!("{base}/v1/openapi.json"));
+    drive.env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
     let driven = sh::status(&mut drive);
     drop(daemon);
     driven
@@ -54,12 +65,18 @@ fn install() -> anyhow::Result<PathBuf> {
     let _ = std::fs::remove_dir_all(&environment);
     sh::status(sh::command("python3").args(["-m", "venv"]).arg(&environment))?;
     let mut pip = sh::command(environment.join("bin/python"));
-    sh::status(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(format!("schemathesis=={VERSION}")))?;
+    sh::status(
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .arg(format!("schemathesis=={VERSION}")),
+    )?;
     Ok(program)
 }
 
 /// Where caches live; they are only an optimisation.
-#[expect(clippy::disallowed_methods, reason = "this is a program of its own, and here it reads its configuration")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is a program of its own, and here it reads its configuration"
+)]
 fn cache() -> anyhow::Result<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));

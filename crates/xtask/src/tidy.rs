@@ -13,11 +13,15 @@ const LINES_MAX: usize = 600;
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
 
 /// Package registries are named by the client's own configuration, never by us.
-const REGISTRIES: &[&str] =
-    &[concat!("registry.npm", "js.org"), concat!("files.python", "hosted.org"), concat!("static.crates", ".io")];
+const REGISTRIES: &[&str] = &[
+    concat!("registry.npm", "js.org"),
+    concat!("files.python", "hosted.org"),
+    concat!("static.crates", ".io"),
+];
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let listed = sh::command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output()?;
+    let listed =
+        sh::command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output()?;
     let listed = String::from_utf8(listed.stdout)?;
     let mut faults = Vec::new();
     for name in listed.lines().filter(|name| is_ours(name)) {
@@ -36,7 +40,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
 
 /// Lock files and what is generated or recorded follow their own rules.
 fn is_ours(name: &str) -> bool {
-    !name.ends_with(".lock") && !name.ends_with(".snap") && !name.ends_with(".json") && !name.starts_with("LICENSE")
+    !name.ends_with(".lock")
+        && !name.ends_with(".snap")
+        && !name.ends_with(".json")
+        && !name.starts_with("LICENSE")
 }
 
 fn check(name: &str, text: &str, faults: &mut Vec<String>) {
@@ -66,13 +73,17 @@ fn check(name: &str, text: &str, faults: &mut Vec<String>) {
 fn check_manifests(faults: &mut Vec<String>) -> anyhow::Result<()> {
     for entry in fs::read_dir(sh::root().join("crates"))? {
         let manifest = entry?.path().join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).with_context(|| format!("could not read {}", manifest.display()))?;
+        let text = fs::read_to_string(&manifest)
+            .with_context(|| format!("could not read {}", manifest.display()))?;
         if !text.contains("[lints]\nworkspace = true") {
             faults.push(format!("{}: does not take the lints of the workspace", shown(&manifest)));
         }
         let dependencies = text.split("[dependencies]").nth(1).unwrap_or_default();
-        for line in dependencies.lines().filter(|line| line.contains("version = \"") || line.contains(" = \"")) {
-            faults.push(format!("{}: `{line}` does not take its version from the workspace", shown(&manifest)));
+        for line in
+            dependencies.lines().filter(|line| line.contains("version = \"") || line.contains(" = \""))
+        {
+            faults
+                .push(format!("{}: `{line}` does not take its version from the workspace", shown(&manifest)));
         }
     }
     Ok(())

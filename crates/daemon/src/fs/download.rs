@@ -74,10 +74,11 @@ fn verdict(request: &HeaderMap, etag: &ETag, stat: &Stat) -> Result<Verdict> {
         return Ok(Verdict::Whole);
     }
     let Some(wanted) = request.typed_get::<headers::Range>() else { return Ok(Verdict::Whole) };
-    let mut parts = wanted.satisfiable_ranges(stat.size);
+    let parts = wanted.satisfiable_ranges(stat.size).map(|part| bounds(part, stat.size));
+    let mut parts = parts.filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
         (None, _) => Err(unsatisfiable(stat)),
-        (Some(part), None) => Ok(Verdict::Part(bounds(part, stat.size))),
+        (Some(part), None) => Ok(Verdict::Part(part)),
         // Several parts in one answer are allowed to be refused by sending everything.
         (Some(_), Some(_)) => Ok(Verdict::Whole),
     }

@@ -26,10 +26,10 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct McpQuery {
     /// The directory that the server belongs to, as an absolute path.
-    #[param(value_type = String)]
+    #[param(value_type = String, pattern = "^/", max_length = 4096)]
     directory: Directory,
     /// Its name there.
-    #[param(value_type = String)]
+    #[param(value_type = String, min_length = 1, max_length = 256)]
     mcp_name: Name,
 }
 
@@ -39,10 +39,10 @@ struct McpQuery {
 #[into_params(parameter_in = Query)]
 struct McpReadQuery {
     /// The directory that the server belongs to, as an absolute path.
-    #[param(value_type = String)]
+    #[param(value_type = String, pattern = "^/", max_length = 4096)]
     directory: Directory,
     /// Its name there; all servers of the directory if left out.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 256)]
     mcp_name: Option<Name>,
 }
 
@@ -93,10 +93,10 @@ async fn delete_mcp(State(app): State<App>, Query(query): Query<McpQuery>) -> Re
 #[into_params(parameter_in = Query)]
 struct SkillQuery {
     /// The directory that the skill belongs to, as an absolute path.
-    #[param(value_type = String)]
+    #[param(value_type = String, pattern = "^/", max_length = 4096)]
     directory: Directory,
     /// Its name there.
-    #[param(value_type = String)]
+    #[param(value_type = String, min_length = 1, max_length = 256)]
     skill_name: Name,
 }
 
@@ -106,10 +106,10 @@ struct SkillQuery {
 #[into_params(parameter_in = Query)]
 struct SkillReadQuery {
     /// The directory that the skill belongs to, as an absolute path.
-    #[param(value_type = String)]
+    #[param(value_type = String, pattern = "^/", max_length = 4096)]
     directory: Directory,
     /// Its name there; all skills of the directory if left out.
-    #[param(value_type = Option<String>)]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 256)]
     skill_name: Option<Name>,
 }
 

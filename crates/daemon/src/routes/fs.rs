@@ -100,7 +100,7 @@ struct WriteQuery {
 /// Write a file: readers see the old content or the new, never a part.
 #[utoipa::path(
     put, path = "/v1/fs/file", tag = "fs", params(WriteQuery),
-    request_body(content = String, content_type = "application/octet-stream"),
+    request_body(content = Option<String>, content_type = "application/octet-stream"),
     responses((status = OK, body = Written), (status = CREATED, body = Written), Problems)
 )]
 async fn write(
@@ -181,7 +181,7 @@ async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<
 /// Unpack a tar archive into a directory: all of it or nothing.
 #[utoipa::path(
     post, path = "/v1/fs/upload-batch", tag = "fs", params(PathQuery),
-    request_body(content = String, content_type = "application/x-tar", description = "ustar, GNU or pax; plain or gzip"),
+    request_body(content = String, content_type = "application/octet-stream", description = "A tar archive: ustar, GNU or pax; plain or gzip"),
     responses((status = OK, body = Unpacked), Problems)
 )]
 async fn upload_batch(State(app): State<App>, Query(query): Query<PathQuery>, body: Body) -> Result<Response> {

@@ -54,6 +54,12 @@ impl State {
         front.batch.first().max(Seq::new(within).next())
     }
 
+    /// The first frame that is there at all. A reader that follows may still get it although the limit in events has
+    /// passed it by: else a batch with more frames than the limit would be lost to readers that keep up.
+    fn first(&self) -> Seq {
+        self.kept.front().map_or(self.newest.next(), |front| front.batch.first())
+    }
+
     /// Adds a batch and moves what is no longer kept to `gone`, to be freed outside the lock.
     pub(super) fn push(&mut self, batch: Arc<Batch>, gone: &mut Vec<Kept>) {
         debug_assert_eq!(batch.first(), self.newest.next());
@@ -85,9 +91,9 @@ impl State {
 
     /// What the reader `key` gets now, if anything.
     pub(super) fn take(&mut self, key: usize, now: Instant) -> Option<Item> {
-        let oldest = self.oldest();
+        let (oldest, first) = (self.oldest(), self.first());
         let slot = self.slots.get_mut(key)?;
-        if slot.gap || slot.position.next() < oldest {
+        if slot.gap || slot.position.next() < first {
             slot.gap = false;
             slot.position = oldest.before();
             slot.moved_at = now;

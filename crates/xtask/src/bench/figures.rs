@@ -12,6 +12,8 @@ pub(crate) struct Report {
     pub(crate) seconds: f64,
     figures: BTreeMap<String, BTreeMap<String, Figure>>,
     notes: BTreeMap<String, BTreeMap<String, String>>,
+    /// Measures that could not be made, and why.
+    failures: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,6 +41,11 @@ impl Report {
     /// What was said about a figure.
     pub(crate) fn note(&self, key: &str, subject: &str) -> Option<&str> {
         Some(self.notes.get(key)?.get(subject)?.as_str())
+    }
+
+    /// What could not be measured.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = String> {
+        self.failures.iter().map(|(measure, why)| format!("could not measure {measure}: {why}"))
     }
 
     /// Where it was made.

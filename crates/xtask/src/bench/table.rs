@@ -151,7 +151,7 @@ mod tests {
         let machine = r#"{"cpu":"x","cores":2,"kernel":"6","memoryMib":1,"load":"0"}"#;
         let notes = r#"{"stop.delete":{"peer":"> 10 s"}}"#;
         let text = format!(
-            r#"{{"machine":{machine},"quick":false,"seconds":1.0,"figures":{{{figures}}},"notes":{notes}}}"#
+            r#"{{"machine":{machine},"quick":false,"seconds":1.0,"figures":{{{figures}}},"notes":{notes},"failures":{{}}}}"#
         );
         serde_json::from_str(&text).unwrap()
     }

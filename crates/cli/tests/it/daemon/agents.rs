@@ -11,13 +11,17 @@ async fn agents_are_listed() {
     let daemon = options.start(TOMBOLO);
     let list = async || daemon.get("/v1/agents").await.json::<Value>().await.unwrap();
     let agents = list().await;
-    let ids: Vec<_> = agents["items"].as_array().unwrap().iter().map(|agent| agent["id"].as_str().unwrap()).collect();
+    let ids: Vec<_> =
+        agents["items"].as_array().unwrap().iter().map(|agent| agent["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["gone", "mine", "mock"]);
     let [gone, mine, mock] = agents["items"].as_array().unwrap().as_slice() else { panic!() };
     assert_eq!((&gone["installed"], &gone["path"]), (&json!(false), &Value::Null));
     assert_eq!((&mine["installed"], &mine["source"]), (&json!(true), &json!("user")));
     assert!(mine["path"].as_str().unwrap().ends_with("/cat"));
-    assert_eq!((&mock["source"], &mock["capabilities"]["acp"], &mock["runningInstances"]), (&json!("builtIn"), &json!(true), &json!(0)));
+    assert_eq!(
+        (&mock["source"], &mock["capabilities"]["acp"], &mock["runningInstances"]),
+        (&json!("builtIn"), &json!(true), &json!(0))
+    );
     daemon.post("/v1/acp/a?agent=mock", &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })).await;
     assert_eq!(list().await["items"][2]["runningInstances"], 1);
     let modes: Value = daemon.get("/v1/agents/mock/modes").await.json().await.unwrap();
@@ -25,7 +29,11 @@ async fn agents_are_listed() {
     let models: Value = daemon.get("/v1/agents/mock/models").await.json().await.unwrap();
     assert_eq!(models["models"][0]["variants"], json!([]));
     for path in ["modes", "models"] {
-        check_problem(&problem(daemon.get(&format!("/v1/agents/nobody/{path}")).await).await, 404, "urn:problem:agent-not-found");
+        check_problem(
+            &problem(daemon.get(&format!("/v1/agents/nobody/{path}")).await).await,
+            404,
+            "urn:problem:agent-not-found",
+        );
     }
 }
 
@@ -44,10 +52,22 @@ async fn installing_is_idempotent() {
         let answer: Value = install("mock", body).await.unwrap().json().await.unwrap();
         assert_eq!((&answer["agent"], &answer["alreadyInstalled"]), (&json!("mock"), &json!(true)));
     }
-    check_problem(&problem(install("gone", None).await.unwrap()).await, 409, "urn:problem:install-unavailable");
-    check_problem(&problem(install("mock", Some(json!({ "version": "9" }))).await.unwrap()).await, 409, "urn:problem:install-unavailable");
+    check_problem(
+        &problem(install("gone", None).await.unwrap()).await,
+        409,
+        "urn:problem:install-unavailable",
+    );
+    check_problem(
+        &problem(install("mock", Some(json!({ "version": "9" }))).await.unwrap()).await,
+        409,
+        "urn:problem:install-unavailable",
+    );
     check_problem(&problem(install("nobody", None).await.unwrap()).await, 404, "urn:problem:agent-not-found");
-    check_problem(&problem(install("mock", Some(json!({ "x": 1 }))).await.unwrap()).await, 400, "urn:problem:invalid-request");
+    check_problem(
+        &problem(install("mock", Some(json!({ "x": 1 }))).await.unwrap()).await,
+        400,
+        "urn:problem:invalid-request",
+    );
 }
 
 /// daemon #8: a user's definition may shadow a built-in name.

@@ -27,13 +27,20 @@ async fn entries_are_kept_per_directory() {
         assert_eq!(&daemon.get(&path).await.json::<Value>().await.unwrap(), entry);
     }
     let all: Value = daemon.get("/v1/config/mcp?directory=/work/").await.json().await.unwrap();
-    assert_eq!(all, json!({ "items": { "one": local, "three": remote, "two": program }, "nextCursor": null }));
+    assert_eq!(
+        all,
+        json!({ "items": { "one": local, "three": remote, "two": program }, "nextCursor": null })
+    );
     let other: Value = daemon.get("/v1/config/mcp?directory=/other").await.json().await.unwrap();
     assert_eq!(other["items"], json!({}));
     for _ in 0..2 {
         assert_eq!(daemon.delete("/v1/config/mcp?directory=/work&mcpName=one").await.status(), 204);
     }
-    check_problem(&problem(daemon.get("/v1/config/mcp?directory=/work&mcpName=one").await).await, 404, "urn:problem:entry-not-found");
+    check_problem(
+        &problem(daemon.get("/v1/config/mcp?directory=/work&mcpName=one").await).await,
+        404,
+        "urn:problem:entry-not-found",
+    );
 }
 
 /// daemon #12: both parameters are required, and an entry of another shape is refused and changes nothing.
@@ -41,8 +48,10 @@ async fn entries_are_kept_per_directory() {
 async fn entries_of_another_shape_are_refused() {
     let daemon = Daemon::start(TOMBOLO);
     let good = json!({ "type": "local", "command": "x" });
-    for query in ["", "directory=/work", "mcpName=a", "directory=work&mcpName=a", "directory=/work&mcpName="] {
-        let put = daemon.request(Method::PUT, &format!("/v1/config/mcp?{query}")).json(&good).send().await.unwrap();
+    for query in ["", "directory=/work", "mcpName=a", "directory=work&mcpName=a", "directory=/work&mcpName="]
+    {
+        let put =
+            daemon.request(Method::PUT, &format!("/v1/config/mcp?{query}")).json(&good).send().await.unwrap();
         check_problem(&problem(put).await, 400, "urn:problem:invalid-request");
         let delete = daemon.delete(&format!("/v1/config/mcp?{query}")).await;
         check_problem(&problem(delete).await, 400, "urn:problem:invalid-request");
@@ -56,7 +65,12 @@ async fn entries_of_another_shape_are_refused() {
         json!({ "type": "local", "command": "x", "unknown": 1 }),
         json!([]),
     ] {
-        let put = daemon.request(Method::PUT, "/v1/config/mcp?directory=/work&mcpName=a").json(&bad).send().await.unwrap();
+        let put = daemon
+            .request(Method::PUT, "/v1/config/mcp?directory=/work&mcpName=a")
+            .json(&bad)
+            .send()
+            .await
+            .unwrap();
         check_problem(&problem(put).await, 400, "urn:problem:invalid-request");
     }
     let all: Value = daemon.get("/v1/config/mcp?directory=/work").await.json().await.unwrap();

@@ -25,31 +25,56 @@ async fn files_are_written_read_moved_and_removed() {
     assert_eq!(read.headers()["content-type"], "application/octet-stream");
     assert_eq!(read.text().await.unwrap(), "hello again");
     let stat: Value = daemon.get("/v1/fs/stat?path=a/b/c.txt").await.json().await.unwrap();
-    assert_eq!((&stat["kind"], &stat["size"], &stat["symlinkTarget"]), (&json!("file"), &json!(11), &Value::Null));
+    assert_eq!(
+        (&stat["kind"], &stat["size"], &stat["symlinkTarget"]),
+        (&json!("file"), &json!(11), &Value::Null)
+    );
     let made = daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap();
     assert_eq!(made.status(), 201);
     assert_eq!(daemon.request(Method::POST, "/v1/fs/mkdir?path=a/d/e").send().await.unwrap().status(), 200);
     let entries: Value = daemon.get("/v1/fs/entries?path=a").await.json().await.unwrap();
-    let names: Vec<_> = entries["items"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    let names: Vec<_> =
+        entries["items"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["b", "d"]);
     let page: Value = daemon.get("/v1/fs/entries?path=a&limit=1").await.json().await.unwrap();
-    let next: Value = daemon.get(&format!("/v1/fs/entries?path=a&limit=1&after={}", page["nextCursor"].as_str().unwrap())).await.json().await.unwrap();
+    let next: Value = daemon
+        .get(&format!("/v1/fs/entries?path=a&limit=1&after={}", page["nextCursor"].as_str().unwrap()))
+        .await
+        .json()
+        .await
+        .unwrap();
     assert_eq!((&next["items"][0]["name"], &next["nextCursor"]), (&json!("d"), &Value::Null));
     let rename = |from: &str, to: &str, overwrite: bool| {
         let body = json!({ "from": from, "to": to, "overwrite": overwrite });
         daemon.request(Method::POST, "/v1/fs/move").json(&body).send()
     };
     put(&daemon, "taken", "x").await;
-    check_problem(&problem(rename("a/b/c.txt", "taken", false).await.unwrap()).await, 409, "urn:problem:path-conflict");
+    check_problem(
+        &problem(rename("a/b/c.txt", "taken", false).await.unwrap()).await,
+        409,
+        "urn:problem:path-conflict",
+    );
     assert_eq!(rename("a/b/c.txt", "taken", true).await.unwrap().status(), 200);
     assert_eq!(std::fs::read_to_string(home.join("taken")).unwrap(), "hello again");
-    check_problem(&problem(daemon.delete("/v1/fs/entry?path=a").await).await, 409, "urn:problem:path-conflict");
+    check_problem(
+        &problem(daemon.delete("/v1/fs/entry?path=a").await).await,
+        409,
+        "urn:problem:path-conflict",
+    );
     assert_eq!(daemon.delete("/v1/fs/entry?path=a&recursive=true").await.status(), 204);
-    check_problem(&problem(daemon.delete("/v1/fs/entry?path=a").await).await, 404, "urn:problem:path-not-found");
+    check_problem(
+        &problem(daemon.delete("/v1/fs/entry?path=a").await).await,
+        404,
+        "urn:problem:path-not-found",
+    );
     check_problem(&problem(daemon.get("/v1/fs/file?path=a").await).await, 404, "urn:problem:path-not-found");
     check_problem(&problem(daemon.get("/v1/fs/file?path=.").await).await, 409, "urn:problem:path-conflict");
     check_problem(&problem(daemon.get("/v1/fs/file?path=").await).await, 400, "urn:problem:invalid-path");
-    check_problem(&problem(daemon.get("/v1/fs/file?path=a%00b").await).await, 400, "urn:problem:invalid-path");
+    check_problem(
+        &problem(daemon.get("/v1/fs/file?path=a%00b").await).await,
+        400,
+        "urn:problem:invalid-path",
+    );
     check_problem(&problem(put(&daemon, "taken/below", "x").await).await, 409, "urn:problem:path-conflict");
 }
 
@@ -58,34 +83,75 @@ async fn files_are_written_read_moved_and_removed() {
 async fn ranges_and_conditions_hold() {
     let daemon = Daemon::start(TOMBOLO);
     put(&daemon, "f", "0123456789").await;
-    let get = |header: &str, value: &str| daemon.request(Method::GET, "/v1/fs/file?path=f").header(header, value).send();
+    let get = |header: &str, value: &str| {
+        daemon.request(Method::GET, "/v1/fs/file?path=f").header(header, value).send()
+    };
     let whole = daemon.get("/v1/fs/file?path=f").await;
     let etag = whole.headers()["etag"].to_str().unwrap().to_owned();
     let modified = whole.headers()["last-modified"].to_str().unwrap().to_owned();
-    assert_eq!((&whole.headers()["accept-ranges"], &whole.headers()["content-length"]), (&"bytes".parse().unwrap(), &"10".parse().unwrap()));
-    for (range, content, part) in [("bytes=2-4", "bytes 2-4/10", "234"), ("bytes=7-", "bytes 7-9/10", "789"), ("bytes=-3", "bytes 7-9/10", "789"), ("bytes=8-99", "bytes 8-9/10", "89")] {
+    assert_eq!(
+        (&whole.headers()["accept-ranges"], &whole.headers()["content-length"]),
+        (&"bytes".parse().unwrap(), &"10".parse().unwrap())
+    );
+    for (range, content, part) in [
+        ("bytes=2-4", "bytes 2-4/10", "234"),
+        ("bytes=7-", "bytes 7-9/10", "789"),
+        ("bytes=-3", "bytes 7-9/10", "789"),
+        ("bytes=8-99", "bytes 8-9/10", "89"),
+    ] {
         let answer = get("range", range).await.unwrap();
-        assert_eq!((answer.status().as_u16(), answer.headers()["content-range"].to_str().unwrap()), (206, content), "{range}");
+        assert_eq!(
+            (answer.status().as_u16(), answer.headers()["content-range"].to_str().unwrap()),
+            (206, content),
+            "{range}"
+        );
         assert_eq!(answer.text().await.unwrap(), part);
     }
-    check_problem(&problem(get("range", "bytes=10-").await.unwrap()).await, 416, "urn:problem:range-not-satisfiable");
+    check_problem(
+        &problem(get("range", "bytes=10-").await.unwrap()).await,
+        416,
+        "urn:problem:range-not-satisfiable",
+    );
     assert_eq!(get("range", "lines=1-2").await.unwrap().status(), 200);
     assert_eq!(get("if-none-match", &etag).await.unwrap().status(), 304);
     assert_eq!(get("if-modified-since", &modified).await.unwrap().status(), 304);
     assert_eq!(get("if-none-match", "\"other\"").await.unwrap().status(), 200);
-    check_problem(&problem(get("if-match", "\"other\"").await.unwrap()).await, 412, "urn:problem:precondition-failed");
-    let stale = daemon.request(Method::GET, "/v1/fs/file?path=f").header("range", "bytes=0-1").header("if-range", "\"other\"");
+    check_problem(
+        &problem(get("if-match", "\"other\"").await.unwrap()).await,
+        412,
+        "urn:problem:precondition-failed",
+    );
+    let stale = daemon
+        .request(Method::GET, "/v1/fs/file?path=f")
+        .header("range", "bytes=0-1")
+        .header("if-range", "\"other\"");
     assert_eq!(stale.send().await.unwrap().status(), 200);
     let write = |header: &str, value: &str, path: &str| {
         let request = daemon.request(Method::PUT, &format!("/v1/fs/file?path={path}")).header(header, value);
         request.body("new").send()
     };
-    check_problem(&problem(write("if-match", "\"other\"", "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
-    check_problem(&problem(write("if-none-match", "*", "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
-    check_problem(&problem(write("if-match", "*", "g").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    check_problem(
+        &problem(write("if-match", "\"other\"", "f").await.unwrap()).await,
+        412,
+        "urn:problem:precondition-failed",
+    );
+    check_problem(
+        &problem(write("if-none-match", "*", "f").await.unwrap()).await,
+        412,
+        "urn:problem:precondition-failed",
+    );
+    check_problem(
+        &problem(write("if-match", "*", "g").await.unwrap()).await,
+        412,
+        "urn:problem:precondition-failed",
+    );
     assert_eq!(write("if-none-match", "*", "g").await.unwrap().status(), 201);
     assert_eq!(write("if-match", &etag, "f").await.unwrap().status(), 200);
-    check_problem(&problem(write("if-match", &etag, "f").await.unwrap()).await, 412, "urn:problem:precondition-failed");
+    check_problem(
+        &problem(write("if-match", &etag, "f").await.unwrap()).await,
+        412,
+        "urn:problem:precondition-failed",
+    );
 }
 
 /// daemon #11: what leads out of `--fs-root` is not there.
@@ -134,12 +200,19 @@ fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
 #[tokio::test]
 async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
     let daemon = Daemon::start(TOMBOLO);
-    let upload = |archive: Vec<u8>| daemon.request(Method::POST, "/v1/fs/upload-batch?path=into").body(archive).send();
+    let upload =
+        |archive: Vec<u8>| daemon.request(Method::POST, "/v1/fs/upload-batch?path=into").body(archive).send();
     let answer: Value = upload(archive(&[("a", "1"), ("d/b", "22")])).await.unwrap().json().await.unwrap();
     assert_eq!((&answer["files"], &answer["bytes"]), (&json!(2), &json!(3)));
     assert_eq!(std::fs::read_to_string(daemon.home().join("into/d/b")).unwrap(), "22");
     let whole = archive(&[("c", "new"), ("e", "new")]);
-    for bad in [archive(&[("c", "new"), ("../escape", "x")]), archive(&[("c", "new"), ("/etc/x", "x")]), whole[..700].to_vec(), b"not a tar".to_vec(), Vec::new()] {
+    for bad in [
+        archive(&[("c", "new"), ("../escape", "x")]),
+        archive(&[("c", "new"), ("/etc/x", "x")]),
+        whole[..700].to_vec(),
+        b"not a tar".to_vec(),
+        Vec::new(),
+    ] {
         check_problem(&problem(upload(bad).await.unwrap()).await, 400, "urn:problem:invalid-archive");
         assert!(!daemon.home().join("into/c").exists() && !daemon.home().join("escape").exists());
     }

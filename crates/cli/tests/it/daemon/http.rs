@@ -68,7 +68,7 @@ async fn slow_requests_are_cut() {
     let answer = raw(&daemon, &head).await;
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("urn:problem:request-timeout"), "{answer}");
     assert!(!daemon.home().join("a").exists());
-    let long = format!("GET /v1/health HTTP/1.1\r\nhost: {host}\r\nx: {}\r\n\r\n", "y".repeat(100_000));
+    let long = format!("GET /v1/health HTTP/1.1\r\nhost: {host}\r\nx: {}\r\n\r\n", "y".repeat(400_000));
     assert!(raw(&daemon, &long).await.starts_with("HTTP/1.1 431"));
     assert_eq!(daemon.get("/v1/health").await.status(), 200);
 }
@@ -84,7 +84,9 @@ async fn foreign_hosts_and_origins_are_refused() {
         }
         request.send()
     };
-    for host in ["localhost", "localhost:2468", "127.0.0.1:1", "[::1]:2468", "LOCALHOST", "box.example", "127.1.2.3"] {
+    for host in
+        ["localhost", "localhost:2468", "127.0.0.1:1", "[::1]:2468", "LOCALHOST", "box.example", "127.1.2.3"]
+    {
         assert_eq!(get(host, None).await.unwrap().status(), 200, "{host}");
     }
     for host in ["evil.example", "localhost.evil.example", "192.168.0.1", "[::2]", "evil.example:2468"] {
@@ -92,7 +94,11 @@ async fn foreign_hosts_and_origins_are_refused() {
     }
     assert_eq!(get("localhost:5", Some("http://localhost:5")).await.unwrap().status(), 200);
     for origin in ["http://evil.example", "null", "http://localhost:6", "https://localhost:5.evil.example"] {
-        check_problem(&problem(get("localhost:5", Some(origin)).await.unwrap()).await, 403, "urn:problem:host-not-allowed");
+        check_problem(
+            &problem(get("localhost:5", Some(origin)).await.unwrap()).await,
+            403,
+            "urn:problem:host-not-allowed",
+        );
     }
 }
 
@@ -102,20 +108,33 @@ async fn cors_is_opened_by_flags() {
     let closed = Daemon::start(TOMBOLO);
     let preflight = |daemon: &Daemon| {
         let request = daemon.request(Method::OPTIONS, "/v1/acp").header("origin", "https://app.example");
-        request.header("access-control-request-method", "POST").header("access-control-request-headers", "authorization").send()
+        request
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization")
+            .send()
     };
     assert_eq!(preflight(&closed).await.unwrap().status(), 403);
-    let options = DaemonOptions::default().arg("--token=correct-horse").arg("--cors-allow-origin=https://app.example");
+    let options =
+        DaemonOptions::default().arg("--token=correct-horse").arg("--cors-allow-origin=https://app.example");
     let open = options.arg("--cors-allow-credentials").start(TOMBOLO);
     let answer = preflight(&open).await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["access-control-allow-origin"], "https://app.example");
     assert_eq!(answer.headers()["access-control-allow-credentials"], "true");
     assert!(answer.headers()["access-control-allow-headers"].to_str().unwrap().contains("authorization"));
-    let get = open.request(Method::GET, "/v1/acp").header("origin", "https://app.example").bearer_auth("correct-horse");
+    let get = open
+        .request(Method::GET, "/v1/acp")
+        .header("origin", "https://app.example")
+        .bearer_auth("correct-horse");
     let answer = get.send().await.unwrap();
-    assert_eq!((answer.status().as_u16(), &answer.headers()["access-control-allow-origin"]), (200, &"https://app.example".parse().unwrap()));
-    let other = open.request(Method::GET, "/v1/acp").header("origin", "https://evil.example").bearer_auth("correct-horse");
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["access-control-allow-origin"]),
+        (200, &"https://app.example".parse().unwrap())
+    );
+    let other = open
+        .request(Method::GET, "/v1/acp")
+        .header("origin", "https://evil.example")
+        .bearer_auth("correct-horse");
     assert_eq!(other.send().await.unwrap().status(), 403);
 }
 
@@ -125,14 +144,20 @@ fn an_open_daemon_stays_on_the_loopback() {
     let run = |args: &[&str]| {
         let home = tempfile::tempdir().unwrap();
         let mut command = std::process::Command::new(TOMBOLO);
-        command.args(["daemon", "--port", "0"]).args(args).env("HOME", home.path()).env_remove("TOMBOLO_TOKEN");
+        command
+            .args(["daemon", "--port", "0"])
+            .args(args)
+            .env("HOME", home.path())
+            .env_remove("TOMBOLO_TOKEN");
         command.output().unwrap()
     };
     let refused = run(&["--host", "0.0.0.0"]);
     assert!(!refused.status.success());
     assert!(String::from_utf8_lossy(&refused.stderr).contains("without a token"));
     let short = run(&["--token", "short"]);
-    assert!(!short.status.success() && String::from_utf8_lossy(&short.stderr).contains("a token is at least"));
+    assert!(
+        !short.status.success() && String::from_utf8_lossy(&short.stderr).contains("a token is at least")
+    );
     let both = run(&["--token", "long-enough", "--no-token"]);
     assert_eq!(both.status.code(), Some(2));
 }
@@ -140,7 +165,8 @@ fn an_open_daemon_stays_on_the_loopback() {
 /// A daemon says nothing while it works, and never its token.
 #[tokio::test]
 async fn a_daemon_is_quiet_and_keeps_its_token() {
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse").arg("--log=info").start(TOMBOLO);
+    let daemon =
+        DaemonOptions::default().env("TOMBOLO_TOKEN", "correct-horse").arg("--log=info").start(TOMBOLO);
     let get = daemon.request(Method::GET, "/v1/agents").bearer_auth("correct-horse");
     assert!(get.send().await.unwrap().status().is_success());
     assert_eq!(daemon.get("/v1/agents").await.status(), 401);
