@@ -123,8 +123,8 @@ struct Connection {
         value_name = "URL"
     )]
     endpoint: String,
-    /// The daemon's token [env: TOMBOLO_TOKEN]. Everybody on this machine can see it here: prefer the
-    /// variable or the file
+    /// The daemon's token; seen by everybody on this machine: prefer the variable or the file
+    /// [env: TOMBOLO_TOKEN]
     #[arg(long, global = true, conflicts_with = "token_file")]
     token: Option<Secret>,
     /// A file that holds the token

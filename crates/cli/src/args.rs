@@ -39,7 +39,7 @@ pub(crate) struct Tombolo {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Try it out: a daemon with the mock agent on this machine, and the next commands to type
+    /// Try it out: a daemon with the mock agent, and the next commands to type
     Up(UpOptions),
     /// Serve the agents, files and processes of this machine over HTTP
     Daemon(Box<DaemonOptions>),
@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Completions(CompletionsOptions),
     /// Print the manual page, or write all of them
     Man(ManOptions),
-    /// Print the reference of all commands, as it is in `docs/cli.md`
+    /// Print what is generated from the code and kept in `docs`
     #[command(hide = true)]
     Reference(ReferenceOptions),
     /// Be the mock agent on the standard streams
@@ -114,6 +114,24 @@ impl SandboxDaemon {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Text below the options is broken into lines by hand; a line that is too long is broken again.
+    #[test]
+    fn lines_of_help_fit_on_a_page() {
+        fn check(command: &clap::Command) {
+            let helps = [command.get_after_help(), command.get_after_long_help()];
+            for line in helps
+                .into_iter()
+                .flatten()
+                .flat_map(|help| help.to_string().lines().map(String::from).collect::<Vec<_>>())
+            {
+                assert!(line.chars().count() <= HELP_COLUMNS_MAX, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Tombolo::definition());
+        check(&SandboxDaemon::definition());
+    }
 
     #[test]
     fn both_definitions_hold_together() {

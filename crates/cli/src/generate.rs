@@ -80,30 +80,53 @@ pub(crate) fn man(options: &ManOptions) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What kind of reference.
-#[derive(Debug, Args)]
-pub(crate) struct ReferenceOptions {
-    /// Only which endpoint each API command mirrors
-    #[arg(long)]
-    operations: bool,
+/// What is referred to.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Subject {
+    /// Every command, in Markdown
+    Cli,
+    /// The OpenAPI document of the daemon
+    Openapi,
+    /// Which endpoint each API command mirrors: command, method and path, with tabs between
+    Operations,
 }
 
-/// Prints the reference of all commands.
+/// Which reference.
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceOptions {
+    /// What it is about
+    #[arg(value_enum, default_value = "cli")]
+    subject: Subject,
+}
+
+/// Prints what is generated from the code and kept in `docs`.
 pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> {
+    let text = match options.subject {
+        Subject::Cli => commands()?,
+        Subject::Openapi => format!("{:#}\n", ::daemon::openapi()),
+        Subject::Operations => operations()?,
+    };
+    print(text.as_bytes())
+}
+
+fn operations() -> anyhow::Result<String> {
     let mut text = String::new();
-    if options.operations {
-        for (resource, operations) in api::operations() {
-            for operation in operations {
-                writeln!(text, "{resource} {}\t{}\t{}", operation.verb, operation.method, operation.path)?;
-            }
+    for (resource, operations) in api::operations() {
+        for operation in operations {
+            writeln!(text, "{resource} {}\t{}\t{}", operation.verb, operation.method, operation.path)?;
         }
-        return print(text.as_bytes());
     }
-    text += "# The command line\n\nMade by `tombolo reference > docs/cli.md`; edit the definitions, not this page.\n";
+    Ok(text)
+}
+
+fn commands() -> anyhow::Result<String> {
+    let mut text = String::from(
+        "# The command line\n\nMade by `cargo xtask codegen` from the definition of the commands: edit that, not this page.\n",
+    );
     let mut definition = Tombolo::definition();
     definition.build();
     describe(&definition, &mut text)?;
-    print(text.as_bytes())
+    Ok(text)
 }
 
 /// One section per command that is shown, from the program down.

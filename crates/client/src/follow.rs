@@ -162,3 +162,6 @@ impl Follow {
         Ok(response)
     }
 }
+
+#[cfg(test)]
+mod tests;

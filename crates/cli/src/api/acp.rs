@@ -29,8 +29,8 @@ pub(crate) enum Verb {
     List,
     /// Send one JSON-RPC message to an instance and print the agent's response
     #[command(after_help = "\
-The first message to an instance starts its agent and needs --agent. A response is printed as the agent
-wrote it; a message that wants none prints nothing.
+The first message to an instance starts its agent and needs --agent. A response is printed as the
+agent wrote it; a message that wants none prints nothing.
 
 Examples:
   tombolo api acp send demo --agent mock \\
@@ -53,8 +53,8 @@ Examples:
     },
     /// Print what an agent said, and with --follow what it says next
     #[command(after_help = "\
-With --json each event is a line `{\"event\":…,\"id\":…,\"data\":…}`; `data` is what the agent wrote. A cut
-connection is made anew and goes on after the last message. It ends when the agent does.
+With --json each event is a line `{\"event\":…,\"id\":…,\"data\":…}`; `data` is what the agent wrote.
+A cut connection is made anew and goes on after the last message. It ends when the agent does.
 
 Examples:
   tombolo api acp stream demo

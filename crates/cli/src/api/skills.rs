@@ -34,8 +34,8 @@ pub(crate) enum Verb {
     /// Store one entry, in place of what has its name
     #[command(after_help = "\
 Examples:
-  tombolo api skills set -d /workspace review '{\"sources\":[{\"type\":\"github\",\"source\":\"owner/name\"}]}'
-  tombolo api skills set -d /workspace review - < review.json
+  tombolo api skills set -d /w review '{\"sources\":[{\"type\":\"github\",\"source\":\"owner/name\"}]}'
+  tombolo api skills set -d /w review - < review.json
 
 A source is {\"type\":\"github\"|\"git\"|\"local\",\"source\":…,\"skills\":[…],\"ref\":…,\"subpath\":…}.")]
     Set {

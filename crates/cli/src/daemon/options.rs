@@ -19,7 +19,7 @@ agents.toml:
   command = [\"my-agent\", \"--acp\"]
   env = { KEY = \"value\" }
 
-It prints `listening on http://…` once it serves. SIGTERM and SIGINT end it and every agent in order.")]
+It prints `listening on http://…` once it serves. SIGTERM and SIGINT end it and every agent.")]
 pub(crate) struct DaemonOptions {
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
@@ -27,8 +27,8 @@ pub(crate) struct DaemonOptions {
     /// The port to listen on; 0 for any that is free
     #[arg(long, default_value_t = 2468)]
     pub(crate) port: u16,
-    /// The token that requests must carry [env: TOMBOLO_TOKEN]. Everybody on this machine can see it
-    /// here: prefer the variable or the file
+    /// The token that requests must carry; seen by everybody on this machine: prefer the variable
+    /// or the file [env: TOMBOLO_TOKEN]
     #[arg(long, conflicts_with_all = ["no_token", "token_file"])]
     pub(crate) token: Option<Secret>,
     /// A file that holds the token
