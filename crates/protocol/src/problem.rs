@@ -36,6 +36,7 @@ macro_rules! problems {
 problems! {
     InvalidRequest      = 400 "invalid-request"        "The request is not valid";
     InvalidEnvelope     = 400 "invalid-envelope"       "The body is not one JSON-RPC message";
+    ProcessStart        = 400 "process-start"          "The process could not be started";
     AgentRequired       = 400 "agent-required"         "A new instance needs to be told its agent";
     UnknownAgent        = 400 "unknown-agent"          "No such agent";
     InvalidPath         = 400 "invalid-path"           "The path cannot be used";
@@ -57,6 +58,7 @@ problems! {
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
     InstallUnavailable  = 409 "install-unavailable"    "The agent cannot be installed here";
     ProcessEnded        = 409 "process-ended"          "The process has ended";
+    InputClosed         = 409 "input-closed"           "The input of the process is closed";
     NotATerminal        = 409 "not-a-terminal"         "The process has no terminal";
     PreconditionFailed  = 412 "precondition-failed"    "The file is not what the condition says";
     PayloadTooLarge     = 413 "payload-too-large"      "The body is too large";
@@ -69,6 +71,7 @@ problems! {
     AgentStart          = 502 "agent-start"            "The agent could not be started";
     AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
     AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
+    ProcessBusy         = 503 "process-busy"           "The process does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
     AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
@@ -121,7 +124,13 @@ pub struct Problem {
 impl Problem {
     /// A problem of `kind` with the particulars of this occurrence.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self { kind, title: kind.title().into(), status: kind.status(), detail: detail.into(), stderr_tail: None }
+        Self {
+            kind,
+            title: kind.title().into(),
+            status: kind.status(),
+            detail: detail.into(),
+            stderr_tail: None,
+        }
     }
 }
 

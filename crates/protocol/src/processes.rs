@@ -17,7 +17,7 @@ pub struct Start {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// The directory it runs in; the daemon's own if left out.
+    /// The directory it runs in, as an absolute path; the daemon's own if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Variables added to its environment.
@@ -60,18 +60,18 @@ pub struct Process {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Whether it has a terminal.
-    pub terminal: bool,
-    /// The system's id for it.
+    /// The directory it was started in.
+    pub cwd: String,
+    /// The size of its terminal, if it has one.
+    pub terminal: Option<TerminalSize>,
+    /// The system's id for it, which is its group's too.
     pub pid: u32,
     /// Whether it runs.
     pub state: State,
     /// When it was started.
     pub started_at: Timestamp,
-    /// The exit code, once it has ended by itself.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub exit_signal: Option<i32>,
+    /// How it ended, once it has.
+    pub exit: Option<Exit>,
 }
 
 /// Whether a process runs.
@@ -85,25 +85,52 @@ pub enum State {
     Exited,
 }
 
+/// How a process ended. Code and signal are both `null` when that is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ProcessExit")]
+pub struct Exit {
+    /// The exit code, if it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// When that was noticed.
+    pub at: Timestamp,
+}
+
 /// The answer of `GET /v1/processes/{id}/logs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogPage {
     /// Pieces of output, in the order they came.
     pub items: Vec<LogEntry>,
-    /// Pass it as `after` for what comes next.
+    /// What was asked for and is no longer kept, if so; the items go on at its `oldest`.
+    pub gap: Option<LogGap>,
+    /// Pass it as `after` for what comes next; `null` when the process has ended and this was all.
     pub next_cursor: Option<String>,
+}
+
+/// Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogGap {
+    /// The number of the next piece that can be read.
+    pub oldest: u64,
+    /// The number of the piece that came last.
+    pub newest: u64,
 }
 
 /// One piece of output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
+    /// Its number: the first is 1, each next one is one more.
+    pub seq: u64,
     /// Where it came from.
     pub stream: Stream,
     /// When it came.
     pub at: Timestamp,
-    /// What it says; bytes that are not UTF-8 are replaced.
+    /// What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later.
     pub text: String,
 }
 
@@ -147,4 +174,46 @@ pub enum Signal {
     Stop,
     /// Continue.
     Cont,
+}
+
+/// What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum TerminalCommand {
+    /// Change the size of the terminal.
+    Resize {
+        /// Characters in a row.
+        #[schemars(range(min = 1))]
+        columns: u16,
+        /// Rows.
+        #[schemars(range(min = 1))]
+        rows: u16,
+    },
+}
+
+/// What `GET /v1/processes/{id}/terminal` says in text frames. What is shown comes in binary ones, one for each piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum TerminalEvent {
+    /// The first frame: the binary frames that follow have the numbers after this one.
+    Attached {
+        /// What to pass as `after` to get the same again.
+        after: u64,
+    },
+    /// What was to come next is no longer kept: the next binary frame has the number `oldest`.
+    Gap {
+        /// The number of the next piece that can be read.
+        oldest: u64,
+        /// The number of the piece that came last.
+        newest: u64,
+    },
+    /// The process has ended; the last frame before the connection is closed.
+    Exited {
+        /// The exit code, if it ended by itself.
+        code: Option<i32>,
+        /// The signal that ended it, if one did.
+        signal: Option<i32>,
+        /// When that was noticed.
+        at: Timestamp,
+    },
 }

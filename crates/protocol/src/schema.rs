@@ -59,11 +59,14 @@ wire_types! {
     info::About as "About",
     info::Health as "Health",
     problem::Problem as "Problem",
+    processes::LogEntry as "LogEntry",
     processes::LogPage as "LogPage",
     processes::Process as "Process",
     processes::ProcessList as "ProcessList",
     processes::SendSignal as "SendSignal",
     processes::Start as "Start",
+    processes::TerminalCommand as "TerminalCommand",
+    processes::TerminalEvent as "TerminalEvent",
     processes::TerminalSize as "TerminalSize",
 }
 

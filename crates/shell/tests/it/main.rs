@@ -1,0 +1,10 @@
+//! Processes as users run them: real programs, on pipes and terminals.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+
+mod ending;
+mod limits;
+mod pipes;
+mod starting;
+mod support;
+mod terminal;
