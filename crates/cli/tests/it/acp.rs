@@ -1,6 +1,7 @@
 //! `/v1/acp/{server_id}`: the acceptance list, line by line.
 
 mod around;
+mod clients;
 mod instances;
 mod messages;
 mod process;
