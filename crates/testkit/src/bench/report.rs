@@ -29,6 +29,8 @@ pub struct Report {
     pub figures: BTreeMap<String, BTreeMap<String, Figure>>,
     /// What cannot be said in numbers, by key, then by subject.
     pub notes: BTreeMap<String, BTreeMap<String, String>>,
+    /// Measures that could not be made, and why.
+    pub failures: BTreeMap<String, String>,
 }
 
 impl Report {

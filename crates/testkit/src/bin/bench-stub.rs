@@ -5,9 +5,7 @@ use std::{io, process::ExitCode};
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match (args.next().as_deref(), args.next()) {
-        (Some("spin"), Some(core)) => {
-            core.parse().map_err(io::Error::other).and_then(|core| testkit::bench::spin(core))
-        }
+        (Some("spin"), Some(core)) => core.parse().map_err(io::Error::other).and_then(testkit::bench::spin),
         // Servers may add arguments of their own.
         _ => testkit::bench::stub::serve(),
     };

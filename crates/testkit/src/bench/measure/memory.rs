@@ -18,6 +18,9 @@ const WARM_UP: Flood = Flood { from: 0, count: 64, bytes: 200, per_second: 0 };
 /// Memory may take a moment to go back.
 const SETTLE: Duration = Duration::from_millis(300);
 
+/// How long a server may take to delete an instance.
+const DELETE_PATIENCE: Duration = Duration::from_secs(3);
+
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     for (name, bytes) in SIZES {
         // As it comes: some times what the ring keeps, whether that is bounded in events or in bytes.
@@ -55,7 +58,10 @@ fn one(
     let mut replay = Readers::open(server.address(), "/v1/acp/kept", "Last-Event-ID: 0", 1)?;
     let kept = replay.count(&main, || Ok(()))?.received;
     drop(replay);
-    server.ask(&http::request("DELETE", "/v1/acp/kept", ""))?;
+    let deleted = http::once(server.address(), &http::request("DELETE", "/v1/acp/kept", ""), DELETE_PATIENCE);
+    if deleted.is_err() {
+        report.note(format!("{key}.left"), subject, "DELETE does not return");
+    }
     clock::pause(SETTLE);
     let left_kib = server.rss_kib().saturating_sub(before) as f64;
     report.add(format!("{key}.ratio"), subject, grown_kib * 1024.0 / (kept * bytes as u64) as f64);

@@ -10,24 +10,26 @@ use crate::bench::{
     server::{Server, message},
 };
 
-/// How long we wait for the end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long we wait for the end: in a full run, and in a quick one.
+const PATIENCES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(4)];
 
 /// The kernel takes a moment to end who is to die with its parent.
 const KILL_SETTLE: Duration = Duration::from_millis(300);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    let [full, quick] = PATIENCES;
+    let patience = lab.size(full, quick);
     for subject in lab.subjects() {
         let server = lab.start(subject)?;
         let family = Family::start(&server)?;
         let started = clock::now();
         let request = http::request("DELETE", "/v1/acp/stubborn", "");
-        match http::once(server.address(), &request, PATIENCE) {
+        match http::once(server.address(), &request, patience) {
             Ok(answer) => {
                 report.add("stop.delete", subject.name(), millis(clock::now() - started));
                 report.note("stop.delete", subject.name(), answer.status.to_string());
             }
-            Err(_) => report.note("stop.delete", subject.name(), format!("> {} s", PATIENCE.as_secs())),
+            Err(_) => report.note("stop.delete", subject.name(), format!("> {} s", patience.as_secs())),
         }
         report.add("stop.delete.left", subject.name(), family.left() as f64);
     }
@@ -36,9 +38,9 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
         for subject in lab.subjects() {
             let mut server = lab.start(subject)?;
             let family = Family::start(&server)?;
-            match server.signal(signal, PATIENCE) {
+            match server.signal(signal, patience) {
                 Some(time) => report.add(key, subject.name(), millis(time)),
-                None => report.note(key, subject.name(), format!("> {} s", PATIENCE.as_secs())),
+                None => report.note(key, subject.name(), format!("> {} s", patience.as_secs())),
             }
             if signal == Signal::KILL {
                 clock::pause(KILL_SETTLE);
