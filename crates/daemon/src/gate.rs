@@ -53,7 +53,8 @@ impl Rules {
         let allowed = self.origins.iter().any(|allowed| allowed == "*" || allowed == origin);
         let same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
         if !allowed && !same {
-            let detail = format!("pages of `{origin}` may not use this daemon; allow them with --cors-allow-origin");
+            let detail =
+                format!("pages of `{origin}` may not use this daemon; allow them with --cors-allow-origin");
             return Err(ApiError::new(Kind::HostNotAllowed, detail));
         }
         Ok(())

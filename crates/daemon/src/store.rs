@@ -28,7 +28,10 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { mcp: Shelf::new(directory.join("mcp.json")), skills: Shelf::new(directory.join("skills.json")) }
+        Self {
+            mcp: Shelf::new(directory.join("mcp.json")),
+            skills: Shelf::new(directory.join("skills.json")),
+        }
     }
 }
 
@@ -92,7 +95,8 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + 'static> Shelf<T> {
     /// The entry of that name.
     pub(crate) async fn read(&self, directory: &Directory, name: &Name) -> Result<T, ApiError> {
         let (directory, key) = (directory.clone(), name.clone());
-        let found = self.with(move |entries, _| Ok(entries.get(&directory).and_then(|all| all.get(&key)).cloned()));
+        let found =
+            self.with(move |entries, _| Ok(entries.get(&directory).and_then(|all| all.get(&key)).cloned()));
         found.await?.ok_or_else(|| {
             ApiError::new(Kind::EntryNotFound, format!("the directory has no entry named `{name}`"))
         })
@@ -101,7 +105,8 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + 'static> Shelf<T> {
     /// All entries of a directory, by name.
     pub(crate) async fn list(&self, directory: &Directory) -> Result<BTreeMap<String, T>, ApiError> {
         let directory = directory.clone();
-        let all = self.with(move |entries, _| Ok(entries.get(&directory).cloned().unwrap_or_default())).await?;
+        let all =
+            self.with(move |entries, _| Ok(entries.get(&directory).cloned().unwrap_or_default())).await?;
         Ok(all.into_iter().map(|(name, entry)| (name.0, entry)).collect())
     }
 

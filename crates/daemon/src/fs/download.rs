@@ -14,8 +14,8 @@ use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use files::Stat;
 use headers::{
-    AcceptRanges, ContentLength, ContentRange, ETag, HeaderMapExt, IfMatch, IfModifiedSince, IfNoneMatch, IfRange,
-    IfUnmodifiedSince, LastModified,
+    AcceptRanges, ContentLength, ContentRange, ETag, HeaderMapExt, IfMatch, IfModifiedSince, IfNoneMatch,
+    IfRange, IfUnmodifiedSince, LastModified,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -59,7 +59,9 @@ enum Verdict {
 fn verdict(request: &HeaderMap, etag: &ETag, stat: &Stat) -> Result<Verdict> {
     let modified = LastModified::from(stat.modified);
     let failed = request.typed_get::<IfMatch>().is_some_and(|condition| !condition.precondition_passes(etag))
-        || request.typed_get::<IfUnmodifiedSince>().is_some_and(|since| !since.precondition_passes(stat.modified));
+        || request
+            .typed_get::<IfUnmodifiedSince>()
+            .is_some_and(|since| !since.precondition_passes(stat.modified));
     if failed {
         return Err(ApiError::new(Kind::PreconditionFailed, "the file has changed"));
     }

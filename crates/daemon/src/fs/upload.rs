@@ -74,7 +74,11 @@ async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) ->
         }
         None => matches.is_none(),
     };
-    if passes { Ok(()) } else { Err(ApiError::new(Kind::PreconditionFailed, "the file is not what the condition says")) }
+    if passes {
+        Ok(())
+    } else {
+        Err(ApiError::new(Kind::PreconditionFailed, "the file is not what the condition says"))
+    }
 }
 
 fn write(mut file: AtomicFile, pieces: Vec<Bytes>) -> std::result::Result<AtomicFile, files::Error> {

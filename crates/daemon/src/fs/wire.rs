@@ -30,7 +30,11 @@ impl TryFrom<usize> for PageSize {
     type Error = &'static str;
 
     fn try_from(size: usize) -> Result<Self, &'static str> {
-        if (1..=Self::MAX).contains(&size) { Ok(Self(size)) } else { Err("`limit` must be between 1 and 10000") }
+        if (1..=Self::MAX).contains(&size) {
+            Ok(Self(size))
+        } else {
+            Err("`limit` must be between 1 and 10000")
+        }
     }
 }
 

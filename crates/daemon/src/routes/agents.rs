@@ -60,7 +60,8 @@ async fn install(
 ) -> Result<Json<Installed>> {
     let agent = find(&app, &name)?;
     if options.version.is_some_and(|version| Some(version) != agent.version) {
-        let detail = format!("agent `{name}` is not installed by the daemon, so its version cannot be chosen");
+        let detail =
+            format!("agent `{name}` is not installed by the daemon, so its version cannot be chosen");
         return Err(ApiError::new(Kind::InstallUnavailable, detail));
     }
     let Some(program) = agent.program(app.catalog.path()) else {

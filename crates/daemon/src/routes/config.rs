@@ -16,9 +16,11 @@ use crate::{
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(read_mcp, write_mcp, delete_mcp))
-        .routes(routes!(read_skill, write_skill, delete_skill))
+    OpenApiRouter::new().routes(routes!(read_mcp, write_mcp, delete_mcp)).routes(routes!(
+        read_skill,
+        write_skill,
+        delete_skill
+    ))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -80,7 +80,11 @@ async fn entries(State(app): State<App>, Query(query): Query<EntriesQuery>) -> R
         Problems,
     )
 )]
-async fn read(State(app): State<App>, Query(query): Query<PathQuery>, headers: HeaderMap) -> Result<Response> {
+async fn read(
+    State(app): State<App>,
+    Query(query): Query<PathQuery>,
+    headers: HeaderMap,
+) -> Result<Response> {
     let path = VirtualPath::parse(&query.path)?;
     let (file, stat) = blocking(move || app.files.open_read(&path)).await?;
     download::response(file, &stat, &headers)
@@ -184,7 +188,11 @@ async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<
     request_body(content = String, content_type = "application/octet-stream", description = "A tar archive: ustar, GNU or pax; plain or gzip"),
     responses((status = OK, body = Unpacked), Problems)
 )]
-async fn upload_batch(State(app): State<App>, Query(query): Query<PathQuery>, body: Body) -> Result<Response> {
+async fn upload_batch(
+    State(app): State<App>,
+    Query(query): Query<PathQuery>,
+    body: Body,
+) -> Result<Response> {
     let path = VirtualPath::parse(&query.path)?;
     let unpacked = upload::archive(&app, path, body).await?;
     let files::unpack::Unpacked { files, directories, bytes } = unpacked;
