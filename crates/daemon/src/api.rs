@@ -40,6 +40,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::agents::router())
         .merge(routes::fs::router())
         .merge(routes::config::router())
+        .merge(routes::processes::router())
 }
 
 /// What answers requests.

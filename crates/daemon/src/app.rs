@@ -7,8 +7,9 @@ use agents::Catalog;
 use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
+use shell::Processes;
 
-use crate::{Config, store::Store};
+use crate::{Config, sockets::Sockets, store::Store};
 
 /// How many instances a daemon runs at most; each is a process with its queues.
 const INSTANCES_MAX: usize = 1024;
@@ -20,6 +21,8 @@ pub(crate) struct App(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) instances: Instances,
+    pub(crate) processes: Processes,
+    pub(crate) sockets: Sockets,
     pub(crate) files: Root,
     pub(crate) store: Store,
     pub(crate) timeout_max: Duration,
@@ -48,6 +51,12 @@ impl App {
             },
             catalog.clone(),
         );
+        let processes = Processes::new(shell::Config {
+            current_dir: config.current_dir.clone(),
+            env_remove: config.env_remove.clone(),
+            grace: config.grace,
+            limits: shell::Limits::default(),
+        });
         let files = match &config.fs_root {
             Some(directory) => Root::open(directory)?,
             None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
@@ -55,6 +64,8 @@ impl App {
         Ok(Self(Arc::new(Parts {
             catalog,
             instances,
+            processes,
+            sockets: Sockets::default(),
             files,
             store: Store::new(config.data_dir.join("config")),
             timeout_max: config.timeout_max,
@@ -64,6 +75,6 @@ impl App {
 
     /// Ends everything that runs.
     pub(crate) async fn shutdown(&self) {
-        self.instances.shutdown().await;
+        tokio::join!(self.instances.shutdown(), self.processes.shutdown());
     }
 }

@@ -1,7 +1,10 @@
 //! Our extractors: bad input is a problem document too, and names the field.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequest, FromRequestParts, Request, rejection::PathRejection};
-use http::{HeaderMap, header, request::Parts};
+use http::{HeaderMap, HeaderName, header, request::Parts};
+use journal::Seq;
 use protocol::Kind;
 use serde::de::DeserializeOwned;
 
@@ -9,6 +12,8 @@ use crate::{app::App, intake, problem::ApiError};
 
 /// The largest JSON body of the routes that are not ACP.
 const JSON_BYTES_MAX: usize = 1 << 20;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The parameters in the path.
 pub(crate) struct Path<T>(pub(crate) T);
@@ -78,15 +83,40 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 
 /// Refuses a body that does not say it is JSON: a web page of another origin cannot send one that does.
 pub(crate) fn need_json(headers: &HeaderMap) -> Result<(), ApiError> {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = content_type.and_then(|value| value.split(';').next()).map(str::trim);
-    match essence {
-        Some(essence) if essence.eq_ignore_ascii_case("application/json") => Ok(()),
-        Some(other) => Err(unsupported(&format!("`{other}`"))),
-        None => Err(unsupported("nothing")),
-    }
+    need_type(headers, "application/json")
 }
 
-fn unsupported(found: &str) -> ApiError {
-    ApiError::new(Kind::UnsupportedMedia, format!("`Content-Type` must be `application/json`, and it is {found}"))
+/// Refuses a body that does not say it is of the type `needed`.
+pub(crate) fn need_type(headers: &HeaderMap, needed: &str) -> Result<(), ApiError> {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = content_type.and_then(|value| value.split(';').next()).map(str::trim);
+    let found = match essence {
+        Some(essence) if essence.eq_ignore_ascii_case(needed) => return Ok(()),
+        Some(other) => format!("`{other}`"),
+        None => "nothing".to_owned(),
+    };
+    let detail = format!("`Content-Type` must be `{needed}`, and it is {found}");
+    Err(ApiError::new(Kind::UnsupportedMedia, detail))
+}
+
+/// After which event a stream is to go on: the header `Last-Event-ID`, or else what the query says.
+pub(crate) fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Option<Seq>, ApiError> {
+    let last = match headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?")) {
+        // Some clients send the header empty until they have read an id.
+        None | Some("") => query,
+        Some(text) => Some(text.parse().map_err(|_| {
+            ApiError::new(Kind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
+        })?),
+    };
+    Ok(last.map(Seq::new))
+}
+
+/// How long a request waits: what it asks for, within `max`.
+pub(crate) fn patience(timeout_ms: Option<u64>, max: Duration) -> Result<Duration, ApiError> {
+    let wanted = timeout_ms.map_or(max, Duration::from_millis);
+    if wanted.is_zero() || wanted > max {
+        let detail = format!("`timeoutMs` must be between 1 and {}", max.as_millis());
+        return Err(ApiError::new(Kind::InvalidRequest, detail));
+    }
+    Ok(wanted)
 }

@@ -13,6 +13,7 @@ mod intake;
 mod problem;
 mod routes;
 mod server;
+mod sockets;
 mod sse;
 mod stall;
 mod store;

@@ -37,8 +37,17 @@ impl IntoResponse for ApiError {
             Kind::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Kind::AgentBusy | Kind::TooManyProcesses | Kind::ShuttingDown => {
+            Kind::AgentBusy
+            | Kind::ProcessBusy
+            | Kind::TooManyProcesses
+            | Kind::TooManyConnections
+            | Kind::ShuttingDown => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Kind::UpgradeRequired => {
+                headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+                headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
             }
             // The rest of the request is not read, so the connection cannot be used again.
             Kind::PayloadTooLarge | Kind::RequestTimeout => {
@@ -74,6 +83,25 @@ impl From<acp::Error> for ApiError {
             problem.stderr_tail = Some(exit.stderr_tail.clone());
         }
         Self(Box::new(problem))
+    }
+}
+
+impl From<shell::Error> for ApiError {
+    fn from(error: shell::Error) -> Self {
+        use shell::Error as E;
+        let kind = match &error {
+            E::NotFound(_) => Kind::ProcessNotFound,
+            E::Invalid(_) => Kind::InvalidRequest,
+            E::Start(_) => Kind::ProcessStart,
+            E::TooMany(_) => Kind::TooManyProcesses,
+            E::ShuttingDown => Kind::ShuttingDown,
+            E::Ended(_) => Kind::ProcessEnded,
+            E::InputClosed(_) => Kind::InputClosed,
+            E::Busy(_) => Kind::ProcessBusy,
+            E::NoTerminal(_) => Kind::NotATerminal,
+            E::Refused(_) => Kind::Forbidden,
+        };
+        Self::new(kind, Chain(&error).to_string())
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod config;
 pub(crate) mod fs;
 pub(crate) mod info;
+pub(crate) mod processes;
 
 use protocol::Problem;
 use utoipa::IntoResponses;

@@ -121,12 +121,14 @@ impl Bound {
             }
         }
         drop(listener);
-        // Instances first: their end answers the requests and ends the streams that hold connections open.
+        // What runs first: its end answers the requests and ends the streams that hold connections open.
         server.app.shutdown().await;
         closing.cancel();
         connections.close();
-        if tokio::time::timeout(FAREWELL, connections.wait()).await.is_err() {
-            debug!(open = connections.len(), "connections were cut at shutdown");
+        let sockets = &server.app.sockets;
+        let all = async { tokio::join!(connections.wait(), sockets.closed()) };
+        if tokio::time::timeout(FAREWELL, all).await.is_err() {
+            debug!(open = connections.len() + sockets.len(), "connections were cut at shutdown");
         }
     }
 }
@@ -179,7 +181,8 @@ fn cors(config: &CorsConfig) -> Result<Option<CorsLayer>, InvalidConfig> {
     if any && config.credentials {
         return Err(InvalidConfig::Cors("*` together with `--cors-allow-credentials".into()));
     }
-    let origins = if any { AllowOrigin::any() } else { AllowOrigin::list(parsed::<HeaderValue>(&config.origins)?) };
+    let origins =
+        if any { AllowOrigin::any() } else { AllowOrigin::list(parsed::<HeaderValue>(&config.origins)?) };
     let methods = match config.methods.as_slice() {
         [] => vec![Method::GET, Method::POST, Method::PUT, Method::DELETE],
         methods => parsed(methods)?,

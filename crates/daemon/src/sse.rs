@@ -1,4 +1,4 @@
-//! A journal as server-sent events: frames as they are, gaps told, and a sign of life when nothing happens.
+//! Server-sent events: what a source tells, and a sign of life when nothing happens.
 
 use std::{
     convert::Infallible,
@@ -19,10 +19,28 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
 
-/// Answers with everything that `reader` gets, until the journal ends.
-pub(crate) fn response(reader: Reader) -> Response {
+/// Where events come from.
+pub(crate) trait Source: Send + Unpin + 'static {
+    /// The next events as they are sent; `None` when nothing will come any more.
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+/// A journal of frames that are events already.
+impl Source for Reader {
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.poll_next(cx).map(|item| {
+            item.map(|item| match item {
+                Item::Frames(chunk) => chunk.bytes(),
+                Item::Gap(gap) => acp::gap_frame(gap),
+            })
+        })
+    }
+}
+
+/// Answers with everything that `source` tells, until it ends.
+pub(crate) fn response(source: impl Source) -> Response {
     let mut response = Response::new(Body::new(Events {
-        reader,
+        source,
         heartbeat: Box::pin(tokio::time::sleep(HEARTBEAT)),
         greeted: false,
     }));
@@ -34,13 +52,13 @@ pub(crate) fn response(reader: Reader) -> Response {
     response
 }
 
-struct Events {
-    reader: Reader,
+struct Events<S> {
+    source: S,
     heartbeat: Pin<Box<Sleep>>,
     greeted: bool,
 }
 
-impl HttpBody for Events {
+impl<S: Source> HttpBody for Events<S> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -50,13 +68,12 @@ impl HttpBody for Events {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
         if !this.greeted {
-            // Sends the head at once, so that a client knows it is connected before the agent speaks.
+            // Sends the head at once, so that a client knows it is connected before anything happens.
             this.greeted = true;
             return data(Bytes::from_static(b": connected\n\n"));
         }
-        match this.reader.poll_next(cx) {
-            Poll::Ready(Some(Item::Frames(chunk))) => data(chunk.bytes()),
-            Poll::Ready(Some(Item::Gap(gap))) => data(acp::gap_frame(gap)),
+        match this.source.poll_events(cx) {
+            Poll::Ready(Some(events)) => data(events),
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => {
                 ready!(this.heartbeat.as_mut().poll(cx));

@@ -73,6 +73,7 @@ problems! {
     AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
     ProcessBusy         = 503 "process-busy"           "The process does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
+    TooManyConnections  = 503 "too-many-connections"   "No more connections can be served";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
     AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
     NoSpace             = 507 "no-space"               "There is no space left";

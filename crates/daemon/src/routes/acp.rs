@@ -10,9 +10,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use journal::Seq;
 use protocol::{
-    AgentName, Kind, ServerId,
+    AgentName, ServerId,
     acp::{Instance, InstanceList, Prepare},
 };
 use serde::Deserialize;
@@ -24,7 +23,7 @@ use crate::{
     app::App,
     extract::{self, Path, Query},
     intake,
-    problem::{ApiError, Result},
+    problem::Result,
     sse,
 };
 
@@ -32,7 +31,6 @@ use crate::{
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -97,15 +95,13 @@ async fn send(
 
 fn wait(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<Wait> {
     let preferences = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
-    if preferences.flat_map(|value| value.split(',')).any(|one| one.trim().eq_ignore_ascii_case("respond-async")) {
+    if preferences
+        .flat_map(|value| value.split(','))
+        .any(|one| one.trim().eq_ignore_ascii_case("respond-async"))
+    {
         return Ok(Wait::Async);
     }
-    let wanted = timeout_ms.map_or(max, Duration::from_millis);
-    if wanted.is_zero() || wanted > max {
-        let detail = format!("`timeoutMs` must be between 1 and {}", max.as_millis());
-        return Err(ApiError::new(Kind::InvalidRequest, detail));
-    }
-    Ok(Wait::Within(wanted))
+    Ok(Wait::Within(extract::patience(timeout_ms, max)?))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -136,15 +132,8 @@ async fn stream(
     Query(query): Query<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let header = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or_default());
-    let last = match header {
-        // Some clients send the header empty until they have read an id.
-        None | Some("") => query.last_event_id,
-        Some(text) => Some(text.parse().map_err(|_| {
-            ApiError::new(Kind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
-        })?),
-    };
-    Ok(sse::response(app.instances.reader(&id, last.map(Seq::new))?))
+    let last = extract::last_event(&headers, query.last_event_id)?;
+    Ok(sse::response(app.instances.reader(&id, last)?))
 }
 
 /// Prepare an instance with its own launch options; its process starts with the first message.

@@ -1,0 +1,168 @@
+//! `/v1/processes`: programs that a user runs.
+
+mod logs;
+mod terminal;
+
+use axum::{Json, body::Body, extract::State};
+use http::{HeaderMap, StatusCode};
+use protocol::{
+    ProcessId,
+    processes::{Process, ProcessList, SendSignal, Start, TerminalSize},
+};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{
+    app::App,
+    extract::{self, Path, Query},
+    intake,
+    problem::Result,
+};
+
+/// The most that is sent to a process at once; the same as what may wait for it to read.
+const INPUT_BYTES_MAX: usize = 1 << 20;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, start))
+        .routes(routes!(read, delete))
+        .routes(routes!(logs::logs))
+        .routes(routes!(input))
+        .routes(routes!(signal))
+        .routes(routes!(resize))
+        .routes(routes!(wait))
+        .routes(routes!(terminal::terminal))
+}
+
+/// List the processes that were started and not deleted, oldest first.
+#[utoipa::path(get, path = "/v1/processes", tag = "processes", responses((status = OK, body = ProcessList), Problems))]
+async fn list(State(app): State<App>) -> Json<ProcessList> {
+    Json(ProcessList { items: app.processes.list(), next_cursor: None })
+}
+
+/// Start a process, on pipes or on a terminal.
+#[utoipa::path(
+    post, path = "/v1/processes", tag = "processes", request_body = Start,
+    responses((status = CREATED, body = Process), Problems)
+)]
+async fn start(
+    State(app): State<App>,
+    extract::Json(start): extract::Json<Start>,
+) -> Result<(StatusCode, Json<Process>)> {
+    Ok((StatusCode::CREATED, Json(app.processes.start(start).await?)))
+}
+
+/// Read one process.
+#[utoipa::path(
+    get, path = "/v1/processes/{id}", tag = "processes",
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
+    responses((status = OK, body = Process), Problems)
+)]
+async fn read(State(app): State<App>, Path(id): Path<ProcessId>) -> Result<Json<Process>> {
+    Ok(Json(app.processes.get(id)?))
+}
+
+/// End a process and everyone it has started, and forget it.
+#[utoipa::path(
+    delete, path = "/v1/processes/{id}", tag = "processes",
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
+    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+)]
+async fn delete(State(app): State<App>, Path(id): Path<ProcessId>) -> StatusCode {
+    app.processes.delete(id).await;
+    StatusCode::NO_CONTENT
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct InputQuery {
+    /// Close its input after this. A terminal is sent Ctrl-D instead.
+    #[serde(default)]
+    #[param(default = false)]
+    close: bool,
+}
+
+/// Write to the input of a process; answered when it is queued, not when it was read.
+#[utoipa::path(
+    post, path = "/v1/processes/{id}/input", tag = "processes",
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), InputQuery),
+    request_body(
+        content = String, content_type = "application/octet-stream",
+        description = "The bytes as they are, 1 MiB at most; may be empty"
+    ),
+    responses((status = NO_CONTENT, description = "It was queued"), Problems)
+)]
+async fn input(
+    State(app): State<App>,
+    Path(id): Path<ProcessId>,
+    Query(query): Query<InputQuery>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode> {
+    let bytes = intake::collect(body, INPUT_BYTES_MAX, app.stall).await?;
+    if !bytes.is_empty() {
+        extract::need_type(&headers, "application/octet-stream")?;
+    }
+    app.processes.input(id, bytes)?;
+    if query.close {
+        app.processes.close_input(id)?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Signal a process and its group.
+#[utoipa::path(
+    post, path = "/v1/processes/{id}/signal", tag = "processes", request_body = SendSignal,
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
+    responses((status = NO_CONTENT, description = "It was signalled"), Problems)
+)]
+async fn signal(
+    State(app): State<App>,
+    Path(id): Path<ProcessId>,
+    extract::Json(request): extract::Json<SendSignal>,
+) -> Result<StatusCode> {
+    app.processes.signal(id, request.signal)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Change the size of the terminal of a process.
+#[utoipa::path(
+    post, path = "/v1/processes/{id}/resize", tag = "processes", request_body = TerminalSize,
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
+    responses((status = NO_CONTENT, description = "It has the new size"), Problems)
+)]
+async fn resize(
+    State(app): State<App>,
+    Path(id): Path<ProcessId>,
+    extract::Json(size): extract::Json<TerminalSize>,
+) -> Result<StatusCode> {
+    app.processes.resize(id, size)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct WaitQuery {
+    /// How long to wait for the end; the daemon's limit if left out.
+    #[param(minimum = 1)]
+    timeout_ms: Option<u64>,
+}
+
+/// Wait for the end of a process. After the timeout the answer is the process as it is, which may still run.
+#[utoipa::path(
+    post, path = "/v1/processes/{id}/wait", tag = "processes",
+    params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), WaitQuery),
+    responses((status = OK, description = "The process: its `state` says whether it has ended", body = Process), Problems)
+)]
+async fn wait(
+    State(app): State<App>,
+    Path(id): Path<ProcessId>,
+    Query(query): Query<WaitQuery>,
+) -> Result<Json<Process>> {
+    let patience = extract::patience(query.timeout_ms, app.timeout_max)?;
+    Ok(Json(app.processes.wait(id, patience).await?))
+}

@@ -1,0 +1,62 @@
+//! The WebSockets that are open: the server counts them no longer, so they are counted, bounded and waited for here.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::ws::{WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
+    response::Response,
+};
+use protocol::Kind;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+
+use crate::problem::ApiError;
+
+/// How many are open at a time. Each is a task and up to 200 KiB of buffers.
+const SOCKETS_MAX: usize = 1024;
+
+/// All open WebSockets.
+pub(crate) struct Sockets {
+    places: Arc<Semaphore>,
+    tasks: TaskTracker,
+}
+
+impl Default for Sockets {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(SOCKETS_MAX)), tasks: TaskTracker::new() }
+    }
+}
+
+impl Sockets {
+    /// Answers a request by becoming a WebSocket that is served by `session`.
+    pub(crate) fn open<F: Future<Output = ()> + Send + 'static>(
+        &self,
+        upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+        message_bytes_max: usize,
+        session: impl FnOnce(WebSocket) -> F + Send + 'static,
+    ) -> Result<Response, ApiError> {
+        let upgrade = upgrade.map_err(|error| ApiError::new(Kind::UpgradeRequired, error.body_text()))?;
+        let place = self.places.clone().try_acquire_owned().map_err(|_| {
+            ApiError::new(Kind::TooManyConnections, format!("{SOCKETS_MAX} WebSockets are open"))
+        })?;
+        let tasks = self.tasks.clone();
+        let upgrade = upgrade.max_message_size(message_bytes_max).max_frame_size(message_bytes_max);
+        Ok(upgrade.on_upgrade(move |socket| {
+            tasks.track_future(async move {
+                session(socket).await;
+                drop(place);
+            })
+        }))
+    }
+
+    /// How many are open.
+    pub(crate) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Waits until none is open.
+    pub(crate) async fn closed(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
