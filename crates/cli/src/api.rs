@@ -7,6 +7,7 @@ mod info;
 mod input;
 mod mcp;
 mod operations;
+mod processes;
 mod skills;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -53,6 +54,8 @@ pub(crate) enum Resource {
     Agents(Call<agents::Verb>),
     /// Files and directories of the sandbox
     Fs(Call<fs::Verb>),
+    /// Processes that you run in the sandbox
+    Processes(Call<processes::Verb>),
     /// MCP servers that are configured for a directory
     Mcp(Call<mcp::Verb>),
     /// Skills that are configured for a directory
@@ -68,6 +71,7 @@ impl Resource {
             Resource::Acp(call) => call.run(),
             Resource::Agents(call) => call.run(),
             Resource::Fs(call) => call.run(),
+            Resource::Processes(call) => call.run(),
             Resource::Mcp(call) => call.run(),
             Resource::Skills(call) => call.run(),
             Resource::Info(call) => call.run(),

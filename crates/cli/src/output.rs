@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use client::Answer;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::de::DeserializeOwned;
+use serde_json::{json, value::RawValue};
 
 use crate::exit::Outcome;
 
@@ -51,6 +52,14 @@ impl Output {
         stdout.write_all(line.as_bytes())?;
         stdout.write_all(b"\n")?;
         Ok(stdout.flush()?)
+    }
+
+    /// Prints an event of a stream as one line for programs. The data stays as it came; what is no JSON becomes a text.
+    pub(crate) fn event(self, name: &str, id: Option<u64>, data: &str) -> Outcome {
+        self.line(&match serde_json::from_str::<&RawValue>(data) {
+            Ok(data) => format!(r#"{{"event":{},"id":{},"data":{data}}}"#, json!(name), json!(id)),
+            Err(_) => json!({ "event": name, "id": id, "data": data }).to_string(),
+        })
     }
 
     /// Says something to whoever watches.

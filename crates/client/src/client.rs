@@ -4,14 +4,14 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Method, RequestBuilder, Response, Url,
+    Method, RequestBuilder, Response, StatusCode, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap},
     redirect,
 };
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Skills, Token,
+    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Skills, Token,
     error::{Error, Refusal, Result},
 };
 
@@ -80,6 +80,11 @@ impl Client {
         Skills(self)
     }
 
+    /// `/v1/processes`: programs that a user runs.
+    pub fn processes(&self) -> Processes<'_> {
+        Processes(self)
+    }
+
     /// What the daemon says of itself.
     pub fn info(&self) -> Info<'_> {
         Info(self)
@@ -133,7 +138,7 @@ pub(crate) async fn answer<T>(request: RequestBuilder) -> Result<Answer<T>> {
 pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
     let response = request.send().await?;
     let status = response.status();
-    if status.is_success() {
+    if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
         return Ok(response);
     }
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());

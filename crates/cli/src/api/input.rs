@@ -4,7 +4,7 @@ use std::{io::IsTerminal, path::Path, str::FromStr};
 
 use client::Upload;
 use serde_json::value::RawValue;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::exit::{Failure, local};
 
@@ -49,6 +49,17 @@ pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
             Upload::file(path).await.map_err(|error| local(&format!("read `{}`", path.display()), error))
         }
         _ => Ok(Upload::reader(tokio::io::stdin())),
+    }
+}
+
+/// The bytes of a local file, or on standard input.
+pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + Unpin>, Failure> {
+    match given {
+        Some(path) if path.as_os_str() != STDIN => {
+            let file = tokio::fs::File::open(path).await;
+            Ok(Box::new(file.map_err(|error| local(&format!("read `{}`", path.display()), error))?))
+        }
+        _ => Ok(Box::new(tokio::io::stdin())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{acp, agents, fs, info, mcp, skills};
+use super::{acp, agents, fs, info, mcp, processes, skills};
 
 /// One endpoint, and the command that mirrors it.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,11 +42,12 @@ macro_rules! mirrors {
 pub(super) use mirrors;
 
 /// Every resource and what its verbs mirror.
-pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 6] {
+pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 7] {
     [
         ("acp", acp::OPERATIONS),
         ("agents", agents::OPERATIONS),
         ("fs", fs::OPERATIONS),
+        ("processes", processes::OPERATIONS),
         ("mcp", mcp::OPERATIONS),
         ("skills", skills::OPERATIONS),
         ("info", info::OPERATIONS),

@@ -6,6 +6,7 @@ mod files;
 mod generated;
 mod mirrored;
 mod names;
+mod processes;
 mod stream;
 mod up;
 
@@ -102,6 +103,8 @@ macro_rules! assert_shown {
                 (r#"etag( +)\S+"#, "etag$1[etag]"),
                 (r"PID +STARTED", "PID  STARTED"),
                 (r"running +\d+ +", "running  [pid]  "),
+                (r"prc_[0-9a-f]{32}", "[process]"),
+                (r"pid( +)\d+", "pid$1[pid]"),
                 (r"directory +\d+ +", "directory  [size]  "),
                 (r"mode( +)0\d{3}", "mode$1[mode]"),
                 (concat!(r"\b", env!("CARGO_PKG_VERSION"), r"\b"), "[version]"),

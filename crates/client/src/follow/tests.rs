@@ -71,7 +71,7 @@ fn ids(events: &[Event]) -> Vec<u64> {
 
 #[tokio::test]
 async fn a_cut_stream_goes_on_after_the_last_message() {
-    let half = "18\r\nevent: message\nid: 3\ndata";
+    let half = "40\r\nevent: unparsed\ndata: {\"ha";
     let answers = [
         format!("{HEAD}{}{}{half}", message(1), message(2)),
         format!("{HEAD}{}", message(3)),

@@ -2,7 +2,6 @@
 
 use client::{Client, Event, EventKind};
 use protocol::ServerId;
-use serde_json::{json, value::RawValue};
 
 use crate::{
     exit::Outcome,
@@ -13,7 +12,7 @@ use crate::{
 pub(super) async fn follow(client: &Client, id: &ServerId, after: Option<u64>, output: Output) -> Outcome {
     let mut events = client.acp().events(id, after).await?;
     while let Some(event) = events.next().await? {
-        output.line(&line(&event, output.json))?;
+        show(&event, output)?;
     }
     Ok(())
 }
@@ -38,25 +37,21 @@ pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, o
             EventKind::Unparsed | EventKind::Exited => at + 1,
             EventKind::Gap | EventKind::Other(_) => at,
         };
-        output.line(&line(&event, output.json))?;
+        show(&event, output)?;
     }
     Ok(())
 }
 
-/// One event as a line: for people its id, kind and data; for programs an object.
-fn line(event: &Event, json: bool) -> String {
+/// Prints one event as a line: for people its id, kind and data.
+fn show(event: &Event, output: Output) -> Outcome {
     let id = match event.kind {
         EventKind::Message { id } => Some(id),
         _ => None,
     };
     let name = event.kind.name();
-    if !json {
-        let id = id.map(|id| id.to_string()).unwrap_or_default();
-        return format!("{id:>6}  {:<8}  {}", plain(name), plain(&event.data));
+    if output.json {
+        return output.event(name, id, &event.data);
     }
-    // The data stays as the agent wrote it; what is no JSON becomes a text.
-    match serde_json::from_str::<&RawValue>(&event.data) {
-        Ok(data) => format!(r#"{{"event":{},"id":{},"data":{data}}}"#, json!(name), json!(id)),
-        Err(_) => json!({ "event": name, "id": id, "data": event.data }).to_string(),
-    }
+    let id = id.map(|id| id.to_string()).unwrap_or_default();
+    output.line(&format!("{id:>6}  {:<8}  {}", plain(name), plain(&event.data)))
 }

@@ -28,10 +28,12 @@ pub(super) async fn to_file(content: Download, path: &Path, output: Output) -> O
         let mut file = tokio::fs::OpenOptions::new().write(true).open(path).await.map_err(failed)?;
         return copy(content, &mut file, path, output).await;
     }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Behind a link is the file that is meant.
+    let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let directory = whole.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (file, temporary) = new_file(directory).map_err(failed)?;
     copy(content, &mut tokio::fs::File::from_std(file), path, output).await?;
-    temporary.persist(path).map_err(|error| failed(error.error))?;
+    temporary.persist(&whole).map_err(|error| failed(error.error))?;
     Ok(())
 }
 

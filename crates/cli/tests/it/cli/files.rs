@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::FileTypeExt,
     process::{Command, Stdio},
 };
 
@@ -81,9 +82,34 @@ fn a_file_is_downloaded_whole_or_not_at_all() {
     assert!(!missing.exists());
     let nowhere = api(&daemon, &["fs", "read", "big.bin", "-o", "/no/such/dir/x"]).said(5);
     assert!(nowhere.contains("could not write `/no/such/dir/x`"), "{nowhere}");
-    api(&daemon, &["fs", "read", "big.bin", "-o", "/dev/null"]).said(0);
     let left: Vec<_> = fs::read_dir(&here).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".tombolo-")), "{left:?}");
+}
+
+/// A pipe stands for every device: it is written to, not replaced. (Never try this with a real one.)
+#[test]
+fn what_is_no_file_is_written_to_and_not_replaced() {
+    let daemon = Daemon::start(TOMBOLO);
+    let here = daemon.home();
+    fs::write(here.join("a.txt"), "through a pipe").unwrap();
+    let pipe = here.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    // Holds the pipe open for the reader, should nobody write to it.
+    let held = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    api(&daemon, &["fs", "read", "a.txt", "-o", pipe.to_str().unwrap()]).said(0);
+    drop(held);
+    assert_eq!(reader.join().unwrap(), "through a pipe");
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    let link = here.join("link");
+    std::os::unix::fs::symlink("target.txt", &link).unwrap();
+    fs::write(here.join("target.txt"), "old").unwrap();
+    api(&daemon, &["fs", "read", "a.txt", "-o", link.to_str().unwrap()]).said(0);
+    assert_eq!(fs::read_to_string(here.join("target.txt")).unwrap(), "through a pipe");
+    assert!(link.is_symlink());
 }
 
 #[test]

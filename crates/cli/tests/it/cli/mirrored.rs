@@ -50,6 +50,8 @@ fn serve(mut connection: TcpStream, answer: &str) -> String {
 
 const REFUSAL: &str = "HTTP/1.1 418 Teapot\r\ncontent-type: application/problem+json\r\nconnection: close\r\ncontent-length: 42\r\n\r\n{\"type\":\"urn:problem:teapot\",\"title\":\"T\"}\n";
 
+const PROCESS: &str = "prc_0198c0de0198c0de0198c0de0198c0de";
+
 /// The words after each command that make it complete.
 fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
     BTreeMap::from([
@@ -70,6 +72,16 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("fs move", &["x", "y"]),
         ("fs stat", &["x"]),
         ("fs upload-batch", &["x", "/dev/null"]),
+        ("processes list", &[]),
+        ("processes start", &["--", "true"]),
+        ("processes get", &[PROCESS]),
+        ("processes delete", &[PROCESS]),
+        ("processes logs", &[PROCESS]),
+        ("processes input", &[PROCESS]),
+        ("processes signal", &[PROCESS, "TERM"]),
+        ("processes resize", &[PROCESS, "80x24"]),
+        ("processes wait", &[PROCESS]),
+        ("processes terminal", &[PROCESS]),
         ("mcp list", &["-d", "/w"]),
         ("mcp get", &["-d", "/w", "x"]),
         ("mcp set", &["-d", "/w", "x", "{}"]),

@@ -2,24 +2,30 @@
 
 use std::{
     io::{BufRead, BufReader},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use tempfile::TempDir;
 
 use super::{Run, tombolo};
 
+/// Ends with the test.
+struct Up(Child);
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn up_prints_commands_that_work_as_they_are() {
     let home = TempDir::new().unwrap();
-    let mut child = tombolo()
-        .args(["up", "--port", "0"])
-        .env("HOME", home.path())
-        .current_dir(home.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut up = tombolo();
+    up.args(["up", "--port", "0"]).env("HOME", home.path()).current_dir(home.path()).stdout(Stdio::piped());
+    let mut up = Up(up.spawn().unwrap());
+    let mut lines = BufReader::new(up.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.next().unwrap().starts_with("listening on http://127.0.0.1:"));
     let mut commands = Vec::new();
     for line in lines {
@@ -41,6 +47,6 @@ fn up_prints_commands_that_work_as_they_are() {
     assert!(outputs[0].stdout.contains("mock"));
     assert!(outputs[3].stdout.contains("end_turn"));
     assert!(outputs[4].stdout.contains("hello"));
-    let stopped = Command::new("kill").arg(child.id().to_string()).status().unwrap();
-    assert!(stopped.success() && child.wait().unwrap().success());
+    let stopped = Command::new("kill").arg(up.0.id().to_string()).status().unwrap();
+    assert!(stopped.success() && up.0.wait().unwrap().success());
 }

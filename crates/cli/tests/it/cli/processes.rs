@@ -1,0 +1,131 @@
+//! daemon #3, #13: processes, by the command line.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use testkit::Daemon;
+
+use super::{Run, api, api_at, api_with_input, assert_shown};
+use crate::TOMBOLO;
+
+/// Starts a process; its id.
+fn start(daemon: &Daemon, arguments: &[&str]) -> String {
+    let started = api(daemon, &[&["processes", "start", "--json"], arguments].concat()).ok();
+    serde_json::from_str::<Value>(&started).unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+fn wait(daemon: &Daemon, id: &str) -> Value {
+    let ended = api(daemon, &["processes", "wait", id, "--json"]).ok();
+    serde_json::from_str::<Value>(&ended).unwrap()["exit"].clone()
+}
+
+#[tokio::test]
+async fn processes_are_started_shown_waited_for_and_deleted() {
+    let daemon = Daemon::start(TOMBOLO);
+    let home = daemon.home();
+    let sh = [
+        "processes",
+        "start",
+        "--cwd",
+        home.to_str().unwrap(),
+        "--env",
+        "A=b=c",
+        "--",
+        "sh",
+        "-c",
+        "echo $A; exit 3",
+    ];
+    assert_shown!("processes_start", api(&daemon, &sh).ok());
+    let id = start(&daemon, &["--", "sh", "-c", "echo out; echo err >&2; exit 3"]);
+    assert_eq!(wait(&daemon, &id)["code"], 3);
+    assert_shown!("processes_wait", api(&daemon, &["processes", "wait", &id, "--timeout-ms", "5000"]).ok());
+    assert_shown!("processes_get", api(&daemon, &["processes", "get", &id]).ok());
+    let listed = api(&daemon, &["processes", "list"]).ok();
+    assert!(listed.contains(&id) && listed.contains("exited (3)") && listed.lines().count() == 3, "{listed}");
+    for (arguments, path) in [
+        (&["processes", "list", "--json"][..], "/v1/processes".to_owned()),
+        (&["processes", "get", &id, "--json"], format!("/v1/processes/{id}")),
+        (&["processes", "logs", &id, "--json"], format!("/v1/processes/{id}/logs")),
+    ] {
+        assert_eq!(api(&daemon, arguments).ok(), daemon.get(&path).await.text().await.unwrap());
+    }
+    assert_eq!(api(&daemon, &["processes", "delete", &id]).said(0), format!("process {id} is gone\n"));
+    assert!(api(&daemon, &["processes", "get", &id]).said(1).contains("urn:problem:process-not-found"));
+}
+
+#[test]
+fn logs_go_where_they_came_from_and_following_ends_with_the_process() {
+    let daemon = Daemon::start(TOMBOLO);
+    let id = start(&daemon, &["--", "sh", "-c", "read line; echo out $line; echo err >&2"]);
+    let mut command = api_at(daemon.base(), &["processes", "logs", &id, "--follow"]);
+    let following = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert_eq!(
+        api_with_input(&daemon, &["processes", "input", &id], b"now\n").said(0),
+        format!("handed to process {id}\n")
+    );
+    let followed = Run::of(following.wait_with_output().unwrap());
+    assert_eq!(
+        (followed.code, followed.stdout.as_str(), followed.stderr.as_str()),
+        (Some(0), "out now\n", "err\n")
+    );
+    let again = api(&daemon, &["processes", "logs", &id]);
+    assert_eq!((again.code, again.stdout.as_str(), again.stderr.as_str()), (Some(0), "out now\n", "err\n"));
+    let json = api(&daemon, &["processes", "logs", &id, "--follow", "--json"]).ok();
+    let events: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["data"]["seq"], 1, "{json}");
+    assert_eq!(events.last().unwrap()["event"], "exited", "{json}");
+}
+
+#[test]
+fn long_logs_are_printed_whole() {
+    let daemon = Daemon::start(TOMBOLO);
+    let id = start(&daemon, &["--", "sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo $i; i=$((i+1)); done"]);
+    wait(&daemon, &id);
+    let lines: Vec<u32> =
+        api(&daemon, &["processes", "logs", &id]).ok().lines().map(|line| line.parse().unwrap()).collect();
+    assert!(lines.iter().copied().eq(0..3000));
+}
+
+#[test]
+fn input_is_closed_and_signals_are_sent() {
+    let daemon = Daemon::start(TOMBOLO);
+    let cat = start(&daemon, &["--", "cat"]);
+    let file = daemon.home().join("input");
+    std::fs::write(&file, "all of it\n").unwrap();
+    api(&daemon, &["processes", "input", &cat, file.to_str().unwrap(), "--close"]).said(0);
+    assert_eq!(wait(&daemon, &cat)["code"], 0);
+    assert_eq!(api(&daemon, &["processes", "logs", &cat]).ok(), "all of it\n");
+    let sleeper = start(&daemon, &["--", "sleep", "100"]);
+    api(&daemon, &["processes", "signal", &sleeper, "sigterm"]).said(0);
+    assert_eq!(wait(&daemon, &sleeper)["signal"], 15);
+    let late = api(&daemon, &["processes", "signal", &sleeper, "INT"]).said(1);
+    assert!(late.contains("urn:problem:process-ended"), "{late}");
+    for wrong in [
+        &["processes", "signal", &sleeper, "NOPE"][..],
+        &["processes", "resize", &sleeper, "0x5"],
+        &["processes", "start"],
+    ] {
+        assert_eq!(api(&daemon, wrong).code, Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_terminal_is_typed_on_resized_and_left_with_the_process() {
+    let daemon = Daemon::start(TOMBOLO);
+    let id = start(&daemon, &["--terminal", "80x24", "--", "sh"]);
+    assert_eq!(
+        api(&daemon, &["processes", "resize", &id, "132x43"]).said(0),
+        format!("the terminal of {id} has 132 columns and 43 rows\n")
+    );
+    let run = api_with_input(&daemon, &["processes", "terminal", &id], b"stty size\nexit 5\n");
+    assert_eq!(
+        (run.code, run.stderr.as_str()),
+        (Some(0), "the process ended with code 5\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("43 132"), "{:?}", run.stdout);
+    let none = start(&daemon, &["--", "sleep", "100"]);
+    let refused = api(&daemon, &["processes", "terminal", &none]).said(1);
+    assert!(refused.contains("urn:problem:not-a-terminal"), "{refused}");
+}
