@@ -1,0 +1,95 @@
+//! daemon #13: "signal", "DELETE"; daemon #4: an end in order with streams open.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use testkit::{Daemon, within};
+
+use super::{viewer::Viewer, *};
+use crate::{check_problem, problem, secs};
+
+/// A child that ignores TERM, and one that left the group; tells their ids.
+const FAMILY: &str = "import os,signal,time\nsignal.signal(signal.SIGTERM,signal.SIG_IGN)\npids=[os.getpid()]\nfor leave in (0,1):\n p=os.fork()\n if p==0:\n  if leave: os.setsid()\n  time.sleep(600)\n pids.append(p)\nprint(*pids,flush=True)\nwhile 1: time.sleep(600)";
+
+async fn family(daemon: &Daemon) -> (String, Vec<u64>) {
+    let process = start(daemon, &json!({ "command": "python3", "args": ["-c", FAMILY] })).await;
+    let id = process["id"].as_str().unwrap().to_owned();
+    let (mut events, mut told) = (follow(daemon, &id).await, String::new());
+    while !told.ends_with('\n') {
+        told += &within(secs(20), text(&mut events)).await;
+    }
+    let pids: Vec<u64> = told.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+    assert!(pids.len() == 3 && pids.iter().all(|pid| lives(*pid)), "{told:?}");
+    (id, pids)
+}
+
+/// Whether a process runs; one that waits to be reaped does not.
+fn lives(pid: u64) -> bool {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
+    stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
+}
+
+#[tokio::test]
+async fn a_signal_arrives() {
+    let daemon = Daemon::start(TOMBOLO);
+    let id = sh(&daemon, "trap 'exit 7' USR1; echo ready; while :; do sleep 0.01; done").await;
+    within(secs(20), text(&mut follow(&daemon, &id).await)).await;
+    let signal = |name: &str| json!({ "signal": name });
+    assert_eq!(daemon.post(&path(&id, "/signal"), &signal("USR1")).await.status(), 204);
+    assert_eq!(ended(&daemon, &id).await["exit"]["code"], 7);
+    let late = problem(daemon.post(&path(&id, "/signal"), &signal("USR1")).await).await;
+    check_problem(&late, 409, "urn:problem:process-ended");
+
+    let id = sh(&daemon, "sleep 600").await;
+    assert_eq!(daemon.post(&path(&id, "/signal"), &signal("KILL")).await.status(), 204);
+    let exit = &ended(&daemon, &id).await["exit"];
+    assert_eq!((&exit["code"], &exit["signal"]), (&Value::Null, &json!(9)));
+}
+
+#[tokio::test]
+async fn nobody_survives_a_delete() {
+    let daemon = Daemon::start(TOMBOLO);
+    let (id, pids) = family(&daemon).await;
+    let events = follow(&daemon, &id).await;
+    let start = Instant::now();
+    assert_eq!(daemon.delete(&path(&id, "")).await.status(), 204);
+    assert!(start.elapsed() < Duration::from_millis(3500), "{:?}", start.elapsed());
+    assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
+    assert_eq!(within(secs(20), events.rest()).await.last().unwrap().event, "exited");
+    check_problem(&problem(daemon.get(&path(&id, "")).await).await, 404, "urn:problem:process-not-found");
+}
+
+/// With followers, waiters and viewers, one of whom does not read, the daemon ends in order and leaves nobody.
+#[tokio::test]
+async fn the_daemon_ends_in_order_with_everything_open() {
+    let daemon = Daemon::start(TOMBOLO);
+    let (id, pids) = family(&daemon).await;
+    let quiet = sh_on_terminal(&daemon, "echo ready; sleep 600").await;
+    let flood = sh_on_terminal(&daemon, "while :; do echo flood; done").await;
+    let events = follow(&daemon, &id).await;
+    let mut viewer = Viewer::open(&daemon, &quiet, "").await;
+    viewer.shows(b"ready").await;
+    let stalled = Viewer::open(&daemon, &flood, "").await;
+    let waiting = daemon.request(Method::POST, &path(&quiet, "/wait")).send();
+    let waiting = async move { waiting.await.unwrap().json::<Value>().await.unwrap() };
+    let stop = async {
+        // The request to wait is on its way when its connection is answered on; the others are there already.
+        assert_eq!(daemon.get(&path(&quiet, "")).await.status(), 200);
+        let start = Instant::now();
+        daemon.signal("TERM");
+        start
+    };
+    let (waited, start) = tokio::join!(within(secs(10), waiting), stop);
+    assert_eq!(waited["state"], "exited");
+    assert_eq!(within(secs(10), events.rest()).await.last().unwrap().event, "exited");
+    assert_eq!(viewer.text().await["type"], "exited");
+    assert_eq!(viewer.closed().await, Some(1000));
+    let (code, _) = daemon.ended();
+    assert_eq!(code, Some(0));
+    assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
+    assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
+    drop(stalled);
+}
