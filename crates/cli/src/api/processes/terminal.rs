@@ -27,11 +27,11 @@ const END_OF_INPUT: &[u8] = b"\x04";
 
 /// Joins the two terminals until the process ends or the user leaves.
 pub(super) async fn join(mut shown: TerminalOutput, mut typed: TerminalInput, output: Output) -> Outcome {
-    let raw = Raw::enter().map_err(|error| local("change the terminal", error))?;
-    let attached = raw.is_some();
+    let attached = io::stdin().is_terminal();
     if attached {
-        output.talk("attached; Ctrl-] leaves, and the process goes on\r");
+        output.talk("attached; Ctrl-] leaves, and the process goes on");
     }
+    let raw = Raw::enter().map_err(|error| local("change the terminal", error))?;
     let mut resized = signal(SignalKind::window_change())?;
     let mut terminated = signal(SignalKind::terminate())?;
     send_size(&mut typed).await?;
@@ -43,7 +43,7 @@ pub(super) async fn join(mut shown: TerminalOutput, mut typed: TerminalInput, ou
             frame = shown.next() => match frame? {
                 Some(TerminalFrame::Output(bytes)) => show(&bytes)?,
                 Some(TerminalFrame::Event(TerminalEvent::Attached { .. })) => {}
-                Some(TerminalFrame::Event(TerminalEvent::Gap { .. })) => output.talk("[output is missing here]\r"),
+                Some(TerminalFrame::Event(TerminalEvent::Gap { .. })) => show(b"[output is missing here]\r\n")?,
                 Some(TerminalFrame::Event(TerminalEvent::Exited { code, signal, .. })) => {
                     break Some(super::ending(code, signal));
                 }
@@ -69,6 +69,10 @@ pub(super) async fn join(mut shown: TerminalOutput, mut typed: TerminalInput, ou
     };
     // It may be gone already.
     let _ = typed.close().await;
+    if raw.is_some() {
+        // The process left its last line open, or we left it in the middle of one.
+        show(b"\r\n")?;
+    }
     drop(raw);
     output.done(&ended.unwrap_or_else(|| "the connection was closed".into()))
 }

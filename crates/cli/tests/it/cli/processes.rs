@@ -125,6 +125,14 @@ fn a_terminal_is_typed_on_resized_and_left_with_the_process() {
         run.stdout
     );
     assert!(run.stdout.contains("43 132"), "{:?}", run.stdout);
+    let another = start(&daemon, &["--terminal", "80x24", "--", "sh"]);
+    let run = api_with_input(&daemon, &["processes", "terminal", &another], b"echo one two | tr o 0\n");
+    assert_eq!(
+        run.stderr, "the process ended with code 0\n",
+        "the end of the input is typed: {}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("0ne tw0"), "{:?}", run.stdout);
     let none = start(&daemon, &["--", "sleep", "100"]);
     let refused = api(&daemon, &["processes", "terminal", &none]).said(1);
     assert!(refused.contains("urn:problem:not-a-terminal"), "{refused}");
