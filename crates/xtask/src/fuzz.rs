@@ -22,14 +22,16 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
         bail!("there is no such fuzz target");
     }
     let built = sh::target_dir()?.join("fuzz");
+    let host = host()?;
     let mut build = sh::command("cargo");
-    build.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(&built);
-    sh::status(build.env("RUSTFLAGS", COVERAGE))?;
+    // With a target named, the flags are not for build scripts, which have no fuzzer to report to.
+    build.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir"]);
+    sh::status(build.arg(&built).env("RUSTFLAGS", COVERAGE))?;
     for name in names {
         println!("── {name}");
         let corpus = built.join("corpus").join(&name);
         std::fs::create_dir_all(&corpus)?;
-        let mut fuzz = sh::command(built.join("release").join(&name));
+        let mut fuzz = sh::command(built.join(&host).join("release").join(&name));
         let artifacts = format!("-artifact_prefix={}/", built.display());
         fuzz.arg(&corpus)
             .arg(format!("-max_total_time={seconds}"))
@@ -37,4 +39,11 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
         sh::status(fuzz.arg(artifacts))?;
     }
     Ok(())
+}
+
+/// The machine that we build for: our own.
+fn host() -> anyhow::Result<String> {
+    let output = String::from_utf8(sh::command("rustc").arg("-vV").output()?.stdout)?;
+    let host = output.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not say its host")?.to_owned())
 }
