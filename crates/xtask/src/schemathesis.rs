@@ -50,7 +50,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     // What an agent, a path or an archive must be is more than a schema can say.
     drive.args(["--exclude-checks", "positive_data_acceptance"]);
     drive.args(["--header", &format!("Authorization: Bearer {TOKEN}"), "--request-timeout", "15"]).arg(format!("{base}/v1/openapi.json"));
-    drive.env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
+    // It leaves its own files where it is run.
+    drive.current_dir(&home).env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
     let driven = sh::status(&mut drive);
     drop(daemon);
     driven
