@@ -41,8 +41,8 @@ pub(crate) struct Tombolo {
 pub(crate) enum Command {
     /// Try it out: a daemon with the mock agent, and the next commands to type
     Up(UpOptions),
-    /// Serve the agents, files and processes of this machine over HTTP
-    Daemon(Box<DaemonOptions>),
+    #[command(flatten)]
+    Serve(Serve),
     /// Ask a daemon: one command for every endpoint
     Api(Api),
     /// Print a script that completes commands in your shell
@@ -55,6 +55,40 @@ pub(crate) enum Command {
     /// Be the mock agent on the standard streams
     #[command(hide = true)]
     MockAgent,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Serve {
+    /// Serve the agents, files and processes of this machine over HTTP
+    Daemon(Box<DaemonOptions>),
+}
+
+/// The part of [`Tombolo`] that starts a daemon.
+#[derive(Debug, Parser)]
+#[command(name = "tombolo")]
+struct OnlyServe {
+    #[command(subcommand)]
+    serve: Serve,
+}
+
+/// The part of [`SandboxDaemon`] that starts a daemon.
+#[derive(Debug, Parser)]
+#[command(name = SANDBOX_DAEMON)]
+struct OnlyOptions {
+    #[command(flatten)]
+    options: Box<DaemonOptions>,
+}
+
+/// The options of a daemon, if that is what is asked for, without the definition of everything else: a daemon lives
+/// long, and the code that defines the other commands would stay in its memory. What is not understood here is read
+/// again with the whole definition, which knows how to help.
+pub(crate) fn daemon_options(as_sandbox_daemon: bool) -> Option<Box<DaemonOptions>> {
+    if as_sandbox_daemon {
+        return Some(OnlyOptions::try_parse().ok()?.options);
+    }
+    let is_daemon = std::env::args_os().nth(1).is_some_and(|first| first == "daemon");
+    let OnlyServe { serve: Serve::Daemon(options) } = is_daemon.then(OnlyServe::try_parse)?.ok()?;
+    Some(options)
 }
 
 /// Serve the agents, files and processes of this machine over HTTP, or ask a daemon that does.

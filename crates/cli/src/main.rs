@@ -17,7 +17,7 @@ mod up;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use args::{Command, SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, Tombolo};
+use args::{Command, SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, Serve, Tombolo};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -26,7 +26,11 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|first| first == agents::mock::ARGUMENT) {
         return exit::code(mock_agent());
     }
-    if program.file_name().is_some_and(|name| name == SANDBOX_DAEMON) {
+    let as_sandbox_daemon = program.file_name().is_some_and(|name| name == SANDBOX_DAEMON);
+    if let Some(options) = args::daemon_options(as_sandbox_daemon) {
+        return exit::code(daemon::run(&options));
+    }
+    if as_sandbox_daemon {
         let SandboxDaemon { options, command } = SandboxDaemon::parse_arguments();
         return match command {
             None => exit::code(daemon::run(&options)),
@@ -36,7 +40,7 @@ fn main() -> ExitCode {
     }
     match Tombolo::parse_arguments().command {
         Command::Up(options) => exit::code(up::run(options, &program)),
-        Command::Daemon(options) => exit::code(daemon::run(&options)),
+        Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Api(api) => api.resource.run(),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),
