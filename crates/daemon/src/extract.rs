@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::{FromRequest, FromRequestParts, Request, rejection::PathRejection};
 use http::{HeaderMap, HeaderName, header, request::Parts};
 use journal::Seq;
-use protocol::Kind;
+use protocol::{Kind, Object};
 use serde::de::DeserializeOwned;
 
 use crate::{app::App, intake, problem::ApiError};
@@ -55,7 +55,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
         need_json(request.headers())?;
         let bytes = intake::collect(request.into_body(), JSON_BYTES_MAX, app.stall).await?;
-        parse(&bytes).map(Self)
+        Ok(Self(parse::<Object<T>>(&bytes)?.0))
     }
 }
 
@@ -72,12 +72,12 @@ impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJson<T> {
             return Ok(Self(T::default()));
         }
         json?;
-        Ok(Self(parse::<Option<T>>(&bytes)?.unwrap_or_default()))
+        Ok(Self(parse::<Option<Object<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
     }
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes)
+    serde_json::from_slice::<T>(bytes)
         .map_err(|error| ApiError::new(Kind::InvalidRequest, format!("the body is not valid: {error}")))
 }
 

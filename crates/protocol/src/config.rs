@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::object;
 
 /// One MCP server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +57,16 @@ pub enum Command {
     /// The program alone.
     Program(String),
     /// The program and its arguments.
-    Line(#[schemars(length(min = 1))] Vec<String>),
+    Line(
+        #[serde(deserialize_with = "some_words")]
+        #[schemars(with = "Vec<String>", length(min = 1))]
+        Vec<String>,
+    ),
+}
+
+fn some_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    if words.is_empty() { Err(de::Error::invalid_length(0, &"a program")) } else { Ok(words) }
 }
 
 /// How a remote MCP server streams.
@@ -98,7 +109,8 @@ pub struct OauthClient {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Skill {
     /// Where the skills come from.
-    #[schemars(length(min = 1))]
+    #[serde(deserialize_with = "object::some")]
+    #[schemars(with = "Vec<SkillSource>", length(min = 1))]
     pub sources: Vec<SkillSource>,
 }
 

@@ -9,10 +9,12 @@ pub mod config;
 pub mod fs;
 mod ids;
 pub mod info;
+mod object;
 mod problem;
 pub mod processes;
 mod schema;
 
 pub use ids::{AgentName, InvalidId, ProcessId, ServerId};
+pub use object::Object;
 pub use problem::{Kind, Problem};
 pub use schema::schemas;
