@@ -86,7 +86,11 @@ pub enum Oauth {
     /// Switched on or off, with what the server itself says.
     Enabled(bool),
     /// A registered client.
-    Client(OauthClient),
+    Client(
+        #[serde(deserialize_with = "object::one")]
+        #[schemars(with = "OauthClient")]
+        OauthClient,
+    ),
 }
 
 /// An OAuth client that was registered by hand.

@@ -31,6 +31,11 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Fields<T> {
     }
 }
 
+/// A field that holds an object.
+pub(crate) fn one<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|object| object.0)
+}
+
 /// A field that holds an object or `null`.
 pub(crate) fn optional<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
@@ -51,13 +56,20 @@ pub(crate) fn some<'de, T: DeserializeOwned, D: Deserializer<'de>>(
 
 #[cfg(test)]
 mod tests {
-    use crate::{config::Skill, processes::Start};
+    use crate::{
+        config::{McpServer, Skill},
+        processes::Start,
+    };
 
     #[test]
     fn an_array_is_no_object_at_any_depth() {
         assert!(serde_json::from_str::<Skill>(r#"{"sources":[{"type":"git","source":"x"}]}"#).is_ok());
         for bad in [r#"{"sources":[["git","x"]]}"#, r#"{"sources":[]}"#, r#"{"sources":{}}"#] {
             assert!(serde_json::from_str::<Skill>(bad).is_err(), "{bad}");
+        }
+        for (oauth, good) in [("{}", true), ("false", true), (r#"["id"]"#, false), ("1", false)] {
+            let server = format!(r#"{{"type":"remote","url":"x","oauth":{oauth}}}"#);
+            assert_eq!(serde_json::from_str::<McpServer>(&server).is_ok(), good, "{server}");
         }
         assert!(serde_json::from_str::<Start>(r#"{"command":"x","terminal":null}"#).is_ok());
         assert!(serde_json::from_str::<Start>(r#"{"command":"x","terminal":[1,2]}"#).is_err());

@@ -92,7 +92,9 @@ fn parse(text: &str) -> Option<Event> {
         match line.split_once(": ") {
             Some(("event", value)) => event = Some(value.to_owned()),
             Some(("id", value)) => id = Some(value.parse().expect("an id is a number")),
-            Some(("data", value)) => assert!(data.replace(value.to_owned()).is_none(), "one line of data: {text}"),
+            Some(("data", value)) => {
+                assert!(data.replace(value.to_owned()).is_none(), "one line of data: {text}")
+            }
             _ if line.starts_with(':') => {}
             _ => panic!("not a line of an event: {line:?}"),
         }

@@ -41,7 +41,11 @@ fn converse(script: &str) {
     let directory = installed();
     // Imports are looked up from where the script lies.
     std::fs::copy(here().join(script), directory.join(script)).unwrap();
-    let output = Command::new("node").arg(directory.join(script)).arg(daemon.base()).output().expect("node is installed");
+    let output = Command::new("node")
+        .arg(directory.join(script))
+        .arg(daemon.base())
+        .output()
+        .expect("node is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
