@@ -25,6 +25,8 @@ pub(crate) struct Parts {
     pub(crate) sockets: Sockets,
     pub(crate) files: Root,
     pub(crate) store: Store,
+    /// Whether agents may be installed.
+    pub(crate) install: bool,
     pub(crate) timeout_max: Duration,
     pub(crate) stall: Duration,
 }
@@ -68,6 +70,7 @@ impl App {
             sockets: Sockets::default(),
             files,
             store: Store::new(config.data_dir.join("config")),
+            install: config.install,
             timeout_max: config.timeout_max,
             stall: config.stall,
         })))

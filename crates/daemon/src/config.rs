@@ -44,7 +44,7 @@ pub struct Config {
     pub env_remove: Vec<OsString>,
     /// Agents that the user defined.
     pub agents: BTreeMap<AgentName, UserAgent>,
-    /// Whether agents may be installed on first use.
+    /// Whether agents may be installed.
     pub install: bool,
     /// How much each instance's stream keeps, in events.
     pub events_max: NonZeroU64,

@@ -65,6 +65,10 @@ async fn install(
         return Err(ApiError::new(Kind::InstallUnavailable, detail));
     }
     let Some(program) = agent.program(app.catalog.path()) else {
+        if !app.install {
+            let detail = format!("agent `{name}` is not there, and this daemon installs nothing");
+            return Err(ApiError::new(Kind::Forbidden, detail));
+        }
         let detail = match agent.source {
             Source::BuiltIn => format!("agent `{name}` is built in, but the daemon's own program is gone"),
             Source::User => format!("agent `{name}` is defined by the user, who installs it"),

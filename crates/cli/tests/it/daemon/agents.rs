@@ -70,6 +70,16 @@ async fn installing_is_idempotent() {
     );
 }
 
+/// daemon #6: a preprovisioned image installs nothing.
+#[tokio::test]
+async fn nothing_is_installed_where_that_is_switched_off() {
+    let options = DaemonOptions::default().arg("--no-install").agent("gone", &["/no/such/program"]);
+    let daemon = options.start(TOMBOLO);
+    let install = |agent: &str| daemon.request(Method::POST, &format!("/v1/agents/{agent}/install")).send();
+    check_problem(&problem(install("gone").await.unwrap()).await, 403, "urn:problem:forbidden");
+    assert_eq!(install("mock").await.unwrap().status(), 200);
+}
+
 /// daemon #8: a user's definition may shadow a built-in name.
 #[tokio::test]
 async fn a_user_may_shadow_the_mock() {
