@@ -65,10 +65,9 @@ impl Bridge {
 
     async fn start(&mut self) -> Result<Process, Error> {
         let spec = self.instance.spec.lock().clone();
-        let process = process::spawn(&spec).await.map_err(|error| Error::Start {
-            agent: self.instance.agent.clone(),
-            source: Arc::new(error),
-        })?;
+        let process = process::spawn(&spec)
+            .await
+            .map_err(|error| Error::Start { agent: self.instance.agent.clone(), source: Arc::new(error) })?;
         self.journal.unseal();
         *self.instance.phase.write() = Phase::Running {
             stdin: process.stdin.clone(),
@@ -116,40 +115,43 @@ impl Bridge {
         }
     }
 
-    /// Renders all lines of one read as one batch, then answers the requests that waited for some of them.
+    /// Renders all lines of one read, as one batch or as many as the memory asks for.
     fn on_chunk(&mut self, chunk: Chunk<'_>, warnings: &mut u32) {
-        let mut answers: Vec<(oneshot::Sender<Outcome>, Seq, Range<usize>)> = Vec::new();
+        let mut answers = Answers::default();
         let mut batch = self.journal.batch();
         for piece in chunk {
-            match piece {
-                Piece::Line(line) => match Envelope::of_agent(line) {
-                    Ok(message) => {
-                        let mut json = 0..0;
-                        let seq = batch.push(|seq, out| json = frame::message(seq, line, out));
-                        if let Message::Response { id } = message
-                            && let Some(waiter) = self.instance.pending.lock().answered(id)
-                        {
-                            answers.push((waiter, seq, json));
-                        }
-                    }
-                    Err(_) if line.trim_ascii().is_empty() => {}
-                    Err(error) => {
-                        batch.push(|_, out| frame::unparsed(line, line.len() as u64, out));
-                        log_unparsed(&self.instance, &error.to_string(), line, warnings);
-                    }
-                },
+            let line = match piece {
+                Piece::Line(line) => line,
                 Piece::TooLong { bytes } => {
                     batch.push(|_, out| frame::unparsed(b"", bytes, out));
                     log_unparsed(&self.instance, "the line is too long", b"", warnings);
+                    continue;
+                }
+            };
+            let room = line.len() + frame::OVERHEAD_MAX;
+            if !batch.is_empty() && !batch.has_room(room) {
+                answers.send(batch.append());
+                batch = self.journal.batch();
+            }
+            batch.reserve(room);
+            match Envelope::of_agent(line) {
+                Ok(message) => {
+                    let mut json = 0..0;
+                    let seq = batch.push(|seq, out| json = frame::message(seq, line, out));
+                    if let Message::Response { id } = message
+                        && let Some(waiter) = self.instance.pending.lock().answered(id)
+                    {
+                        answers.0.push((waiter, seq, json));
+                    }
+                }
+                Err(_) if line.trim_ascii().is_empty() => {}
+                Err(error) => {
+                    batch.push(|_, out| frame::unparsed(line, line.len() as u64, out));
+                    log_unparsed(&self.instance, &error.to_string(), line, warnings);
                 }
             }
         }
-        let Some(batch) = batch.append() else { return };
-        for (waiter, seq, json) in answers {
-            let frame = batch.frame((seq.get() - batch.first().get()) as usize);
-            // Whoever waited may have gone; the answer is on the stream.
-            let _ = waiter.send(Outcome::Response(seq, frame.slice(json)));
-        }
+        answers.send(batch.append());
     }
 
     /// Tells readers, waiters and the list that the process has ended.
@@ -172,6 +174,22 @@ impl Bridge {
         let waiters = self.instance.pending.lock().take_all();
         for waiter in waiters {
             let _ = waiter.send(Outcome::Exited(exit.clone()));
+        }
+    }
+}
+
+/// The requests that are answered by a batch: who waits, and where the response stands.
+#[derive(Default)]
+struct Answers(Vec<(oneshot::Sender<Outcome>, Seq, Range<usize>)>);
+
+impl Answers {
+    /// Answers with slices of the batch, once its readers can have it.
+    fn send(&mut self, batch: Option<journal::Chunk>) {
+        let Some(batch) = batch else { return };
+        for (waiter, seq, json) in self.0.drain(..) {
+            let frame = batch.frame((seq.get() - batch.first().get()) as usize);
+            // Whoever waited may have gone; the answer is on the stream.
+            let _ = waiter.send(Outcome::Response(seq, frame.slice(json)));
         }
     }
 }

@@ -97,7 +97,9 @@ impl<'a> Envelope<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| InvalidEnvelope::Utf8(error.valid_up_to()))?;
         // A struct may also be read from an array, by position: that would take a batch for a message.
         match text.trim_ascii_start().as_bytes().first() {
-            Some(b'{') => serde_json::from_str(text).map_err(|error| InvalidEnvelope::Json(error.to_string())),
+            Some(b'{') => {
+                serde_json::from_str(text).map_err(|error| InvalidEnvelope::Json(error.to_string()))
+            }
             Some(b'[') => Err(InvalidEnvelope::Batch),
             _ => Err(InvalidEnvelope::Json("it does not start with `{`".into())),
         }

@@ -14,11 +14,13 @@ const BEFORE_ID: &[u8] = b"event: message\nid: ";
 const BEFORE_DATA: &[u8] = b"\ndata: ";
 const END: &[u8] = b"\n\n";
 
+/// The most that a frame is longer than its message.
+pub(crate) const OVERHEAD_MAX: usize = BEFORE_ID.len() + 20 + BEFORE_DATA.len() + END.len();
+
 /// Renders a message of the agent and tells where in the frame its JSON stands.
 pub(crate) fn message(seq: Seq, json: &[u8], out: &mut BytesMut) -> Range<usize> {
     let mut digits = itoa::Buffer::new();
     let id = digits.format(seq.get()).as_bytes();
-    out.reserve(BEFORE_ID.len() + id.len() + BEFORE_DATA.len() + json.len() + END.len());
     out.put_slice(BEFORE_ID);
     out.put_slice(id);
     out.put_slice(BEFORE_DATA);

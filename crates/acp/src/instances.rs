@@ -150,7 +150,8 @@ impl Instances {
         let plan = definition.plan(self.inner.catalog.path());
         let launch = plan.map_err(|error| Error::NotInstalled(Arc::new(error)))?;
         let config = &self.inner.config;
-        let mut spec = Spec::new(launch.program).args(launch.args).limits(config.limits.clone()).grace(config.grace);
+        let mut spec =
+            Spec::new(launch.program).args(launch.args).limits(config.limits.clone()).grace(config.grace);
         spec.env_remove = config.env_remove.clone();
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Ok(spec)
@@ -237,13 +238,17 @@ fn with_options(mut spec: Spec, options: &Prepare) -> Result<Spec, Error> {
     if let Some(cwd) = &options.cwd {
         let directory = Path::new(cwd);
         if !directory.is_absolute() || !directory.is_dir() {
-            return Err(Error::InvalidLaunch(format!("`cwd` must be an absolute path to a directory, and `{cwd}` is not")));
+            return Err(Error::InvalidLaunch(format!(
+                "`cwd` must be an absolute path to a directory, and `{cwd}` is not"
+            )));
         }
         spec.cwd = Some(directory.to_path_buf());
     }
     for (name, value) in &options.env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-            return Err(Error::InvalidLaunch(format!("`env` has a variable that no process can be given: `{name}`")));
+            return Err(Error::InvalidLaunch(format!(
+                "`env` has a variable that no process can be given: `{name}`"
+            )));
         }
         spec = spec.env(name, value);
     }

@@ -40,10 +40,15 @@ fn everything_else_is_refused() {
     check(r#"{"jsonrpc":"2.0","id":1}"#, Err(InvalidEnvelope::Kind));
     check(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":2}"#, Err(InvalidEnvelope::Kind));
     check(r#"{"jsonrpc":"2.0"}"#, Err(InvalidEnvelope::Kind));
-    for text in ["", "nul", "1", "\"x\"", r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#, "{} {}", "{\"a\":\n"] {
+    for text in
+        ["", "nul", "1", "\"x\"", r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#, "{} {}", "{\"a\":\n"]
+    {
         assert!(matches!(Envelope::of_client(text.as_bytes()), Err(InvalidEnvelope::Json(_))), "{text}");
     }
-    assert_eq!(Envelope::of_client(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}"), Err(InvalidEnvelope::Utf8(27)));
+    assert_eq!(
+        Envelope::of_client(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}"),
+        Err(InvalidEnvelope::Utf8(27))
+    );
 }
 
 /// acp #13: nesting costs no stack, so no depth can break the bridge.

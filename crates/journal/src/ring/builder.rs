@@ -35,6 +35,12 @@ impl<'w> BatchBuilder<'w> {
         self.writer.ends.is_empty()
     }
 
+    /// Whether so many bytes more fit without moving what was rendered. If not, it is best to append this batch and
+    /// to begin another.
+    pub fn has_room(&mut self, additional: usize) -> bool {
+        self.writer.segments.has_room(additional)
+    }
+
     /// Makes room for so many bytes more; called before a frame of known size, it saves growing while rendering.
     pub fn reserve(&mut self, additional: usize) {
         self.writer.segments.reserve(additional);
