@@ -27,11 +27,11 @@ async fn a_process_runs_where_and_with_what_it_was_told() {
     let processes = processes();
     let directory = tempfile::tempdir().unwrap();
     let cwd = directory.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-    let script = "pwd; echo \"$GREETING|${CARGO_MANIFEST_DIR-none}|${CARGO_PKG_NAME-none}\"";
+    let script = "pwd; echo \"$GREETING|${HOME-none}|${PATH+path}\"";
     let env = [("GREETING".to_owned(), "hello".to_owned())].into();
     let id = start(&processes, Start { cwd: Some(cwd.clone()), env, ..sh(script) }).await;
-    let expected = format!("{cwd}\nhello|none|shell\n");
-    let shown = until(&mut processes.follow(id, None).unwrap(), b"shell\n").await;
+    let expected = format!("{cwd}\nhello|none|path\n");
+    let shown = until(&mut processes.follow(id, None).unwrap(), b"|path\n").await;
     assert_eq!(String::from_utf8(shown).unwrap(), expected);
     assert_eq!(ended(&processes, id).await.cwd, cwd);
 }

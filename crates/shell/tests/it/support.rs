@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) fn config() -> Config {
     Config {
         current_dir: "/".into(),
-        env_remove: vec!["CARGO_MANIFEST_DIR".into()],
+        env_remove: vec!["HOME".into()],
         grace: Duration::from_secs(1),
         limits: Limits::default(),
     }

@@ -1,5 +1,6 @@
 //! A viewer of a terminal: a WebSocket, and what came over it.
 
+use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use testkit::{Daemon, within};
 use tokio::net::TcpStream;
@@ -10,7 +11,6 @@ use tokio_tungstenite::{
 
 use super::path;
 use crate::secs;
-use futures_util::{SinkExt, StreamExt};
 
 pub(super) struct Viewer {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -81,13 +81,17 @@ impl Viewer {
         while self.next().await.is_some() {}
     }
 
+    /// The next frame that says something. Signs of life do not make the wait longer.
     async fn next(&mut self) -> Option<Message> {
-        loop {
-            match within(secs(20), self.socket.next()).await {
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                Some(Ok(message)) => return Some(message),
-                Some(Err(_)) | None => return None,
+        let next = async {
+            loop {
+                match self.socket.next().await {
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(message)) => return Some(message),
+                    Some(Err(_)) | None => return None,
+                }
             }
-        }
+        };
+        within(secs(20), next).await
     }
 }
