@@ -64,7 +64,16 @@ impl Upload {
     }
 
     pub(crate) async fn send<T>(self, request: RequestBuilder) -> Result<Answer<T>> {
-        let Self { reader, length, mut progress } = self;
+        let Self { mut reader, length, mut progress } = self;
+        let local = |source| Error::Local { doing: "read what is to be sent", source };
+        let first = first_piece(&mut reader).await.map_err(local)?;
+        // What fits travels with the head of the request: a server that refuses and closes at once cannot be met in
+        // the middle of sending, where its answer would be lost.
+        if first.len() < PIECE_BYTES && length.is_none_or(|length| length == first.len() as u64) {
+            progress(first.len() as u64);
+            return client::answer(request.body(first)).await;
+        }
+        let reader = std::io::Cursor::new(first).chain(reader);
         let failure = Arc::new(Mutex::new(None::<io::Error>));
         let (noted, mut sent) = (failure.clone(), 0);
         let pieces = ReaderStream::with_capacity(reader, PIECE_BYTES).map(move |piece| match piece {
@@ -86,10 +95,17 @@ impl Upload {
         let answer = client::answer(request).await;
         // Reading failed here; that the request broke off is only what came of it.
         match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(source) => Err(Error::Local { doing: "read what is to be sent", source }),
+            Some(source) => Err(local(source)),
             None => answer,
         }
     }
+}
+
+/// As much as is sent at a time, or everything if that is less.
+async fn first_piece(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
+    let mut piece = Vec::new();
+    reader.take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
+    Ok(piece.into())
 }
 
 impl fmt::Debug for Upload {

@@ -138,14 +138,19 @@ fn archives_and_directories_are_unpacked() {
     assert!(refused.contains("urn:problem:invalid-archive"), "{refused}");
 }
 
-/// The refusal arrives although the server does not read what is being sent.
+/// A server that refuses does not read what is sent, and closes. What fits into one piece is sent with the request, so
+/// its answer is never lost; twenty times, because it was lost one time in six.
 #[test]
-fn a_large_upload_that_is_refused_says_why() {
-    let daemon = testkit::DaemonOptions::default().arg("--token").arg("the-right-token").start(TOMBOLO);
-    let big = daemon.home().join("big.bin");
-    fs::File::create(&big).unwrap().set_len(64 << 20).unwrap();
-    let refused = api(&daemon, &["fs", "write", "w", big.to_str().unwrap(), "--token", "the-wrong-token"]);
-    assert!(refused.said(1).contains("urn:problem:unauthorized"));
+fn an_upload_that_is_refused_says_why() {
+    let daemon = Daemon::start(TOMBOLO);
+    let content = daemon.home().join("content");
+    fs::write(&content, vec![7; 100 << 10]).unwrap();
+    for _ in 0..20 {
+        let refused = api_with_input(&daemon, &["fs", "write", "no/such/file", "--no-parents"], b"x").said(1);
+        assert!(refused.contains("urn:problem:path-not-found"), "{refused}");
+        let from_file = ["fs", "write", "no/such/file", content.to_str().unwrap(), "--no-parents"];
+        assert!(api(&daemon, &from_file).said(1).contains("urn:problem:path-not-found"));
+    }
 }
 
 /// Names are somebody else's text: they cannot command the terminal.
