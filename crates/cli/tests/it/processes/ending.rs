@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::{Daemon, within};
+use testkit::{Daemon, within, within_blocking};
 
 use super::{viewer::Viewer, *};
 use crate::{check_problem, problem, secs};
@@ -62,25 +62,45 @@ async fn nobody_survives_a_delete() {
     check_problem(&problem(daemon.get(&path(&id, "")).await).await, 404, "urn:problem:process-not-found");
 }
 
-/// With followers and viewers, one of whom does not read, the daemon ends in order and leaves nobody.
+/// With followers and viewers, one of whom reads late, the daemon ends in order: everybody is told, and nobody is left.
 #[tokio::test]
 async fn the_daemon_ends_in_order_with_everything_open() {
     let daemon = Daemon::start(TOMBOLO);
     let (id, pids) = family(&daemon).await;
     let quiet = sh_on_terminal(&daemon, "echo ready; sleep 600").await;
-    let flood = sh_on_terminal(&daemon, "while :; do echo flood; done").await;
+    let flood = sh_on_terminal(&daemon, "read x; head -c 30000000 /dev/zero; touch flooded; sleep 600").await;
     let events = follow(&daemon, &id).await;
     let mut viewer = Viewer::open(&daemon, &quiet, "").await;
     viewer.shows(b"ready").await;
-    let stalled = Viewer::open(&daemon, &flood, "").await;
+    let mut late = Viewer::open(&daemon, &flood, "").await;
+    late.types(b"\n").await;
+    within_blocking(secs(20), || daemon.home().join("flooded").exists());
     let start = Instant::now();
     daemon.signal("TERM");
     assert_eq!(within(secs(10), events.rest()).await.last().unwrap().event, "exited");
     assert_eq!(viewer.text().await["type"], "exited");
     assert_eq!(viewer.closed().await, Some(1000));
+    assert_eq!(late.text().await["type"], "gap");
+    assert_eq!(late.text().await["type"], "exited");
+    assert_eq!(late.closed().await, Some(1000));
     let (code, _) = daemon.ended();
     assert_eq!(code, Some(0));
     assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
+}
+
+/// One who never reads does not hold the daemon.
+#[tokio::test]
+async fn the_daemon_ends_although_a_viewer_never_reads() {
+    let daemon = Daemon::start(TOMBOLO);
+    let flood = sh_on_terminal(&daemon, "read x; head -c 30000000 /dev/zero; touch flooded; sleep 600").await;
+    let mut stalled = Viewer::open(&daemon, &flood, "").await;
+    stalled.types(b"\n").await;
+    within_blocking(secs(20), || daemon.home().join("flooded").exists());
+    let start = Instant::now();
+    daemon.signal("TERM");
+    let (code, _) = daemon.ended();
+    assert_eq!(code, Some(0));
+    assert!(start.elapsed() < secs(9), "{:?}", start.elapsed());
     drop(stalled);
 }
