@@ -69,7 +69,7 @@ impl App {
             processes,
             sockets: Sockets::default(),
             files,
-            store: Store::new(config.data_dir.join("config")),
+            store: Store::new(&config.data_dir.join("config")),
             install: config.install,
             timeout_max: config.timeout_max,
             stall: config.stall,

@@ -27,7 +27,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new(directory: PathBuf) -> Self {
+    pub(crate) fn new(directory: &Path) -> Self {
         Self {
             mcp: Shelf::new(directory.join("mcp.json")),
             skills: Shelf::new(directory.join("skills.json")),

@@ -50,7 +50,7 @@ pub(crate) fn entry_list(page: Page) -> fs::EntryList {
     fs::EntryList { items: items.collect(), next_cursor }
 }
 
-pub(crate) fn stat(path: String, stat: files::Stat, symlink_target: Option<String>) -> fs::Stat {
+pub(crate) fn stat(path: String, stat: &files::Stat, symlink_target: Option<String>) -> fs::Stat {
     fs::Stat {
         path,
         kind: kind(stat.kind),

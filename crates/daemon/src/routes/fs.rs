@@ -179,7 +179,7 @@ async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<
         Ok::<_, files::Error>((link, app.files.stat(&path, Links::Follow)?))
     })
     .await?;
-    Ok(Json(wire::stat(query.path, stat, link)))
+    Ok(Json(wire::stat(query.path, &stat, link)))
 }
 
 /// Unpack a tar archive into a directory: all of it or nothing.

@@ -15,11 +15,11 @@ fn key(directory: &str, name: &str) -> (Directory, Name) {
 async fn an_entry_outlives_the_store_that_wrote_it() {
     let home = tempfile::tempdir().unwrap();
     let (directory, name) = key("/work/", "a");
-    let store = Store::new(home.path().into());
+    let store = Store::new(home.path());
     store.skills.write(directory.clone(), name.clone(), skill("/s")).await.unwrap();
     let mode = home.path().join("skills.json").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let again = Store::new(home.path().into());
+    let again = Store::new(home.path());
     let (same, _) = key("/work", "a");
     assert_eq!(again.skills.read(&same, &name).await.unwrap(), skill("/s"));
     again.skills.delete(same.clone(), name.clone()).await.unwrap();
@@ -32,7 +32,7 @@ async fn an_entry_outlives_the_store_that_wrote_it() {
 async fn a_corrupt_file_is_reported_and_kept() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("skills.json"), "{ not json").unwrap();
-    let store = Store::new(home.path().into());
+    let store = Store::new(home.path());
     let (directory, name) = key("/work", "a");
     let error = store.skills.write(directory.clone(), name.clone(), skill("/s")).await.unwrap_err();
     assert!(format!("{error:?}").contains("StoreCorrupt"));
