@@ -21,7 +21,7 @@ pub(crate) fn return_what_is_freed() {
     }
 }
 
-/// Returns what only the start needed: free heap, and pages of this program that were run once. A page that is needed
+/// Returns what only the start needed: free heap, and pages of code that was run once. A page that is needed
 /// again comes back from the page cache.
 #[cfg(target_env = "gnu")]
 #[expect(unsafe_code, reason = "neither the allocator nor the mapping of the program has a safe interface")]
@@ -39,19 +39,19 @@ pub(crate) fn return_what_the_start_needed() {
     }
 }
 
-/// Where this program is mapped, without what may be written.
+/// Where this program and its libraries are mapped, without what may ever be written.
 #[cfg(target_env = "gnu")]
 fn program_mappings() -> Vec<(usize, usize)> {
-    let own = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mapping = |line: &str| {
         let mut words = line.split_whitespace();
-        let (range, rights) = (words.next()?, words.next()?);
-        // The rights of relocated data are `r--p` as well, but its pages are our own: only code is told apart safely.
-        let is_code = rights == "r-xp" && words.nth(3)? == own.to_str()?;
+        let (range, rights, offset, path) = (words.next()?, words.next()?, words.next()?, words.nth(2)?);
+        // Data that was relocated is `r--p` as well, and its pages are our own. It never is at the start of the file:
+        // there are the headers and the constants.
+        let constant = rights == "r-xp" || (rights == "r--p" && offset.bytes().all(|digit| digit == b'0'));
         let (start, end) = range.split_once('-')?;
         let (start, end) = (usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?);
-        is_code.then(|| (start, end - start))
+        (constant && path.starts_with('/')).then(|| (start, end - start))
     };
     maps.lines().filter_map(mapping).collect()
 }

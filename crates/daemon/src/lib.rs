@@ -13,9 +13,10 @@ mod intake;
 mod problem;
 mod routes;
 mod server;
+mod socket;
 mod sockets;
 mod sse;
-mod stall;
+
 mod store;
 
 pub use api::document as openapi;

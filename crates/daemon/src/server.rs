@@ -22,7 +22,7 @@ use crate::{
     Access, Config, CorsConfig, InvalidConfig, api,
     app::App,
     gate::{Gate, Rules},
-    stall::StallGuard,
+    socket::Socket,
 };
 
 /// How many connections are served at a time; more wait to be accepted.
@@ -40,6 +40,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// A daemon that is ready to serve.
 pub struct Server {
     app: App,
+    router: Router,
     rules: Arc<Rules>,
     cors: Option<CorsLayer>,
     stall: Duration,
@@ -77,8 +78,10 @@ impl Server {
         if open && !config.address.ip().is_loopback() && !config.open_to_the_network {
             return Err(InvalidConfig::OpenToTheNetwork(config.address).into());
         }
+        let app = App::new(config)?;
         let server = Server {
-            app: App::new(config)?,
+            router: api::router(app.clone()),
+            app,
             rules: Arc::new(Rules::new(config)),
             cors: cors(&config.cors)?,
             stall: config.stall,
@@ -99,7 +102,6 @@ impl Bound {
     /// Serves until `stop`, then ends every process and connection.
     pub async fn serve(self, stop: CancellationToken) {
         let Self { server, listener } = self;
-        let router = api::router(server.app.clone());
         let connections = TaskTracker::new();
         let closing = CancellationToken::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -111,7 +113,7 @@ impl Bound {
             };
             match accepted {
                 Ok((socket, _)) => {
-                    let connection = server.connection(router.clone(), socket, closing.clone(), place);
+                    let connection = server.connection(socket, closing.clone(), place);
                     connections.spawn(connection);
                 }
                 Err(error) => {
@@ -136,17 +138,16 @@ impl Bound {
 impl Server {
     fn connection(
         &self,
-        router: Router,
         socket: TcpStream,
         closing: CancellationToken,
         place: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + use<> {
         // A small answer shall not wait for the acknowledgement of the one before it.
         let _ = socket.set_nodelay(true);
-        let gate = Gate { rules: self.rules.clone(), inner: router };
+        let gate = Gate { rules: self.rules.clone(), inner: self.router.clone() };
         let service = option_layer(self.cors.clone()).layer(gate);
         let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));
-        let io = TokioIo::new(StallGuard::new(socket, self.stall));
+        let io = TokioIo::new(Socket::new(socket, self.stall));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.stall)

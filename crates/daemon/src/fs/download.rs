@@ -1,10 +1,10 @@
 //! Sending a file: conditions, ranges, and pieces that are read while the one before is sent.
 
 use std::{
+    collections::VecDeque,
     fs::File,
     io,
     ops::{Bound, Range},
-    os::unix::fs::FileExt,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -20,13 +20,16 @@ use headers::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use protocol::Kind;
+use rustix::{buffer::spare_capacity, io::Errno};
 use tokio::task::JoinHandle;
 
 use crate::problem::{ApiError, Result};
 
-/// How much is read at a time. Below the allocator's threshold for mapping memory, so that pieces are reused
-/// instead of being mapped and cleared anew.
-const PIECE_BYTES: usize = 120 << 10;
+/// How much is read at a time: enough that handing it between threads does not show.
+const PIECE_BYTES: usize = 512 << 10;
+
+/// How many pieces may be on their way out before the oldest is looked at: the server holds one or two.
+const SENT_MAX: usize = 2;
 
 /// Answers with the file, or with what the conditions and the range of the request leave of it.
 pub(crate) fn response(file: File, stat: &Stat, request: &HeaderMap) -> Result<Response> {
@@ -130,11 +133,13 @@ struct Pieces {
     file: Arc<File>,
     range: Range<u64>,
     reading: Option<JoinHandle<io::Result<Bytes>>>,
+    /// Pieces on their way out, oldest first; their memory is used again once they are sent.
+    sent: VecDeque<Bytes>,
 }
 
 impl Pieces {
     fn new(file: File, range: Range<u64>) -> Self {
-        let mut pieces = Self { file: Arc::new(file), range, reading: None };
+        let mut pieces = Self { file: Arc::new(file), range, reading: None, sent: VecDeque::new() };
         pieces.read_ahead();
         pieces
     }
@@ -146,14 +151,33 @@ impl Pieces {
         let start = self.range.start;
         let length = (self.range.end - start).min(PIECE_BYTES as u64) as usize;
         self.range.start += length as u64;
-        let file = self.file.clone();
-        self.reading = Some(tokio::task::spawn_blocking(move || {
-            let mut piece = vec![0; length];
-            // A file that shrank while it was sent cannot be sent: the connection is cut, which a client notices.
-            file.read_exact_at(&mut piece, start)?;
-            Ok(Bytes::from(piece))
-        }));
+        let (file, memory) = (self.file.clone(), self.memory());
+        self.reading = Some(tokio::task::spawn_blocking(move || read(&file, start, length, memory)));
     }
+
+    /// The memory of a piece that was sent, if there is one.
+    fn memory(&mut self) -> Vec<u8> {
+        let oldest = if self.sent.len() >= SENT_MAX { self.sent.pop_front() } else { None };
+        oldest.and_then(|piece| piece.try_into_mut().ok()).map(Vec::from).unwrap_or_default()
+    }
+}
+
+/// Reads exactly `length` bytes. A file that shrank while it was sent cannot be sent: the connection is cut, which a
+/// client notices.
+fn read(file: &File, start: u64, length: usize, mut piece: Vec<u8>) -> io::Result<Bytes> {
+    piece.clear();
+    piece.reserve_exact(length);
+    while piece.len() < length {
+        let at = start + piece.len() as u64;
+        match rustix::io::pread(file, spare_capacity(&mut piece), at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    // Memory that is used again may be larger than this piece.
+    piece.truncate(length);
+    Ok(Bytes::from(piece))
 }
 
 impl HttpBody for Pieces {
@@ -164,7 +188,8 @@ impl HttpBody for Pieces {
         let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
         let piece = ready!(Pin::new(reading).poll(cx)).map_err(io::Error::other).and_then(|piece| piece);
         self.reading = None;
-        if piece.is_ok() {
+        if let Ok(piece) = &piece {
+            self.sent.push_back(piece.clone());
             self.read_ahead();
         }
         Poll::Ready(Some(piece.map(Frame::data)))

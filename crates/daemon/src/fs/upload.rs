@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How much is gathered before it is handed to a blocking thread.
-const GATHERED_BYTES: usize = 256 << 10;
+const GATHERED_BYTES: usize = 1 << 20;
 
 /// How many pieces of an archive may wait to be unpacked.
 const PIECES_MAX: usize = 16;

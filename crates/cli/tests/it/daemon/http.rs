@@ -73,6 +73,17 @@ async fn slow_requests_are_cut() {
     assert_eq!(daemon.get("/v1/health").await.status(), 200);
 }
 
+/// A refusal arrives although the client is still sending: forty large uploads without the token.
+#[tokio::test]
+async fn a_refused_upload_gets_its_answer() {
+    let daemon = DaemonOptions::default().arg("--token=correct-horse").start(TOMBOLO);
+    let body = bytes::Bytes::from(vec![b'x'; 16 << 20]);
+    for _ in 0..40 {
+        let put = daemon.request(Method::PUT, "/v1/fs/file?path=a").body(body.clone()).send().await;
+        check_problem(&problem(put.unwrap()).await, 401, "urn:problem:unauthorized");
+    }
+}
+
 /// daemon #2: on the loopback only known names and origins are answered, so that no web page can rebind its name.
 #[tokio::test]
 async fn foreign_hosts_and_origins_are_refused() {

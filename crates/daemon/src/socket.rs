@@ -1,9 +1,9 @@
-//! A connection whose peer stops reading is closed: it costs bounded memory for a bounded time.
+//! A client's socket: cut when its peer stops reading, and closed so that the last answer arrives.
 
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -13,17 +13,28 @@ use tokio::{
     time::Sleep,
 };
 
+/// How long a peer that is still sending may take to notice that it was answered.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// How much is read at a time of what nobody wants.
+const DISCARDED_BYTES: usize = 16 << 10;
+
 /// A socket that fails a write which made no progress for a while.
-pub(crate) struct StallGuard {
+///
+/// Closed while its peer is sending, a socket is reset, and the peer loses the answer that it has not read yet: a
+/// refusal of a large upload would never be seen. So what still comes is read for a moment, and thrown away.
+pub(crate) struct Socket {
     socket: TcpStream,
     patience: Duration,
     /// Runs while a write waits; there is none on a connection that flows.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Runs while we wait for a peer that is still sending.
+    lingering: Option<Pin<Box<Sleep>>>,
 }
 
-impl StallGuard {
+impl Socket {
     pub(crate) fn new(socket: TcpStream, patience: Duration) -> Self {
-        Self { socket, patience, waiting: None }
+        Self { socket, patience, waiting: None, lingering: None }
     }
 
     fn watch<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -41,9 +52,30 @@ impl StallGuard {
             }
         }
     }
+
+    /// Throws away what still comes. Ready at once if nothing does, else at the end of it or of our patience.
+    fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut bytes = [0; DISCARDED_BYTES];
+        loop {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.socket).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if buffer.filled().is_empty() => return Poll::Ready(Ok(())),
+                Poll::Ready(Err(_)) => return Poll::Ready(Ok(())),
+                Poll::Pending if self.lingering.is_none() => return Poll::Ready(Ok(())),
+                Poll::Ready(Ok(())) | Poll::Pending => {}
+            }
+            let lingering = self.lingering.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+            if lingering.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            if buffer.filled().is_empty() {
+                return Poll::Pending;
+            }
+        }
+    }
 }
 
-impl AsyncRead for StallGuard {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -53,7 +85,7 @@ impl AsyncRead for StallGuard {
     }
 }
 
-impl AsyncWrite for StallGuard {
+impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.socket).poll_write(cx, buf);
         self.watch(cx, poll)
@@ -77,6 +109,7 @@ impl AsyncWrite for StallGuard {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
+        ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
+        self.poll_discard(cx)
     }
 }
