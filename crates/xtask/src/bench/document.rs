@@ -28,6 +28,7 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   write in one. Our client does the same file work. RSS growth is the peak during the copy.
 - **Death**: the agent's last line carries the time of its writing. **Stop**: grace period 2 s.
 - **Stalled**: ten streams that are opened and not read, beside one that is.
+- *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor.
 ";
 
 pub(crate) fn render(report: &Report, table: &Table) -> String {

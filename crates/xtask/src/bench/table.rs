@@ -5,7 +5,7 @@ use super::{
     figures::Report,
 };
 
-const HEADINGS: [&str; 7] = ["measure", "ours", "floor", "peer", "ours ÷ peer", "bar", ""];
+const HEADINGS: [&str; 7] = ["measure", "ours", "floor", "peer", "ratio", "bar", ""];
 
 /// The rows that were measured.
 #[derive(Debug)]
@@ -88,17 +88,26 @@ impl Row {
     }
 
     fn cells(&self, report: &Report, verdict: &str) -> [String; 7] {
-        let ours = report.median(self.key, "ours");
-        let ratio = ours.zip(report.median(self.key, "peer")).filter(|(_, peer)| *peer != 0.0);
         [
             self.title.to_owned(),
             self.cell(report, "ours"),
             self.floors(report),
             self.cell(report, "peer"),
-            ratio.map_or_else(String::new, |(ours, peer)| number(ours / peer)),
+            self.ratio(report).map(number).unwrap_or_default(),
             self.bar(),
             verdict.to_owned(),
         ]
+    }
+
+    /// Ours to what the bar names: the floor, or the peer.
+    fn ratio(&self, report: &Report) -> Option<f64> {
+        let base = match self.bar {
+            Bar::Most(_) => return None,
+            Bar::FloorLeast(_) => self.floors.first()?,
+            Bar::Info | Bar::PeerMost(_) | Bar::PeerLeast(_) => "peer",
+        };
+        let base = report.median(self.key, base).filter(|base| *base != 0.0)?;
+        Some(report.median(self.key, "ours")? / base)
     }
 
     fn cell(&self, report: &Report, subject: &str) -> String {

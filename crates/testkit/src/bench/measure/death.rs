@@ -5,8 +5,8 @@ use std::{io, time::Duration};
 use super::millis;
 use crate::bench::{Lab, Report, Subject, clock, http, http::Connection, readers::Readers, server::message};
 
-/// How long we wait for the answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long we wait for the answer: in a full run, and in a quick one.
+const PATIENCES: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(2)];
 
 /// The last line comes before the answer, or soon after.
 const LAST_LINE: Duration = Duration::from_millis(300);
@@ -22,15 +22,17 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
 }
 
 fn one(lab: &Lab, report: &mut Report, subject: Subject) -> io::Result<()> {
+    let [full, quick] = PATIENCES;
+    let patience = lab.size(full, quick);
     let server = lab.start(subject)?;
     server.instance("dying")?;
     let stream = Readers::open(server.address(), "/v1/acp/dying", "", 1)?;
-    let mut connection = Connection::open(server.address())?.patience(PATIENCE)?;
+    let mut connection = Connection::open(server.address())?.patience(patience)?;
     let answer = connection.ask(&http::post("/v1/acp/dying", &message(2, "bench/die", "{}")));
     let answered_at = clock::now();
     let (key, name) = ("death", subject.name());
     let Ok(answer) = answer else {
-        report.note(key, name, format!("> {} s", PATIENCE.as_secs()));
+        report.note(key, name, format!("> {} s", patience.as_secs()));
         return Ok(());
     };
     let said = stream.rest(LAST_LINE)?;

@@ -25,7 +25,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     }
     let axum = FloorServer::start(&lab.own, ["axum"])?;
     let tcp = FloorServer::start(&lab.own, ["tcp"])?;
-    for _ in 0..lab.size(7, 3) {
+    for _ in 0..lab.size(7, 2) {
         for connections in CONNECTIONS {
             for (subject, server) in &servers {
                 let load = Load {
