@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
 }
 
 /// Why a request cannot wait.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Refused {
     InFlight,
     Full,

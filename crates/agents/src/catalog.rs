@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn a_users_definition_shadows_the_built_in_one() {
         let user: BTreeMap<AgentName, UserAgent> =
-            toml::from_str("[mock]\ncommand = [\"/bin/cat\", \"-u\"]\nargs = [\"-\"]\nenv = { A = \"b\" }\n").unwrap();
+            toml::from_str("[mock]\ncommand = [\"/bin/cat\", \"-u\"]\nargs = [\"-\"]\nenv = { A = \"b\" }\n")
+                .unwrap();
         let catalog = Catalog::new(Path::new("/own"), SearchPath::default(), user);
         let mock = catalog.get(&"mock".parse().unwrap()).unwrap();
         assert_eq!(mock.source, Source::User);
@@ -106,6 +107,9 @@ mod tests {
         let catalog = Catalog::new(Path::new("/no/such/program"), SearchPath::default(), BTreeMap::new());
         let mock = catalog.get(&"mock".parse().unwrap()).unwrap();
         let error = mock.plan(catalog.path()).unwrap_err();
-        assert_eq!(error.to_string(), "agent `mock` is not installed: there is no program `/no/such/program`");
+        assert_eq!(
+            error.to_string(),
+            "agent `mock` is not installed: there is no program `/no/such/program`"
+        );
     }
 }

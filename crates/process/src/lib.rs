@@ -4,7 +4,7 @@
 //! group, KILL the group and whoever left it. Everything between the two sides has a limit: lines, stdin, stderr and
 //! the wait for the end.
 //!
-//! * [`spawn`]: lines, for a child that speaks a line protocol. stdout is read in the caller's task.
+//! * [`spawn()`]: lines, for a child that speaks a line protocol. stdout is read in the caller's task.
 //! * [`spawn_raw`]: stdout and stderr as they come.
 //! * [`spawn_pty`]: the same on a terminal.
 //!

@@ -25,7 +25,15 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
     let host = host()?;
     let mut build = sh::command("cargo");
     // With a target named, the flags are not for build scripts, which have no fuzzer to report to.
-    build.args(["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir"]);
+    build.args([
+        "build",
+        "--release",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--target",
+        &host,
+        "--target-dir",
+    ]);
     sh::status(build.arg(&built).env("RUSTFLAGS", COVERAGE))?;
     for name in names {
         println!("── {name}");

@@ -31,16 +31,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     std::fs::create_dir_all(root.join("directory"))?;
     std::fs::write(root.join("file"), "content")?;
     let mut command = sh::command(program);
-    command.args([
-        "daemon",
-        "--port",
-        "0",
-        "--log",
-        "error",
-        "--timeout-max-ms",
-        "2000",
-        "--fs-root",
-    ]);
+    command.args(["daemon", "--port", "0", "--log", "error", "--timeout-max-ms", "2000", "--fs-root"]);
     command.arg(&root).arg("--data-dir").arg(home.join("data")).stdin(Stdio::null()).stdout(Stdio::piped());
     let daemon = Running(command.env("TOMBOLO_TOKEN", TOKEN).spawn()?);
     let (daemon, base) = daemon.address()?;
@@ -49,7 +40,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     drive.args(["run", "--workers", "1", "--seed", SEED, "--max-examples", EXAMPLES, "--checks", "all"]);
     // What an agent, a path or an archive must be is more than a schema can say.
     drive.args(["--exclude-checks", "positive_data_acceptance"]);
-    drive.args(["--header", &format!("Authorization: Bearer {TOKEN}"), "--request-timeout", "15"]).arg(format!("{base}/v1/openapi.json"));
+    drive
+        .args(["--header", &format!("Authorization: Bearer {TOKEN}"), "--request-timeout", "15"])
+        .arg(format!("{base}/v1/openapi.json"));
     // It leaves its own files where it is run.
     drive.current_dir(&home).env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
     let driven = sh::status(&mut drive);

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
 fn check(text: &str, expected: Result<Message<'_>, InvalidEnvelope>) {
     assert_eq!(Envelope::of_client(text.as_bytes()), expected, "{text}");
 }

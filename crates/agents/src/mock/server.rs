@@ -129,7 +129,9 @@ impl<W: Write> Server<W> {
         turn.asked = None;
         let chosen = result["outcome"]["optionId"].as_str().or(result["outcome"]["outcome"].as_str());
         let said = format!("permission answered: {}", chosen.unwrap_or("nothing"));
-        self.update(&json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": said } }))?;
+        self.update(
+            &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": said } }),
+        )?;
         self.advance()
     }
 
@@ -167,7 +169,9 @@ impl<W: Write> Server<W> {
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
-        self.update(&json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }))
+        self.update(
+            &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
+        )
     }
 
     fn tool(&mut self) -> io::Result<()> {
@@ -194,7 +198,9 @@ impl<W: Write> Server<W> {
             ],
         });
         let id = self.requests;
-        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params }))
+        self.write(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params }),
+        )
     }
 
     fn update(&mut self, update: &Value) -> io::Result<()> {

@@ -1,5 +1,7 @@
 //! `/v1/acp/{server_id}`: the acceptance list, line by line.
 
+#![allow(clippy::disallowed_methods, reason = "what is spawned here is awaited a few lines below")]
+
 mod around;
 mod clients;
 mod instances;

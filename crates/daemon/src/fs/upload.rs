@@ -49,14 +49,14 @@ pub(crate) async fn file(
     while gathered.fill(app, &mut body).await? {
         let pieces = gathered.take();
         // The next pieces arrive while these are written.
-        let writing = tokio::task::spawn_blocking(move || write(file, pieces));
+        let writing = tokio::task::spawn_blocking(move || write(file, &pieces));
         let more = gathered.fill(app, &mut body).await;
         file = writing.await.map_err(|error| ApiError::internal(&error))??;
         if !more? {
             break;
         }
     }
-    blocking(move || write(file, gathered.take())?.commit()).await
+    blocking(move || write(file, &gathered.take())?.commit()).await
 }
 
 async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) -> Result<()> {
@@ -81,7 +81,7 @@ async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) ->
     }
 }
 
-fn write(mut file: AtomicFile, pieces: Vec<Bytes>) -> std::result::Result<AtomicFile, files::Error> {
+fn write(mut file: AtomicFile, pieces: &[Bytes]) -> std::result::Result<AtomicFile, files::Error> {
     pieces.iter().try_for_each(|piece| file.write_all(piece))?;
     Ok(file)
 }
