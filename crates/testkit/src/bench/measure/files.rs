@@ -34,7 +34,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     for subject in lab.subjects() {
         servers.push((subject, lab.start(subject)?));
     }
-    for _ in 0..lab.size(3, 1) {
+    for _ in 0..lab.size(5, 1) {
         let speed = |time: Duration| size as f64 / time.as_secs_f64() / 1e6;
         report.add("files.put", "loopback", speed(loopback(lab, &source, &target)?));
         report.add("files.put", "cp", speed(plain(&source, &target)?));
