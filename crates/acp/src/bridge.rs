@@ -7,7 +7,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use journal::{Seq, Writer};
+use journal::{BatchBuilder, Seq, Writer};
 use process::{Chunk, Control, Lines, Piece, Process};
 use protocol::acp::Exit;
 use tokio::sync::{mpsc, oneshot};
@@ -31,7 +31,44 @@ const UNPARSED_LOGGED_BYTES: usize = 200;
 pub(crate) struct Bridge {
     pub(crate) instance: Arc<Instance>,
     pub(crate) journal: Writer,
-    pub(crate) asks: mpsc::Receiver<Ask>,
+    pub(crate) door: Door,
+}
+
+/// Where the bridge hears what is asked of it while its process runs.
+pub(crate) struct Door {
+    asks: mpsc::Receiver<Ask>,
+    /// The instance is being deleted.
+    stopping: bool,
+}
+
+impl Door {
+    pub(crate) fn new(asks: mpsc::Receiver<Ask>) -> Self {
+        Self { asks, stopping: false }
+    }
+
+    /// Answers the next that asks.
+    async fn answer(&mut self) {
+        match self.asks.recv().await {
+            // It runs already; whoever asked may have gone.
+            Some(Ask::Start(reply)) => drop(reply.send(Ok(()))),
+            Some(Ask::Stop) | None => self.stopping = true,
+        }
+    }
+
+    /// Waits a moment, or for somebody who asks.
+    async fn pause(&mut self) {
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = self.answer() => {}
+        }
+    }
+
+    /// Waits until readers that keep up have read what this batch takes the place of.
+    async fn let_pass(&mut self, batch: &mut BatchBuilder<'_>) {
+        while !self.stopping && batch.pushes_out(Instant::now()) {
+            self.pause().await;
+        }
+    }
 }
 
 /// Why a process is no longer bridged.
@@ -44,7 +81,7 @@ enum End {
 impl Bridge {
     /// Runs until the instance is deleted.
     pub(crate) async fn run(mut self) {
-        while let Some(Ask::Start(reply)) = self.asks.recv().await {
+        while let Some(Ask::Start(reply)) = self.door.asks.recv().await {
             let end = match self.start().await {
                 Ok(process) => {
                     // Whoever asked may have gone.
@@ -60,7 +97,7 @@ impl Bridge {
                 break;
             }
         }
-        // Dropping `asks` tells whoever waits for the stop that it is done.
+        // Dropping the door tells whoever waits for the stop that it is done.
     }
 
     async fn start(&mut self) -> Result<Process, Error> {
@@ -91,32 +128,30 @@ impl Bridge {
         end
     }
 
-    /// Reads the pipe, in batches, into the journal. While readers that move are far behind, the pipe waits.
+    /// Reads the pipe, in batches, into the journal, until the process has ended.
     async fn pump(&mut self, mut lines: Lines, control: &Control) -> End {
         let mut warnings = 0;
-        let mut paused = false;
         let mut stop = std::pin::pin!(control.stop());
-        let (mut stopping, mut stopped) = (false, false);
+        let mut stopped = false;
         loop {
             tokio::select! {
-                chunk = lines.next(), if !paused => match chunk {
-                    Some(chunk) => self.on_chunk(chunk, &mut warnings),
-                    None => return if stopping { End::Deleted } else { End::Exited },
+                chunk = lines.next() => match chunk {
+                    Some(chunk) => self.on_chunk(chunk, &mut warnings).await,
+                    None => return if self.door.stopping { End::Deleted } else { End::Exited },
                 },
-                () = tokio::time::sleep(PAUSE), if paused => {}
-                _ = &mut stop, if stopping && !stopped => stopped = true,
-                ask = self.asks.recv(), if !stopping => match ask {
-                    Some(Ask::Start(reply)) => { let _ = reply.send(Ok(())); }
-                    // What the agent says while it is being stopped is still carried.
-                    Some(Ask::Stop) | None => stopping = true,
-                },
+                () = self.door.answer(), if !self.door.stopping => {}
+                // What the agent says while it is being stopped is still carried.
+                _ = &mut stop, if self.door.stopping && !stopped => stopped = true,
             }
-            paused = !stopping && self.journal.pressed(Instant::now());
+            // Readers that move are far behind: the pipe fills, and the agent waits with it.
+            while !self.door.stopping && self.journal.pressed(Instant::now()) {
+                self.door.pause().await;
+            }
         }
     }
 
     /// Renders all lines of one read, as one batch or as many as the memory asks for.
-    fn on_chunk(&mut self, chunk: Chunk<'_>, warnings: &mut u32) {
+    async fn on_chunk(&mut self, chunk: Chunk<'_>, warnings: &mut u32) {
         let mut answers = Answers::default();
         let mut batch = self.journal.batch();
         for piece in chunk {
@@ -130,6 +165,7 @@ impl Bridge {
             };
             let room = line.len() + frame::OVERHEAD_MAX;
             if !batch.is_empty() && !batch.has_room(room) {
+                self.door.let_pass(&mut batch).await;
                 answers.send(batch.append());
                 batch = self.journal.batch();
             }
@@ -151,6 +187,7 @@ impl Bridge {
                 }
             }
         }
+        self.door.let_pass(&mut batch).await;
         answers.send(batch.append());
     }
 

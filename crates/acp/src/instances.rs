@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     Answer, Envelope, Error, Wait,
-    bridge::Bridge,
+    bridge::{Bridge, Door},
     instance::{Instance, Phase},
 };
 
@@ -139,7 +139,7 @@ impl Instances {
             spec: spec.into(),
             bridge,
         });
-        let bridge = Bridge { instance: instance.clone(), journal, asks };
+        let bridge = Bridge { instance: instance.clone(), journal, door: Door::new(asks) };
         self.inner.bridges.spawn(bridge.run());
         instance
     }

@@ -22,7 +22,7 @@ use crate::{
     Access, Config, CorsConfig, InvalidConfig, api,
     app::App,
     gate::{Gate, Rules},
-    socket::Socket,
+    socket::{self, Socket},
 };
 
 /// How many connections are served at a time; more wait to be accepted.
@@ -142,8 +142,7 @@ impl Server {
         closing: CancellationToken,
         place: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + use<> {
-        // A small answer shall not wait for the acknowledgement of the one before it.
-        let _ = socket.set_nodelay(true);
+        socket::tune(&socket);
         let gate = Gate { rules: self.rules.clone(), inner: self.router.clone() };
         let service = option_layer(self.cors.clone()).layer(gate);
         let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
@@ -18,6 +19,17 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// How much is read at a time of what nobody wants.
 const DISCARDED_BYTES: usize = 16 << 10;
+
+/// How much may wait in the system to be sent. Left alone it is megabytes, and a reader that reads steadily but slowly
+/// makes room only once in a while: it would look stalled, and be left behind.
+const UNSENT_BYTES_MAX: u32 = 128 << 10;
+
+/// Makes a socket prompt, in both directions. One that cannot be tuned still works.
+pub(crate) fn tune(socket: &TcpStream) {
+    // A small answer shall not wait for the acknowledgement of the one before it.
+    let _ = socket.set_nodelay(true);
+    let _ = SockRef::from(socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
+}
 
 /// A socket that fails a write which made no progress for a while.
 ///

@@ -1,5 +1,7 @@
 //! Rendering a batch in place.
 
+use std::time::Instant;
+
 use bytes::BytesMut;
 
 use crate::{Batch, Chunk, Frames, Seq, Writer, frames::end_of};
@@ -57,6 +59,13 @@ impl<'w> BatchBuilder<'w> {
         let end = end_of(buffer.len());
         self.writer.ends.push(end);
         seq
+    }
+
+    /// Whether appending this would take from a reader that keeps up what it has not read: the ring is small, or the
+    /// batch is large. Like [`Writer::pressed`], it is to be looked at again every millisecond or so.
+    pub fn pushes_out(&mut self, now: Instant) -> bool {
+        let (events, bytes) = (self.len() as u64, self.writer.segments.current().len() as u64);
+        events > 0 && self.writer.ring().shared.state.lock().pushes_out(now, events, bytes)
     }
 
     /// Appends what was rendered; `None` if that is nothing.

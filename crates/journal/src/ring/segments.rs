@@ -1,6 +1,6 @@
 //! The memory that batches are rendered into.
 
-use std::{collections::VecDeque, mem};
+use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
@@ -19,23 +19,28 @@ const LOOKED_AT_MAX: usize = 8;
 /// new memory is cleared by the system page by page, which costs more than rendering into it.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    current: BytesMut,
+    /// None before the first batch.
+    current: Option<BytesMut>,
     /// What is rendered now, when it is too large for a segment.
     own: Option<BytesMut>,
-    /// Segments that are full, oldest first.
+    /// Segments that are full, oldest first. Each has parts that are read or kept, so it holds no memory that would be
+    /// free without it.
     full: VecDeque<BytesMut>,
 }
 
 impl Segments {
     /// Begins a batch: what was rendered and not finished is forgotten.
     pub(super) fn begin(&mut self) {
-        self.current.clear();
         self.own = None;
+        if let Some(current) = &mut self.current {
+            current.clear();
+        }
     }
 
     /// The buffer of the batch that was begun.
     pub(super) fn current(&mut self) -> &mut BytesMut {
-        self.own.as_mut().unwrap_or(&mut self.current)
+        let shared = || BytesMut::with_capacity(SEGMENT_BYTES);
+        self.own.as_mut().unwrap_or_else(|| self.current.get_or_insert_with(shared))
     }
 
     /// Whether `additional` bytes fit beside what was rendered.
@@ -50,25 +55,22 @@ impl Segments {
         if self.has_room(additional) {
             return;
         }
-        let rendered = self.current();
+        let rendered = self.current().split();
         let needed = rendered.len().saturating_add(additional);
         if needed > SHARED_BYTES_MAX {
-            let mut own = BytesMut::with_capacity(needed);
-            own.extend_from_slice(rendered);
-            self.own = Some(own);
-            return;
+            self.own = Some(BytesMut::with_capacity(needed));
+        } else {
+            let next = self.next();
+            self.full.extend(self.current.replace(next));
         }
-        let next = self.next();
-        let full = mem::replace(&mut self.current, next);
-        self.current.extend_from_slice(&full);
-        self.retire(full);
+        self.current().extend_from_slice(&rendered);
     }
 
     /// What was rendered since `begin`.
     pub(super) fn finish(&mut self) -> Bytes {
         match self.own.take() {
             Some(own) => own.freeze(),
-            None => self.current.split().freeze(),
+            None => self.current().split().freeze(),
         }
     }
 
@@ -78,14 +80,6 @@ impl Segments {
         let free = oldest.position(|segment| segment.try_reclaim(SEGMENT_BYTES));
         let again = free.and_then(|at| self.full.remove(at));
         again.unwrap_or_else(|| BytesMut::with_capacity(SEGMENT_BYTES))
-    }
-
-    /// Keeps a segment for later. It has parts that are read, so it holds no memory that would be free without it.
-    fn retire(&mut self, mut segment: BytesMut) {
-        segment.clear();
-        if segment.capacity() > 0 {
-            self.full.push_back(segment);
-        }
     }
 }
 
@@ -109,9 +103,11 @@ mod tests {
         // The first segment is full: the next ones take others as long as a part of it is read.
         let second: Vec<_> = (0..4).map(|_| render(&mut segments, SHARED_BYTES_MAX)).collect();
         assert_ne!(second[0].as_ptr(), address);
+        assert_eq!(segments.full.len(), 1);
         drop(first);
         let third = render(&mut segments, SHARED_BYTES_MAX);
         assert_eq!(third.as_ptr(), address);
+        assert_eq!(segments.full.len(), 1, "the second took the place of the first");
         assert!(second.iter().all(|part| part.iter().all(|byte| *byte == b'x')));
     }
 

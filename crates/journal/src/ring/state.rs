@@ -121,7 +121,17 @@ impl State {
 
     /// Whether a reader that moved lately is more than half of what is kept behind.
     pub(super) fn pressed(&self, now: Instant) -> bool {
-        let (events, bytes) = (self.retention.events.get() / 2, self.retention.bytes.get() / 2);
+        self.left_behind(now, self.retention.events.get() / 2, self.retention.bytes.get() / 2)
+    }
+
+    /// Whether so many frames more would take from a reader that moved lately what it has not read.
+    pub(super) fn pushes_out(&self, now: Instant, events: u64, bytes: u64) -> bool {
+        let Retention { events: events_max, bytes: bytes_max } = self.retention;
+        self.left_behind(now, events_max.get().saturating_sub(events), bytes_max.get().saturating_sub(bytes))
+    }
+
+    /// Whether a reader that moved lately is more than this behind.
+    fn left_behind(&self, now: Instant, events: u64, bytes: u64) -> bool {
         self.slots.iter().any(|slot| {
             now.saturating_duration_since(slot.moved_at) < MOVING
                 && (self.newest.since(slot.position) > events
