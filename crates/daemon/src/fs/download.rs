@@ -7,7 +7,7 @@ use std::{
     ops::{Bound, Range},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use axum::{body::Body, response::Response};
@@ -20,10 +20,10 @@ use headers::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use protocol::Kind;
-use rustix::{buffer::spare_capacity, io::Errno};
+use rustix::io::{Errno, ReadWriteFlags};
 use tokio::task::JoinHandle;
 
-use crate::problem::{ApiError, Result};
+use crate::problem::{self, ApiError};
 
 /// How much is read at a time: enough that handing it between threads does not show.
 const PIECE_BYTES: usize = 512 << 10;
@@ -32,7 +32,7 @@ const PIECE_BYTES: usize = 512 << 10;
 const SENT_MAX: usize = 2;
 
 /// Answers with the file, or with what the conditions and the range of the request leave of it.
-pub(crate) fn response(file: File, stat: &Stat, request: &HeaderMap) -> Result<Response> {
+pub(crate) fn response(file: File, stat: &Stat, request: &HeaderMap) -> problem::Result<Response> {
     let etag = etag(stat)?;
     let modified = LastModified::from(stat.modified);
     let mut response = match verdict(request, &etag, stat)? {
@@ -59,7 +59,7 @@ enum Verdict {
     Part(Range<u64>),
 }
 
-fn verdict(request: &HeaderMap, etag: &ETag, stat: &Stat) -> Result<Verdict> {
+fn verdict(request: &HeaderMap, etag: &ETag, stat: &Stat) -> problem::Result<Verdict> {
     let modified = LastModified::from(stat.modified);
     let failed = request.typed_get::<IfMatch>().is_some_and(|condition| !condition.precondition_passes(etag))
         || request
@@ -108,7 +108,7 @@ fn unsatisfiable(stat: &Stat) -> ApiError {
 }
 
 /// The validator of a file, as a header has it.
-pub(crate) fn etag(stat: &Stat) -> Result<ETag> {
+pub(crate) fn etag(stat: &Stat) -> problem::Result<ETag> {
     format!("\"{}\"", stat.etag()).parse().map_err(|error| ApiError::internal(&error))
 }
 
@@ -128,31 +128,35 @@ fn with_status(body: Body, status: StatusCode) -> Response {
     response
 }
 
-/// The pieces of a file; the next one is read on a blocking thread while this one is sent.
+/// The pieces of a file. What the system has in memory is read at once; for the rest a blocking thread waits.
 struct Pieces {
     file: Arc<File>,
     range: Range<u64>,
-    reading: Option<JoinHandle<io::Result<Bytes>>>,
+    waiting: Option<JoinHandle<io::Result<Bytes>>>,
     /// Pieces on their way out, oldest first; their memory is used again once they are sent.
     sent: VecDeque<Bytes>,
 }
 
 impl Pieces {
     fn new(file: File, range: Range<u64>) -> Self {
-        let mut pieces = Self { file: Arc::new(file), range, reading: None, sent: VecDeque::new() };
-        pieces.read_ahead();
-        pieces
+        Self { file: Arc::new(file), range, waiting: None, sent: VecDeque::new() }
     }
 
-    fn read_ahead(&mut self) {
-        if self.range.is_empty() {
-            return;
-        }
+    /// The next piece, or who waits for it.
+    fn next(&mut self) -> Result<Bytes, JoinHandle<io::Result<Bytes>>> {
         let start = self.range.start;
         let length = (self.range.end - start).min(PIECE_BYTES as u64) as usize;
         self.range.start += length as u64;
-        let (file, memory) = (self.file.clone(), self.memory());
-        self.reading = Some(tokio::task::spawn_blocking(move || read(&file, start, length, memory)));
+        let mut piece = self.memory();
+        piece.resize(length, 0);
+        let Err((have, _)) = read(&self.file, start, &mut piece, 0, ReadWriteFlags::NOWAIT) else {
+            return Ok(piece.into());
+        };
+        let file = self.file.clone();
+        Err(tokio::task::spawn_blocking(move || {
+            let read = read(&file, start, &mut piece, have, ReadWriteFlags::empty());
+            read.map(|()| piece.into()).map_err(|(_, errno)| errno.into())
+        }))
     }
 
     /// The memory of a piece that was sent, if there is one.
@@ -162,22 +166,25 @@ impl Pieces {
     }
 }
 
-/// Reads exactly `length` bytes. A file that shrank while it was sent cannot be sent: the connection is cut, which a
-/// client notices.
-fn read(file: &File, start: u64, length: usize, mut piece: Vec<u8>) -> io::Result<Bytes> {
-    piece.clear();
-    piece.reserve_exact(length);
-    while piece.len() < length {
-        let at = start + piece.len() as u64;
-        match rustix::io::pread(file, spare_capacity(&mut piece), at) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
+/// Reads until `piece` is full, or tells how far it came. A file that shrank while it was sent cannot be sent: the
+/// connection is cut, which a client notices.
+fn read(
+    file: &File,
+    start: u64,
+    piece: &mut [u8],
+    mut have: usize,
+    flags: ReadWriteFlags,
+) -> Result<(), (usize, Errno)> {
+    while have < piece.len() {
+        let rest = &mut [io::IoSliceMut::new(&mut piece[have..])];
+        match rustix::io::preadv2(file, rest, start + have as u64, flags) {
+            Ok(0) => return Err((have, Errno::IO)),
+            Ok(more) => have += more,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err((have, errno)),
         }
     }
-    // Memory that is used again may be larger than this piece.
-    piece.truncate(length);
-    Ok(Bytes::from(piece))
+    Ok(())
 }
 
 impl HttpBody for Pieces {
@@ -185,17 +192,30 @@ impl HttpBody for Pieces {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
-        let piece = ready!(Pin::new(reading).poll(cx)).map_err(io::Error::other).and_then(|piece| piece);
-        self.reading = None;
-        if let Ok(piece) = &piece {
-            self.sent.push_back(piece.clone());
-            self.read_ahead();
-        }
-        Poll::Ready(Some(piece.map(Frame::data)))
+        let mut waiting = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None if self.range.is_empty() => return Poll::Ready(None),
+            None => match self.next() {
+                Ok(piece) => return Poll::Ready(Some(Ok(self.send(piece)))),
+                Err(waiting) => waiting,
+            },
+        };
+        let Poll::Ready(piece) = Pin::new(&mut waiting).poll(cx) else {
+            self.waiting = Some(waiting);
+            return Poll::Pending;
+        };
+        let piece = piece.map_err(io::Error::other).and_then(|piece| piece);
+        Poll::Ready(Some(piece.map(|piece| self.send(piece))))
     }
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
+    }
+}
+
+impl Pieces {
+    fn send(&mut self, piece: Bytes) -> Frame<Bytes> {
+        self.sent.push_back(piece.clone());
+        Frame::data(piece)
     }
 }

@@ -6,11 +6,12 @@ use bytes::{Bytes, BytesMut};
 
 /// The size of one piece of memory that batches share.
 ///
-/// Pieces of one size go back to the system one by one; an allocation per batch leaves twice the memory in use.
-pub const SEGMENT_BYTES: usize = 256 * 1024;
+/// Pieces of one size go back to the system one by one; an allocation per batch leaves twice the memory in use. Smaller
+/// ones would not be mapped on their own, larger ones leave more unused in a small ring.
+pub const SEGMENT_BYTES: usize = 128 * 1024;
 
 /// A batch that is larger gets memory of its own, so that it does not leave much of a segment unused.
-const SHARED_BYTES_MAX: usize = SEGMENT_BYTES / 4;
+const SHARED_BYTES_MAX: usize = SEGMENT_BYTES / 2;
 
 /// How many full segments are looked at, oldest first, for one that nobody reads any more.
 const LOOKED_AT_MAX: usize = 8;
@@ -98,10 +99,10 @@ mod tests {
     #[test]
     fn a_segment_is_used_again_when_nobody_reads_it() {
         let mut segments = Segments::default();
-        let first: Vec<_> = (0..4).map(|_| render(&mut segments, SHARED_BYTES_MAX)).collect();
+        let first: Vec<_> = (0..2).map(|_| render(&mut segments, SHARED_BYTES_MAX)).collect();
         let address = first[0].as_ptr();
         // The first segment is full: the next ones take others as long as a part of it is read.
-        let second: Vec<_> = (0..4).map(|_| render(&mut segments, SHARED_BYTES_MAX)).collect();
+        let second: Vec<_> = (0..2).map(|_| render(&mut segments, SHARED_BYTES_MAX)).collect();
         assert_ne!(second[0].as_ptr(), address);
         assert_eq!(segments.full.len(), 1);
         drop(first);
