@@ -1,9 +1,15 @@
 //! What `files` says, in the words of the wire.
 
-use std::time::SystemTime;
+use std::{
+    ffi::OsString,
+    fmt,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    time::SystemTime,
+};
 
 use files::{FileKind, Page};
 use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
 use protocol::fs;
 use serde::Deserialize;
 
@@ -38,6 +44,27 @@ impl TryFrom<usize> for PageSize {
     }
 }
 
+/// A name in a directory as a cursor: as it is, but that bytes which are no text are written as `%FF`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "String")]
+pub(crate) struct Cursor(pub(crate) OsString);
+
+impl From<String> for Cursor {
+    fn from(text: String) -> Self {
+        Self(OsString::from_vec(percent_decode_str(&text).collect()))
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.as_bytes().utf8_chunks() {
+            f.write_str(&chunk.valid().replace('%', "%25"))?;
+            chunk.invalid().iter().try_for_each(|byte| write!(f, "%{byte:02X}"))?;
+        }
+        Ok(())
+    }
+}
+
 pub(crate) fn entry_list(page: Page) -> fs::EntryList {
     let items = page.items.into_iter().map(|entry| fs::Entry {
         name: entry.name,
@@ -46,7 +73,7 @@ pub(crate) fn entry_list(page: Page) -> fs::EntryList {
         size: entry.size,
         modified_at: timestamp(entry.modified),
     });
-    let next_cursor = page.next.map(|name| name.to_string_lossy().into_owned());
+    let next_cursor = page.next.map(|name| Cursor(name).to_string());
     fs::EntryList { items: items.collect(), next_cursor }
 }
 
@@ -73,4 +100,18 @@ fn kind(kind: FileKind) -> fs::Kind {
 
 fn timestamp(time: SystemTime) -> Option<Timestamp> {
     Timestamp::try_from(time).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_cursor_and_back() {
+        for name in [&b"plain"[..], b"100%", b"%25", "é 😀".as_bytes(), b"\xff\xfe", b"a\xc3"] {
+            let cursor = Cursor(OsString::from_vec(name.to_vec()));
+            assert_eq!(Cursor::from(cursor.to_string()), cursor);
+        }
+        assert_eq!(Cursor(OsString::from("plain é")).to_string(), "plain é");
+    }
 }

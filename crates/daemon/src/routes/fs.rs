@@ -1,7 +1,5 @@
 //! `/v1/fs`: files and directories of the sandbox.
 
-use std::ffi::OsString;
-
 use axum::{
     Json,
     body::Body,
@@ -51,7 +49,8 @@ struct EntriesQuery {
     #[param(min_length = 1, max_length = 4096)]
     path: String,
     /// Only names after this one: the `nextCursor` of the page before.
-    after: Option<String>,
+    #[param(value_type = Option<String>)]
+    after: Option<wire::Cursor>,
     /// How many entries at most.
     #[param(value_type = Option<u64>, minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<wire::PageSize>,
@@ -64,7 +63,7 @@ struct EntriesQuery {
 )]
 async fn entries(State(app): State<App>, Query(query): Query<EntriesQuery>) -> Result<Json<EntryList>> {
     let path = VirtualPath::parse(&query.path)?;
-    let after = query.after.map(OsString::from);
+    let after = query.after.map(|cursor| cursor.0);
     let limit = query.limit.unwrap_or_default().get();
     let page = blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
     Ok(Json(wire::entry_list(page)))

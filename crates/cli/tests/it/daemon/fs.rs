@@ -78,6 +78,33 @@ async fn files_are_written_read_moved_and_removed() {
     check_problem(&problem(put(&daemon, "taken/below", "x").await).await, 409, "urn:problem:path-conflict");
 }
 
+/// daemon #10: a directory is listed page by page without a loss, whatever the names are made of.
+#[tokio::test]
+async fn pages_of_odd_names_lose_nothing() {
+    use std::os::unix::ffi::OsStrExt;
+    let daemon = Daemon::start(TOMBOLO);
+    let names = [&b"a"[..], b"b%", b"c\xff1", b"c\xff2", b"d"];
+    let odd = daemon.home().join("odd");
+    std::fs::create_dir(&odd).unwrap();
+    for name in names {
+        std::fs::write(odd.join(std::ffi::OsStr::from_bytes(name)), "").unwrap();
+    }
+    let (mut seen, mut after) = (0, None);
+    loop {
+        let mut get = daemon.request(Method::GET, "/v1/fs/entries").query(&[("path", "odd"), ("limit", "1")]);
+        if let Some(after) = &after {
+            get = get.query(&[("after", after)]);
+        }
+        let page: Value = get.send().await.unwrap().json().await.unwrap();
+        seen += page["items"].as_array().unwrap().len();
+        match page["nextCursor"].as_str() {
+            Some(next) => after = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(seen, names.len());
+}
+
 /// daemon #11: parts and conditions of a `GET`, conditions of a `PUT`.
 #[tokio::test]
 async fn ranges_and_conditions_hold() {
