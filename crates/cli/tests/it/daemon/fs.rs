@@ -97,6 +97,7 @@ async fn pages_of_odd_names_lose_nothing() {
         }
         let page: Value = get.send().await.unwrap().json().await.unwrap();
         seen += page["items"].as_array().unwrap().len();
+        assert!(seen <= names.len(), "a page came twice");
         match page["nextCursor"].as_str() {
             Some(next) => after = Some(next.to_owned()),
             None => break,
