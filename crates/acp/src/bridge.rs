@@ -10,7 +10,10 @@ use jiff::Timestamp;
 use journal::{BatchBuilder, Seq, Writer};
 use process::{Chunk, Control, Lines, Piece, Process};
 use protocol::acp::Exit;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::MissedTickBehavior,
+};
 use tracing::{debug, info, warn};
 
 use crate::{
@@ -21,6 +24,9 @@ use crate::{
 
 /// How often a paused pipe looks whether its readers have caught up.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// How long an agent is silent before what it said is packed.
+const REST: Duration = Duration::from_millis(100);
 
 /// How many unparsed lines of one process are worth a warning; a chatty program would fill the log.
 const UNPARSED_WARNINGS_MAX: u32 = 10;
@@ -133,15 +139,28 @@ impl Bridge {
         let mut warnings = 0;
         let mut stop = std::pin::pin!(control.stop());
         let mut stopped = false;
+        // Ticks only while there is something to pack: a timer set anew by each line would cost more than the line.
+        let mut rest = tokio::time::interval(REST);
+        rest.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut spoke = false;
         loop {
             tokio::select! {
                 chunk = lines.next() => match chunk {
-                    Some(chunk) => self.on_chunk(chunk, &mut warnings).await,
+                    Some(chunk) => {
+                        spoke = true;
+                        self.on_chunk(chunk, &mut warnings).await;
+                    }
                     None => return if self.door.stopping { End::Deleted } else { End::Exited },
                 },
                 () = self.door.answer(), if !self.door.stopping => {}
                 // What the agent says while it is being stopped is still carried.
                 _ = &mut stop, if self.door.stopping && !stopped => stopped = true,
+                _ = rest.tick(), if self.journal.packable() => {
+                    // In small steps, so that the agent is heard in between.
+                    if !std::mem::take(&mut spoke) && self.journal.pack() {
+                        rest.reset_immediately();
+                    }
+                }
             }
             // Readers that move are far behind: the pipe fills, and the agent waits with it.
             while !self.door.stopping && self.journal.pressed(Instant::now()) {

@@ -55,6 +55,11 @@ impl Batch {
         self.frames.bytes().slice(self.offset_after(seq)..)
     }
 
+    /// The frames as plain slices, in order.
+    pub(crate) fn slices(&self) -> impl Iterator<Item = &[u8]> {
+        self.frames.slices()
+    }
+
     /// How many frames lie at or before `seq`.
     pub(crate) fn skip_to(&self, seq: Seq) -> usize {
         seq.since(self.first.before()).min(self.len() as u64) as usize

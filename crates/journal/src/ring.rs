@@ -1,16 +1,18 @@
 //! The journal in memory: bounded in events and bytes, one writer, any number of readers.
 //!
 //! One lock guards the batches and one slot per reader; it is held for a few lines and never across an await. Readers
-//! share the batches, so a delivery is a reference and a slice. Wakers run and memory is freed outside the lock.
+//! share the batches, so a delivery is a reference and a slice. Wakers run and memory is freed outside the lock. When
+//! the writer rests, old batches are packed; a reader that replays them unpacks its own.
 
 mod builder;
+mod packed;
 mod reader;
 mod segments;
 mod slots;
 mod state;
 mod writer;
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -69,21 +71,19 @@ impl Ring {
     /// # Errors
     /// For [`Start::After`]: [`Error::Unknown`] and [`Error::Expired`]. The other starts always succeed.
     pub fn reader(&self, from: Start) -> Result<Reader, Error> {
-        let now = Instant::now();
         let mut state = self.shared.state.lock();
         let (position, gap) = crate::error::place(&state.bounds(self.shared.epoch), from)?;
         let read = state.bytes_through(position);
-        let key = state.slots.insert(Slot { position, read, gap, moved_at: now, waker: None });
+        let key = state.slots.insert(Slot::new(position, read, gap));
         drop(state);
         Ok(Reader::new(self.clone(), key))
     }
 
     /// A reader at `position`, wherever that is: before the ring it begins with a gap, beyond it waits.
     pub(crate) fn reader_at(&self, position: Seq) -> Reader {
-        let now = Instant::now();
         let mut state = self.shared.state.lock();
         let read = state.bytes_through(position);
-        let key = state.slots.insert(Slot { position, read, gap: false, moved_at: now, waker: None });
+        let key = state.slots.insert(Slot::new(position, read, false));
         drop(state);
         Reader::new(self.clone(), key)
     }

@@ -3,11 +3,15 @@
 use std::{
     convert::Infallible,
     future::poll_fn,
+    sync::Arc,
     task::{Context, Poll},
     time::Instant,
 };
 
-use crate::{Cursor, Follow, Item, Ring, Seq};
+use crate::{
+    Chunk, Cursor, Follow, Gap, Item, Ring, Seq,
+    ring::{packed::Stored, state::Taken},
+};
 
 /// Follows a ring from one position on. Dropping it frees its place.
 #[derive(Debug)]
@@ -27,8 +31,9 @@ impl Reader {
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Item>> {
         let now = Instant::now();
         let mut state = self.ring.shared.state.lock();
-        if let Some(item) = state.take(self.key, now) {
-            return Poll::Ready(Some(item));
+        if let Some(taken) = state.take(self.key, now) {
+            drop(state);
+            return Poll::Ready(Some(item(taken)));
         }
         if state.sealed || state.closed {
             return Poll::Ready(None);
@@ -59,6 +64,22 @@ impl Reader {
             slot.read = read;
         }
     }
+}
+
+fn item(taken: Taken) -> Item {
+    let (position, stored) = match taken {
+        Taken::Gap(gap) => return Item::Gap(gap),
+        Taken::After { position, stored } => (position, stored),
+    };
+    let batch = match stored {
+        Stored::Plain(batch) => batch,
+        Stored::Packed(packed) => match packed.unpack() {
+            Ok(batch) => Arc::new(batch),
+            // We packed it ourselves, so this cannot be; if it is, it is not passed over in silence.
+            Err(_) => return Item::Gap(Gap { oldest: packed.last().next(), newest: packed.last() }),
+        },
+    };
+    Item::Frames(Chunk::after(position, batch))
 }
 
 impl Drop for Reader {

@@ -75,6 +75,11 @@ impl Segments {
         }
     }
 
+    /// Gives the segments back that nobody reads any more.
+    pub(super) fn forget_free(&mut self) {
+        self.full.retain_mut(|segment| !segment.try_reclaim(SEGMENT_BYTES));
+    }
+
     /// An empty segment: one that nobody reads any more, or a new one.
     fn next(&mut self) -> BytesMut {
         let mut oldest = self.full.iter_mut().take(LOOKED_AT_MAX);

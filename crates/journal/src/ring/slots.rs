@@ -12,6 +12,16 @@ use crate::Seq;
 /// Long enough for a browser's hiccup; short enough that a stalled reader is not felt.
 pub const MOVING: Duration = Duration::from_millis(250);
 
+/// For how long a reader that was never seen to read may hold the writer once nobody moves any more: what it took may
+/// all lie in the system's buffers, with nobody behind them.
+pub(super) const UNSEEN: Duration = Duration::from_millis(40);
+
+/// More than the system's buffers take for somebody who does not read.
+pub(super) const SEEN_BYTES: u64 = 1024 * 1024;
+
+/// A reader that takes more after a pause like this has made room by reading.
+pub(super) const SEEN_PAUSE: Duration = Duration::from_millis(5);
+
 /// One reader.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -23,8 +33,18 @@ pub(super) struct Slot {
     pub(super) gap: bool,
     /// When it last took something, or found that there is something after it had taken everything.
     pub(super) moved_at: Instant,
+    /// The bytes that it took.
+    taken: u64,
+    /// Somebody reads what it takes.
+    seen: bool,
     /// Set while it waits: it has taken everything there is.
     pub(super) waker: Option<Waker>,
+}
+
+impl Slot {
+    pub(super) fn new(position: Seq, read: u64, gap: bool) -> Slot {
+        Slot { position, read, gap, moved_at: Instant::now(), taken: 0, seen: false, waker: None }
+    }
 }
 
 /// All readers, by a key that stays theirs until they are removed.
@@ -34,6 +54,8 @@ pub(super) struct Slots {
     free: Vec<usize>,
     /// How many have a waker, so that an append nobody waits for need not look.
     waiting: usize,
+    /// When any of them last took something.
+    moved_at: Option<Instant>,
 }
 
 impl Slots {
@@ -63,8 +85,25 @@ impl Slots {
         self.slots.get_mut(key)?.as_mut()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().flatten()
+    /// Notes that the reader `key` took so many bytes, and now stands at `position`.
+    pub(super) fn moved(&mut self, key: usize, taken: usize, (position, read): (Seq, u64), now: Instant) {
+        self.moved_at = Some(now);
+        let Some(slot) = self.get_mut(key) else { return };
+        slot.taken += taken as u64;
+        slot.seen |= slot.taken > SEEN_BYTES || now.saturating_duration_since(slot.moved_at) > SEEN_PAUSE;
+        (slot.position, slot.read, slot.moved_at) = (position, read, now);
+    }
+
+    /// The readers that keep up: they moved lately, and somebody was seen to read what they take. Of the others it
+    /// is not known until the readers beside them have had their turn.
+    pub(super) fn keeping_up(&self, now: Instant) -> impl Iterator<Item = &Slot> {
+        let since = move |at: Instant| now.saturating_duration_since(at);
+        let all_rest = self.moved_at.is_some_and(|at| since(at) >= UNSEEN);
+        let keeps_up = move |slot: &&Slot| {
+            let moved = since(slot.moved_at);
+            moved < MOVING && (slot.seen || !all_rest || moved < UNSEEN)
+        };
+        self.slots.iter().flatten().filter(keeps_up)
     }
 
     /// Notes who is to be woken for `key`; what it returns must be dropped outside the lock.

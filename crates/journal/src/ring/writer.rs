@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, ops::RangeInclusive, sync::Arc, task::Waker, time::Instant};
 
-use super::{segments::Segments, state::Kept};
+use super::{packed::Packed, segments::Segments, state::Kept};
 use crate::{Append, Batch, BatchBuilder, Chunk, Frames, Ring, Seq};
 
 /// Appends to a ring. It never waits; dropping it seals the ring for good.
@@ -76,6 +76,29 @@ impl Writer {
     /// that waited for an append counts as moving when it comes.
     pub fn pressed(&self, now: Instant) -> bool {
         self.ring.shared.state.lock().pressed(now)
+    }
+
+    /// Whether there is enough to [`pack`](Writer::pack).
+    pub fn packable(&self) -> bool {
+        self.ring.shared.state.lock().packable()
+    }
+
+    /// Packs some of the oldest frames that are not packed yet, and answers whether there are more. It takes a fraction of a
+    /// millisecond: it is to be called again and again while nothing is appended.
+    pub fn pack(&mut self) -> bool {
+        if !self.packable() {
+            return false;
+        }
+        let block = self.ring.shared.state.lock().to_pack();
+        let packed = Packed::of(&block);
+        self.ring.shared.state.lock().pack(&block, packed, &mut self.gone);
+        drop(block);
+        self.gone.clear();
+        let more = self.packable();
+        if !more {
+            self.segments.forget_free();
+        }
+        more
     }
 
     /// Nothing more is to come for now: a reader that has read everything is at the end.

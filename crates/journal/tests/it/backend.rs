@@ -19,6 +19,8 @@ pub(crate) trait Backend: Sized + 'static {
     fn open(&mut self, retention: Retention) -> impl Future<Output = (Self::Writer, Self::Journal)>;
     /// As if the process had ended and started again.
     fn restart(&mut self);
+    /// Does what is done while nothing is appended.
+    fn rest(_writer: &mut Self::Writer) {}
 }
 
 pub(crate) struct Memory;
@@ -37,6 +39,10 @@ impl Backend for Memory {
     }
 
     fn restart(&mut self) {}
+
+    fn rest(writer: &mut Writer) {
+        while writer.pack() {}
+    }
 }
 
 pub(crate) struct Sqlite {

@@ -13,6 +13,8 @@ enum Step {
     Read,
     /// Drop the reader and come back with its cursor.
     Cut,
+    /// Nothing happens for a while, and what is kept may be packed.
+    Rest,
     /// End the process and start it again.
     Restart,
 }
@@ -20,7 +22,9 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => vec(0usize..40, 1..6).prop_map(Step::Append),
+        2 => vec(10_000usize..40_000, 1..4).prop_map(Step::Append),
         6 => Just(Step::Read),
+        2 => Just(Step::Rest),
         3 => Just(Step::Cut),
         1 => Just(Step::Restart),
     ];
@@ -75,7 +79,7 @@ impl Model {
 
 async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
     let mut backend = B::start();
-    let retention = keep(keep_events, 1_000_000);
+    let retention = keep(keep_events, 100_000_000);
     let (mut writer, mut journal) = backend.open(retention).await;
     let mut reader = journal.reader(Start::Oldest).unwrap();
     let mut model = Model { frames: Vec::new(), keep: keep_events, position: 0 };
@@ -92,6 +96,7 @@ async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
                 model.read(reader.next().await.unwrap().unwrap())
             }
             Step::Read => {}
+            Step::Rest => B::rest(&mut writer),
             Step::Cut => {
                 let cursor = reader.cursor();
                 assert_eq!(cursor.seq.get(), model.position);
