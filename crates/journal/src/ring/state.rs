@@ -140,7 +140,7 @@ impl State {
     }
 
     /// The oldest batches that are to be packed together; empty when there is too little of them.
-    pub(super) fn to_pack(&mut self) -> Vec<Arc<Batch>> {
+    pub(super) fn next_block(&mut self) -> Vec<Arc<Batch>> {
         let mut block = Vec::new();
         let mut bytes = 0;
         let bytes_max = self.block_bytes_max();

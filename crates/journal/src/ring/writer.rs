@@ -89,7 +89,7 @@ impl Writer {
         if !self.packable() {
             return false;
         }
-        let block = self.ring.shared.state.lock().to_pack();
+        let block = self.ring.shared.state.lock().next_block();
         let packed = Packed::of(&block);
         self.ring.shared.state.lock().pack(&block, packed, &mut self.gone);
         drop(block);
