@@ -142,12 +142,12 @@ impl Bridge {
         // Ticks only while there is something to pack: a timer set anew by each line would cost more than the line.
         let mut rest = tokio::time::interval(REST);
         rest.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut spoke = false;
+        let (mut spoke, mut packing) = (false, false);
         loop {
             tokio::select! {
                 chunk = lines.next() => match chunk {
                     Some(chunk) => {
-                        spoke = true;
+                        (spoke, packing) = (true, false);
                         self.on_chunk(chunk, &mut warnings).await;
                     }
                     None => return if self.door.stopping { End::Deleted } else { End::Exited },
@@ -155,12 +155,9 @@ impl Bridge {
                 () = self.door.answer(), if !self.door.stopping => {}
                 // What the agent says while it is being stopped is still carried.
                 _ = &mut stop, if self.door.stopping && !stopped => stopped = true,
-                _ = rest.tick(), if self.journal.packable() => {
-                    // In small steps, so that the agent is heard in between.
-                    if !std::mem::take(&mut spoke) && self.journal.pack() {
-                        rest.reset_immediately();
-                    }
-                }
+                _ = rest.tick(), if !packing && self.journal.packable() => packing = !std::mem::take(&mut spoke),
+                // In small steps, so that the agent and everybody else is heard in between.
+                () = tokio::task::yield_now(), if packing => packing = self.journal.pack(),
             }
             // Readers that move are far behind: the pipe fills, and the agent waits with it.
             while !self.door.stopping && self.journal.pressed(Instant::now()) {

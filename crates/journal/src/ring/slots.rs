@@ -56,6 +56,8 @@ pub(super) struct Slots {
     waiting: usize,
     /// When any of them last took something.
     moved_at: Option<Instant>,
+    /// The last such time that was followed by a while in which nobody did.
+    rested_at: Option<Instant>,
 }
 
 impl Slots {
@@ -95,13 +97,15 @@ impl Slots {
     }
 
     /// The readers that keep up: they moved lately, and somebody was seen to read what they take. Of the others it
-    /// is not known until the readers beside them have had their turn.
-    pub(super) fn keeping_up(&self, now: Instant) -> impl Iterator<Item = &Slot> {
-        let since = move |at: Instant| now.saturating_duration_since(at);
-        let all_rest = self.moved_at.is_some_and(|at| since(at) >= UNSEEN);
+    /// is not known until the readers beside them have had their turn, and nobody has moved for a while.
+    pub(super) fn keeping_up(&mut self, now: Instant) -> impl Iterator<Item = &Slot> {
+        if self.moved_at.is_some_and(|at| now.saturating_duration_since(at) >= UNSEEN) {
+            self.rested_at = self.moved_at;
+        }
+        let rested_at = self.rested_at;
         let keeps_up = move |slot: &&Slot| {
-            let moved = since(slot.moved_at);
-            moved < MOVING && (slot.seen || !all_rest || moved < UNSEEN)
+            let unknown = rested_at.is_none_or(|rested_at| slot.moved_at > rested_at);
+            now.saturating_duration_since(slot.moved_at) < MOVING && (slot.seen || unknown)
         };
         self.slots.iter().flatten().filter(keeps_up)
     }

@@ -183,20 +183,21 @@ impl State {
     }
 
     /// Whether a reader that moved lately is more than half of what is kept behind.
-    pub(super) fn pressed(&self, now: Instant) -> bool {
+    pub(super) fn pressed(&mut self, now: Instant) -> bool {
         self.left_behind(now, self.retention.events.get() / 2, self.retention.bytes.get() / 2)
     }
 
     /// Whether so many frames more would take from a reader that moved lately what it has not read.
-    pub(super) fn pushes_out(&self, now: Instant, events: u64, bytes: u64) -> bool {
+    pub(super) fn pushes_out(&mut self, now: Instant, events: u64, bytes: u64) -> bool {
         let Retention { events: events_max, bytes: bytes_max } = self.retention;
         self.left_behind(now, events_max.get().saturating_sub(events), bytes_max.get().saturating_sub(bytes))
     }
 
     /// Whether a reader that keeps up is more than this behind.
-    fn left_behind(&self, now: Instant, events: u64, bytes: u64) -> bool {
-        self.slots.keeping_up(now).any(|slot| {
-            self.newest.since(slot.position) > events || self.appended.saturating_sub(slot.read) > bytes
-        })
+    fn left_behind(&mut self, now: Instant, events: u64, bytes: u64) -> bool {
+        let (newest, appended) = (self.newest, self.appended);
+        self.slots
+            .keeping_up(now)
+            .any(|slot| newest.since(slot.position) > events || appended.saturating_sub(slot.read) > bytes)
     }
 }

@@ -15,8 +15,8 @@ const LARGE_RING_BYTES: u64 = 64 << 20;
 /// Touches the code and the stacks that a flood needs.
 const WARM_UP: Flood = Flood { from: 0, count: 64, bytes: 200, per_second: 0 };
 
-/// Memory may take a moment to go back.
-const SETTLE: Duration = Duration::from_millis(300);
+/// Memory may take a moment to go back, and ours packs what it keeps once the agent rests.
+const SETTLE: Duration = Duration::from_secs(1);
 
 /// How long a server may take to delete an instance.
 const DELETE_PATIENCE: Duration = Duration::from_secs(1);

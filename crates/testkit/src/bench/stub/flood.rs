@@ -14,6 +14,9 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// How often a paced flood writes what is due.
 const TICK: Duration = Duration::from_millis(1);
 
+/// A line break is written so often, as agents do.
+const ROW_BYTES: usize = 40;
+
 const OPENING: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"#;
 const TEXT: &[u8] = br#","text":""#;
 const CLOSING: &[u8] = b"\"}}\n";
@@ -53,9 +56,11 @@ impl Flood {
     /// # Errors
     /// If nobody reads.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let (line, digits) = self.line();
+        let mut noise = Noise(1);
+        let (line, digits) = self.line(&mut noise);
         let lines_max = if self.per_second > 0 { 1 } else { (BLOCK_BYTES / line.len()).max(1) };
-        let mut block = line.repeat(lines_max);
+        let mut block = Vec::with_capacity(lines_max * line.len());
+        (0..lines_max).for_each(|_| block.extend(self.line(&mut noise).0));
         let started = Instant::now();
         let mut next = self.from;
         let end = self.from + self.count;
@@ -78,16 +83,18 @@ impl Flood {
     }
 
     /// One line, and where its number goes.
-    fn line(&self) -> (Vec<u8>, usize) {
+    fn line(&self, noise: &mut Noise) -> (Vec<u8>, usize) {
         let mut line = [OPENING, tally::MARK].concat();
         let digits = line.len();
         line.extend_from_slice(&[b'0'; tally::DIGITS]);
         line.push(b'"');
         line.extend_from_slice(TEXT);
-        // Prose: a line break every forty bytes, as agents write.
         let room = self.bytes.saturating_sub(line.len() + CLOSING.len());
-        let prose = b"The quick brown fox jumps over the dog.\\n".iter().cycle().take(room);
-        line.extend(prose);
+        while line.len() < digits + tally::DIGITS + 1 + TEXT.len() + room {
+            let words = (0..ROW_BYTES - 2).map(|_| noise.letter());
+            line.extend(words.chain(*b"\\n"));
+        }
+        line.truncate(digits + tally::DIGITS + 1 + TEXT.len() + room);
         // An escape must not be cut in two.
         if line.last() == Some(&b'\\') {
             line.pop();
@@ -95,6 +102,16 @@ impl Flood {
         }
         line.extend_from_slice(CLOSING);
         (line, digits)
+    }
+}
+
+/// Letters without sense, which are harder to pack than what agents write.
+struct Noise(u64);
+
+impl Noise {
+    fn letter(&mut self) -> u8 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        b"abcdefghijklmnopqrstuvwxyz     ."[(self.0 >> 59) as usize]
     }
 }
 
