@@ -22,7 +22,8 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   by the running numbers that each reader gets. The peer gets fewer lines, as it would take minutes otherwise.
   *fanout* is the floor: what one read of the pipe gives is copied to every socket, without HTTP, history or cursors.
 - **History**: growth of the RSS during a flood of several times what the ring keeps, divided by the raw bytes of the
-  lines that a new reader can still get; then what is left of it after DELETE. Each size on a fresh server.
+  lines that a new reader can still get, a second after the last line; then what is left of it after DELETE. Each size on
+  a fresh server. The lines are letters at random, which are harder to pack than what agents write.
 - **Connections**: 500 of each kind on a fresh server. **Start**: from `spawn` to the first 200 on `/v1/health`.
 - **Files**: 1 GiB. *loopback* is file → socket → file with blocking calls of 256 KiB in two processes; *cp* is read and
   write in one. Our client does the same file work. RSS growth is the peak during the copy.
