@@ -2,6 +2,9 @@
 
 use std::{io, sync::Arc};
 
+use bytes::Bytes;
+
+use super::segments::{SEGMENT_BYTES, Segments};
 use crate::{Batch, Frames, Seq, frames::end_of};
 
 /// How many bytes of frames are packed together: enough to find what repeats, little enough to be done between two
@@ -14,20 +17,19 @@ pub(super) const BLOCK_BYTES_MAX: u64 = 1024 * 1024;
 /// The fastest; what is rendered for a stream repeats itself so much that more effort gains little.
 const LEVEL: i32 = 1;
 
-/// Consecutive frames, compressed.
-#[derive(Debug)]
-pub(super) struct Packed {
-    first: Seq,
-    /// Where each frame ends in what is compressed.
-    ends: Box<[u32]>,
-    bytes: Box<[u8]>,
+/// Packs blocks into segments of its own.
+#[derive(Debug, Default)]
+pub(super) struct Packer {
+    segments: Segments,
 }
 
-impl Packed {
+impl Packer {
     /// Packs batches that follow each other; `None` if that would save next to nothing.
-    pub(super) fn of(batches: &[Arc<Batch>]) -> Option<Packed> {
+    pub(super) fn pack(&mut self, batches: &[Arc<Batch>]) -> Option<Packed> {
         let first = batches.first()?.first();
-        let mut plain = Vec::with_capacity(batches.iter().map(|batch| batch.byte_len()).sum());
+        let length = batches.iter().map(|batch| batch.byte_len()).sum();
+        // Never smaller than what is mapped on its own, so that it goes back at once.
+        let mut plain = Vec::with_capacity(SEGMENT_BYTES.max(length));
         let mut ends = Vec::with_capacity(batches.iter().map(|batch| batch.len()).sum());
         for batch in batches {
             for frame in batch.slices() {
@@ -35,11 +37,33 @@ impl Packed {
                 ends.push(end_of(plain.len()));
             }
         }
-        let bytes = zstd::bulk::compress(&plain, LEVEL).ok()?;
-        let saved = plain.len().saturating_sub(bytes.len());
-        (saved > plain.len() / 10).then(|| Packed { first, ends: ends.into(), bytes: bytes.into() })
+        let bound = zstd::compress_bound(length);
+        self.segments.begin();
+        self.segments.reserve(bound);
+        let buffer = self.segments.current();
+        buffer.resize(bound, 0);
+        let small = zstd::bulk::compress_to_buffer(&plain, &mut buffer[..], LEVEL).ok()?;
+        buffer.truncate(small);
+        let worth_it = length - small.min(length) > length / 10;
+        worth_it.then(|| Packed { first, ends: ends.into(), bytes: self.segments.finish() })
     }
 
+    /// Gives the memory back that nothing is packed in any more.
+    pub(super) fn forget_free(&mut self) {
+        self.segments.forget_free();
+    }
+}
+
+/// Consecutive frames, compressed.
+#[derive(Debug)]
+pub(super) struct Packed {
+    first: Seq,
+    /// Where each frame ends in what is compressed.
+    ends: Box<[u32]>,
+    bytes: Bytes,
+}
+
+impl Packed {
     /// The batch that it was.
     pub(super) fn unpack(&self) -> io::Result<Batch> {
         let bytes = zstd::bulk::decompress(&self.bytes, self.byte_len())?;

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, ops::RangeInclusive, sync::Arc, task::Waker, time::Instant};
 
-use super::{packed::Packed, segments::Segments, state::Kept};
+use super::{packed::Packer, segments::Segments, state::Kept};
 use crate::{Append, Batch, BatchBuilder, Chunk, Frames, Ring, Seq};
 
 /// Appends to a ring. It never waits; dropping it seals the ring for good.
@@ -11,6 +11,7 @@ pub struct Writer {
     ring: Ring,
     next: Seq,
     pub(super) segments: Segments,
+    packer: Packer,
     /// Where the frames of the batch that is being rendered end.
     pub(super) ends: Vec<u32>,
     /// These two are empty between appends, and kept for their memory.
@@ -24,6 +25,7 @@ impl Writer {
             ring,
             next,
             segments: Segments::default(),
+            packer: Packer::default(),
             ends: Vec::new(),
             wakers: Vec::new(),
             gone: Vec::new(),
@@ -90,13 +92,14 @@ impl Writer {
             return false;
         }
         let block = self.ring.shared.state.lock().next_block();
-        let packed = Packed::of(&block);
+        let packed = self.packer.pack(&block);
         self.ring.shared.state.lock().pack(&block, packed, &mut self.gone);
         drop(block);
         self.gone.clear();
         let more = self.packable();
         if !more {
             self.segments.forget_free();
+            self.packer.forget_free();
         }
         more
     }

@@ -12,8 +12,8 @@ const SIZES: [(&str, usize); 4] = [("200b", 200), ("1k", 1_000), ("10k", 10_000)
 const LARGE_RING: [&str; 4] = ["--events-max", "1000000", "--events-bytes-max", "67108864"];
 const LARGE_RING_BYTES: u64 = 64 << 20;
 
-/// Touches the code and the stacks that a flood needs.
-const WARM_UP: Flood = Flood { from: 0, count: 64, bytes: 200, per_second: 0 };
+/// Touches the code and the stacks that a flood needs, and what packs it afterwards.
+const WARM_UP: Flood = Flood { from: 0, count: 400, bytes: 200, per_second: 0 };
 
 /// Memory may take a moment to go back, and ours packs what it keeps once the agent rests.
 const SETTLE: Duration = Duration::from_secs(1);
@@ -47,6 +47,7 @@ fn one(
 ) -> io::Result<()> {
     server.instance("kept")?;
     flood(server, "kept", &WARM_UP)?;
+    clock::pause(SETTLE);
     let before = server.rss_kib();
     let main = Flood { from: WARM_UP.count, count: lines, bytes, per_second: 0 };
     if let Err(error) = flood(server, "kept", &main) {
