@@ -28,8 +28,7 @@ impl Packer {
     pub(super) fn pack(&mut self, batches: &[Arc<Batch>]) -> Option<Packed> {
         let first = batches.first()?.first();
         let length = batches.iter().map(|batch| batch.byte_len()).sum();
-        // Never smaller than what is mapped on its own, so that it goes back at once.
-        let mut plain = Vec::with_capacity(SEGMENT_BYTES.max(length));
+        let mut plain = scratch(length);
         let mut ends = Vec::with_capacity(batches.iter().map(|batch| batch.len()).sum());
         for batch in batches {
             for frame in batch.slices() {
@@ -37,21 +36,26 @@ impl Packer {
                 ends.push(end_of(plain.len()));
             }
         }
-        let bound = zstd::compress_bound(length);
+        let mut packed = scratch(zstd::compress_bound(length));
+        zstd::bulk::compress_to_buffer(&plain, &mut packed, LEVEL).ok()?;
+        if packed.len() + length / 10 > length {
+            return None;
+        }
         self.segments.begin();
-        self.segments.reserve(bound);
-        let buffer = self.segments.current();
-        buffer.resize(bound, 0);
-        let small = zstd::bulk::compress_to_buffer(&plain, &mut buffer[..], LEVEL).ok()?;
-        buffer.truncate(small);
-        let worth_it = length - small.min(length) > length / 10;
-        worth_it.then(|| Packed { first, ends: ends.into(), bytes: self.segments.finish() })
+        self.segments.reserve(packed.len());
+        self.segments.current().extend_from_slice(&packed);
+        Some(Packed { first, ends: ends.into(), bytes: self.segments.finish() })
     }
 
     /// Gives the memory back that nothing is packed in any more.
     pub(super) fn forget_free(&mut self) {
         self.segments.forget_free();
     }
+}
+
+/// Memory for a moment: never less than what is mapped on its own, so that it goes back at once.
+fn scratch(bytes: usize) -> Vec<u8> {
+    Vec::with_capacity(bytes.max(SEGMENT_BYTES))
 }
 
 /// Consecutive frames, compressed.
