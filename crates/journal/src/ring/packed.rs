@@ -37,7 +37,7 @@ impl Packer {
             }
         }
         let mut packed = scratch(zstd::compress_bound(length));
-        zstd::bulk::compress_to_buffer(&plain, &mut packed, LEVEL).ok()?;
+        zstd::bulk::Compressor::new(LEVEL).ok()?.compress_to_buffer(&plain, &mut packed).ok()?;
         if packed.len() + length / 10 > length {
             return None;
         }
