@@ -14,7 +14,7 @@ pub const MOVING: Duration = Duration::from_millis(250);
 
 /// For how long a reader that was never seen to read may hold the writer once nobody moves any more: what it took may
 /// all lie in the system's buffers, with nobody behind them.
-pub(super) const UNSEEN: Duration = Duration::from_millis(40);
+pub(super) const UNSEEN: Duration = Duration::from_millis(25);
 
 /// More than the system's buffers take for somebody who does not read.
 pub(super) const SEEN_BYTES: u64 = 1024 * 1024;

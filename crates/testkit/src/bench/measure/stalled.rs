@@ -14,7 +14,7 @@ const FLOOD: Flood = Flood { from: 0, count: 20_000, bytes: 10_000, per_second: 
 const IDLE: Duration = Duration::from_millis(500);
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    for round in 0..lab.size(5, 2) {
+    for round in 0..lab.size(9, 2) {
         // A peer takes seconds for each, and no bar depends on it: it is asked once, or not at all.
         let subjects =
             if round == 0 { lab.size(lab.subjects(), vec![Subject::Ours]) } else { vec![Subject::Ours] };
