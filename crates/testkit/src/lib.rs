@@ -5,6 +5,7 @@
 
 pub mod bench;
 mod daemon;
+pub mod homes;
 pub mod model;
 mod sse;
 mod within;
