@@ -16,6 +16,8 @@ pub(super) struct Agent {
     pub(super) other_mode: &'static str,
     /// A model that it does not start with, and what the model's server sees of it.
     pub(super) other_model: Option<OtherModel>,
+    /// Whether what it says is told piece by piece.
+    pub(super) streams: bool,
     /// Whether a session can be loaded only in a later minute than it was made in: the names of its files hold no more
     /// of the time, and gemini overwrites the one with the other.
     pub(super) loads_next_minute: bool,
@@ -45,6 +47,7 @@ pub(super) const CLAUDE: Agent = Agent {
     asking_mode: None,
     other_mode: "acceptEdits",
     other_model: Some(OtherModel { method: ModelMethod::ConfigOption, id: "haiku", seen: "haiku" }),
+    streams: true,
     loads_next_minute: false,
 };
 
@@ -55,6 +58,7 @@ pub(super) const CODEX: Agent = Agent {
     asking_mode: Some("workspace-write"),
     other_mode: "read-only",
     other_model: Some(OtherModel { method: ModelMethod::SetModel, id: "gpt-5.5[xhigh]", seen: "xhigh" }),
+    streams: true,
     loads_next_minute: false,
 };
 
@@ -68,6 +72,7 @@ pub(super) const OPENCODE: Agent = Agent {
         id: "scripted/scripted-2",
         seen: "scripted-2",
     }),
+    streams: true,
     loads_next_minute: false,
 };
 
@@ -81,6 +86,7 @@ pub(super) const GEMINI: Agent = Agent {
         id: "gemini-3.5-flash-lite",
         seen: "gemini-3.5-flash-lite",
     }),
+    streams: true,
     loads_next_minute: true,
 };
 
@@ -94,6 +100,7 @@ pub(super) const PI: Agent = Agent {
         id: "scripted/scripted-2",
         seen: "scripted-2",
     }),
+    streams: true,
     loads_next_minute: false,
 };
 
@@ -103,6 +110,7 @@ pub(super) const AMP: Agent = Agent {
     asking_mode: None,
     other_mode: "bypass",
     other_model: None,
+    streams: false,
     loads_next_minute: false,
 };
 

@@ -39,7 +39,13 @@ pub(super) fn program(agent: &str) -> Program {
             command.push("--acp".into());
             (command, vec![])
         }
-        "pi" => (node("pi-acp/dist/index.js"), vec![("PI_ACP_PI_COMMAND", npm(".bin/pi"))]),
+        "pi" => {
+            // pi wants a newer Node than the others, and takes the first in its path.
+            let newer = npm(&format!("node-linux-{}/bin", architecture()));
+            let command = vec![format!("{newer}/node"), npm("pi-acp/dist/index.js")];
+            let path = format!("{newer}:{}", search_path());
+            (command, vec![("PI_ACP_PI_COMMAND", npm(".bin/pi")), ("PATH", path)])
+        }
         "amp" => {
             let python = installed(agent).join("python").display().to_string();
             let command = ["python3", "-c", "import sys; from acp_amp.cli import main; sys.exit(main())"];
@@ -73,7 +79,14 @@ fn packages(agent: &str) -> (Vec<String>, &'static [&'static str]) {
         ),
         "opencode" => (vec![format!("opencode-linux-{arch}@1.18.33")], &[]),
         "gemini" => (vec!["@google/gemini-cli@0.61.0".into()], &[]),
-        "pi" => (vec!["pi-acp@0.0.34".into(), "@earendil-works/pi-coding-agent@0.87.1".into()], &[]),
+        "pi" => (
+            vec![
+                "pi-acp@0.0.34".into(),
+                "@earendil-works/pi-coding-agent@0.87.1".into(),
+                format!("node-linux-{arch}@24.21.0"),
+            ],
+            &[],
+        ),
         // The last version that talks to the model itself.
         "amp" => (
             vec![
@@ -119,6 +132,11 @@ fn cache() -> PathBuf {
     let own = std::env::var_os("TOMBOLO_CACHE_DIR").map(PathBuf::from);
     let home = || Path::new(&std::env::var_os("HOME").expect("a home")).join(".cache/tombolo");
     own.unwrap_or_else(home).join("real-agents")
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests have no `main` of ours")]
+fn search_path() -> String {
+    std::env::var("PATH").expect("a path")
 }
 
 /// The processor as the packages call it.

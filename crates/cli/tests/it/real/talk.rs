@@ -33,6 +33,8 @@ pub(super) struct Talk<'a> {
     ids: u64,
     /// What the agent said of itself.
     pub(super) hello: Value,
+    /// What the last new session offers, such as modes and models.
+    pub(super) offered: Value,
     pub(super) consent: Consent,
     /// Permissions that were asked and not answered, by their id.
     open: Vec<Value>,
@@ -59,6 +61,7 @@ impl<'a> Talk<'a> {
             instance: instance.into(),
             ids: 1,
             hello,
+            offered: Value::Null,
             consent: Consent::Withhold,
             open: Vec::new(),
             turn: Turn::default(),
@@ -69,8 +72,8 @@ impl<'a> Talk<'a> {
     /// The id of a new session.
     pub(super) async fn session(&mut self, directory: &Path) -> String {
         let new = self.request("session/new", json!({ "cwd": directory, "mcpServers": [] })).await;
-        let new = new.expect("a session");
-        new["sessionId"].as_str().expect("the session's id").to_owned()
+        self.offered = new.expect("a session");
+        self.offered["sessionId"].as_str().expect("the session's id").to_owned()
     }
 
     /// One whole turn.
