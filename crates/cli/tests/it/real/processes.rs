@@ -1,6 +1,6 @@
 //! The processes of an agent, as `/proc` knows them.
 
-use std::fs;
+use std::{fs, process::Command};
 
 /// A variable that the agent is given and that its descendants inherit, wherever they go.
 pub(super) const MARK: &str = "TOMBOLO_TEST_MARK";
@@ -46,6 +46,13 @@ pub(super) fn alive(family: &[Process]) -> Vec<Process> {
         .filter(|one| all.iter().any(|process| process.pid == one.pid && process.started == one.started))
         .cloned()
         .collect()
+}
+
+/// Ends everyone who carries the mark.
+pub(super) fn kill(mark: &str) {
+    for process in all().iter().filter(|process| carries(process.pid, mark)) {
+        let _ = Command::new("kill").arg("-KILL").arg(process.pid.to_string()).status();
+    }
 }
 
 /// All processes that run; one that waits to be reaped does not.

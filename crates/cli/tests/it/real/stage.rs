@@ -9,7 +9,12 @@ use testkit::{
     model::{Model, ModelOptions},
 };
 
-use super::{agent::Agent, processes::MARK, programs, talk::Talk};
+use super::{
+    agent::Agent,
+    processes::{self, MARK},
+    programs,
+    talk::Talk,
+};
 use crate::TOMBOLO;
 
 /// The key that the model wants, so that an answer shows that `PUT` brought it to the agent.
@@ -32,7 +37,7 @@ pub(super) struct Stage {
     pub(super) daemon: Daemon,
     pub(super) model: Model,
     setup: Setup,
-    /// Carried by everyone who descends from the agent.
+    /// Carried by everyone who descends from the agent, and by nobody else.
     pub(super) mark: String,
 }
 
@@ -47,7 +52,7 @@ impl Stage {
         let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
         let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
         fs::create_dir_all(daemon.home().join("project")).expect("make the project");
-        let mark = format!("{}-{}", agent.name, daemon.base().rsplit(':').next().unwrap_or_default());
+        let mark = daemon.home().display().to_string();
         Self { agent, daemon, model, setup, mark }
     }
 
@@ -65,5 +70,12 @@ impl Stage {
         let prepared = self.daemon.put(&format!("/v1/acp/{instance}"), &body).await;
         assert_eq!(prepared.status(), 201, "{:?}", prepared.text().await);
         Talk::start(&self.daemon, instance).await
+    }
+}
+
+/// A test that fails kills its daemon, which then cannot end what an agent of it started.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        processes::kill(&self.mark);
     }
 }

@@ -8,7 +8,10 @@ use testkit::{Daemon, Event, Events, within};
 use super::turn::Turn;
 use crate::secs;
 
-/// How long an agent may be silent: the first start of a program of 300 MB on a busy machine takes that long.
+/// How long an agent may take to say hello: the first start of a program of 300 MB took 30 s on a busy machine.
+const START: u64 = 60;
+
+/// How long an agent may be silent.
 const PATIENCE: u64 = 30;
 
 /// How often a fact is looked at that nobody announces.
@@ -51,7 +54,7 @@ impl<'a> Talk<'a> {
             json!({ "protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": client });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
         let path = format!("/v1/acp/{instance}");
-        let response = within(secs(PATIENCE), daemon.post(&path, &message)).await;
+        let response = within(secs(START), daemon.post(&path, &message)).await;
         let hello: Value = response.json().await.expect("an answer");
         let hello = hello["result"].clone();
         assert_eq!(hello["protocolVersion"], 1, "{hello}");
