@@ -60,42 +60,42 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
     let chunk = |choices: Value| json!({ "id": id, "object": "chat.completion.chunk", "created": 0, "model": model, "choices": choices });
     let delta = |delta: Value| chunk(json!([{ "index": 0, "delta": delta, "finish_reason": null }]));
     let mut frames = Frames::default();
-    frames.data(delta(json!({ "role": "assistant", "content": "" })));
+    frames.data(&delta(json!({ "role": "assistant", "content": "" })));
     let mut calls = 0;
     for part in &answer.parts {
         match part {
             Part::Cut => return frames.cut(),
             Part::Wait(time) => frames.wait(*time),
             Part::Text(text) => {
-                pieces(text).into_iter().for_each(|text| frames.data(delta(json!({ "content": text }))));
+                pieces(text).into_iter().for_each(|text| frames.data(&delta(json!({ "content": text }))));
             }
             Part::Think(text) => {
                 let pieces = pieces(text).into_iter();
-                pieces.for_each(|text| frames.data(delta(json!({ "reasoning_content": text }))));
+                pieces.for_each(|text| frames.data(&delta(json!({ "reasoning_content": text }))));
             }
             Part::Slow { over, text } => {
                 for (word, time) in words(text, *over) {
-                    frames.data(delta(json!({ "content": word })));
+                    frames.data(&delta(json!({ "content": word })));
                     frames.pause(time);
                 }
             }
             Part::Call(call) => {
                 let function = json!({ "name": call.name, "arguments": "" });
                 let start = json!({ "index": calls, "id": ids.next("call_"), "type": "function", "function": function });
-                frames.data(delta(json!({ "tool_calls": [start] })));
+                frames.data(&delta(json!({ "tool_calls": [start] })));
                 for piece in argument_pieces(&call.input.as_text()) {
                     let more = json!({ "index": calls, "function": { "arguments": piece } });
-                    frames.data(delta(json!({ "tool_calls": [more] })));
+                    frames.data(&delta(json!({ "tool_calls": [more] })));
                 }
                 calls += 1;
             }
         }
     }
-    frames.data(chunk(json!([{ "index": 0, "delta": {}, "finish_reason": finish_reason(answer.stop) }])));
+    frames.data(&chunk(json!([{ "index": 0, "delta": {}, "finish_reason": finish_reason(answer.stop) }])));
     let mut last = chunk(json!([]));
     last["usage"] = usage();
-    frames.data(last);
-    frames.data("[DONE]");
+    frames.data(&last);
+    frames.data(&"[DONE]");
     frames.end()
 }
 

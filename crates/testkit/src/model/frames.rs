@@ -30,7 +30,7 @@ impl Frames {
     }
 
     /// An event without a name.
-    pub(super) fn data(&mut self, data: impl ToString) {
+    pub(super) fn data(&mut self, data: &impl ToString) {
         self.0.push(Frame::Event(None, data.to_string()));
     }
 

@@ -61,27 +61,27 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
             Part::Wait(time) => frames.wait(*time),
             Part::Text(text) => {
                 for text in pieces(text) {
-                    frames.data(chunk(ids, model, &json!([{ "text": text }]), None));
+                    frames.data(&chunk(ids, model, &json!([{ "text": text }]), None));
                 }
             }
             Part::Think(text) => {
                 for text in pieces(text) {
-                    frames.data(chunk(ids, model, &json!([{ "text": text, "thought": true }]), None));
+                    frames.data(&chunk(ids, model, &json!([{ "text": text, "thought": true }]), None));
                 }
             }
             Part::Slow { over, text } => {
                 for (word, time) in words(text, *over) {
-                    frames.data(chunk(ids, model, &json!([{ "text": word }]), None));
+                    frames.data(&chunk(ids, model, &json!([{ "text": word }]), None));
                     frames.pause(time);
                 }
             }
             Part::Call(_) => {
                 let parts = json!([call(part, ids)]);
-                frames.data(chunk(ids, model, &parts, None));
+                frames.data(&chunk(ids, model, &parts, None));
             }
         }
     }
-    frames.data(chunk(ids, model, &json!([{ "text": "" }]), Some(answer.stop)));
+    frames.data(&chunk(ids, model, &json!([{ "text": "" }]), Some(answer.stop)));
     frames.end()
 }
 

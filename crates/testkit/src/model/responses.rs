@@ -63,7 +63,7 @@ fn read_item(item: &Value, conversation: &mut Conversation) {
 pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
     let mut response = response(ids, model);
     let output: Vec<_> = answer.parts.iter().filter_map(|part| item(part, ids)).collect();
-    complete(&mut response, answer.stop, output);
+    complete(&mut response, answer.stop, &output);
     response
 }
 
@@ -92,7 +92,7 @@ pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> 
         events.say("response.output_item.done", json!({ "output_index": index, "item": item }));
         output.push(item);
     }
-    complete(&mut response, answer.stop, output);
+    complete(&mut response, answer.stop, &output);
     let end = if answer.stop == Stop::Tokens { "response.incomplete" } else { "response.completed" };
     events.say(end, json!({ "response": response }));
     events.frames.end()
@@ -164,7 +164,7 @@ fn response(ids: &mut Ids, model: &str) -> Value {
     json!({ "id": id, "object": "response", "created_at": 0, "model": model, "status": "in_progress", "output": [] })
 }
 
-fn complete(response: &mut Value, stop: Stop, output: Vec<Value>) {
+fn complete(response: &mut Value, stop: Stop, output: &[Value]) {
     response["status"] = json!("completed");
     if stop == Stop::Tokens {
         response["status"] = json!("incomplete");

@@ -29,7 +29,10 @@ pub(super) fn next(conversation: &Conversation, scenario: &Scenario, done: &mut 
         _ => None,
     });
     if conversation.tools.is_empty() {
-        return Reply::Answer(Answer::text(without_tools(conversation, script.map(|(_, _, steps)| steps))));
+        return Reply::Answer(Answer::text(without_tools(
+            conversation,
+            script.as_ref().map(|(_, _, steps)| steps.as_slice()),
+        )));
     }
     let Some((at, prompt, steps)) = script else {
         return Reply::Answer(Answer::text(format!("ack: {}", last_words(conversation))));
@@ -41,8 +44,8 @@ pub(super) fn next(conversation: &Conversation, scenario: &Scenario, done: &mut 
 }
 
 /// A request without tools is for a title or a summary, which quotes the prompt; unless it is all there is.
-fn without_tools(conversation: &Conversation, steps: Option<Vec<Step>>) -> String {
-    match steps.as_deref() {
+fn without_tools(conversation: &Conversation, steps: Option<&[Step]>) -> String {
+    match steps {
         Some([Step::Say(text), ..]) if conversation.turns.len() == 1 && !conversation.instructed => {
             text.clone()
         }
