@@ -21,6 +21,7 @@ const STOP_MAX: Duration = Duration::from_secs(15);
 pub struct DaemonOptions {
     args: Vec<String>,
     env: Vec<(String, String)>,
+    env_remove: Vec<String>,
     agents: String,
 }
 
@@ -39,10 +40,27 @@ impl DaemonOptions {
         self
     }
 
+    /// Takes a variable of whoever runs the test out of its environment.
+    #[must_use]
+    pub fn env_remove(mut self, name: &str) -> Self {
+        self.env_remove.push(name.into());
+        self
+    }
+
     /// Defines an agent: a program and its arguments.
     #[must_use]
     pub fn agent(mut self, name: &str, command: &[&str]) -> Self {
         self.agents += &format!("[agents.{name}]\ncommand = {}\n", json!(command));
+        self
+    }
+
+    /// Defines an agent that needs variables of its own.
+    #[must_use]
+    pub fn agent_with(mut self, name: &str, command: &[String], env: &[(String, String)]) -> Self {
+        self.agents += &format!("[agents.{name}]\ncommand = {}\n[agents.{name}.env]\n", json!(command));
+        for (name, value) in env {
+            self.agents += &format!("{name} = {}\n", json!(value));
+        }
         self
     }
 
@@ -81,6 +99,7 @@ impl Daemon {
         let mut command = Command::new(program);
         command.args(["daemon", "--port", "0", "--config"]).arg(&config).args(&options.args);
         command.env_remove("TOMBOLO_TOKEN").env("HOME", home.path()).current_dir(home.path());
+        options.env_remove.iter().for_each(|name| _ = command.env_remove(name));
         command.envs(options.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start the program");
         let mut line = String::new();
@@ -138,6 +157,14 @@ impl Daemon {
     pub async fn post_text(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         request.body(body).send().await.expect("an answer")
+    }
+
+    /// The answer to a `PUT`.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn put(&self, path: &str, body: &Value) -> Response {
+        self.request(Method::PUT, path).json(body).send().await.expect("an answer")
     }
 
     /// The answer to a `DELETE`.

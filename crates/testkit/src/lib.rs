@@ -1,9 +1,12 @@
-//! For our own tests and benchmarks: a harness for the real program, a reader of its streams, load and floors.
+//! For our own tests and benchmarks: a harness for the real program, a reader of its streams,
+//! a scripted model for real agents, load and floors.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test helper fails by panicking")]
 
 pub mod bench;
 mod daemon;
+pub mod homes;
+pub mod model;
 mod sse;
 mod within;
 

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::sh;
+use crate::{
+    agents::{self, Installed},
+    sh,
+};
 
 /// The committed file, and what makes the program print it.
 const GENERATED: &[(&str, &str)] = &[("docs/openapi.json", "openapi"), ("docs/cli.md", "cli")];
@@ -18,7 +21,12 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
         }
         put(&sh::root().join(file), &output.stdout, check)?;
     }
-    Ok(())
+    let read = |file: &str| {
+        let path = sh::root().join(file);
+        std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))
+    };
+    let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &Installed::new())?;
+    put(&sh::root().join("README.md"), readme.as_bytes(), check)
 }
 
 fn put(file: &Path, content: &[u8], check: bool) -> anyhow::Result<()> {

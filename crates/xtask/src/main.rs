@@ -1,5 +1,6 @@
 //! `cargo xtask …`: all automation, in one language, the same on every machine.
 
+mod agents;
 mod audit;
 mod bench;
 mod ci;
@@ -26,7 +27,7 @@ enum Task {
     Ci,
     /// Check what the compiler does not: file sizes, words, lints
     Tidy,
-    /// Write what is generated from the code: the OpenAPI document and the CLI reference
+    /// Write what is generated from the code: the OpenAPI document, the CLI reference and the table of agents
     Codegen {
         /// Change nothing; fail if something is out of date
         #[arg(long)]

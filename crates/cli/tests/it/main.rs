@@ -6,6 +6,7 @@ mod acp;
 mod cli;
 mod daemon;
 mod processes;
+mod real;
 
 use std::time::Duration;
 

@@ -1,0 +1,81 @@
+//! What one test has to itself: a daemon in a fresh home, a model with a key of its own, a directory to work in.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::json;
+use testkit::{
+    Daemon, DaemonOptions,
+    homes::{Endpoint, Setup},
+    model::{Model, ModelOptions},
+};
+
+use super::{
+    agent::Agent,
+    processes::{self, MARK},
+    programs,
+    talk::Talk,
+};
+use crate::TOMBOLO;
+
+/// The key that the model wants, so that an answer shows that `PUT` brought it to the agent.
+const KEY: &str = "sk-scripted-0123456789";
+
+/// The variables of whoever runs the tests that would lead an agent elsewhere.
+const MISLEADING: [&str; 8] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+];
+
+pub(super) struct Stage {
+    pub(super) agent: &'static Agent,
+    pub(super) daemon: Daemon,
+    pub(super) model: Model,
+    setup: Setup,
+    /// Carried by everyone who descends from the agent, and by nobody else.
+    pub(super) mark: String,
+}
+
+impl Stage {
+    pub(super) async fn new(agent: &'static Agent) -> Self {
+        let program = programs::program(agent.name);
+        let mut options = DaemonOptions::default().agent_with(agent.name, &program.command, &program.env);
+        for name in MISLEADING {
+            options = options.env_remove(name).env_remove(&name.to_lowercase());
+        }
+        let daemon = options.start(TOMBOLO);
+        let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
+        let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
+        fs::create_dir_all(daemon.home().join("project")).expect("make the project");
+        let mark = daemon.home().display().to_string();
+        Self { agent, daemon, model, setup, mark }
+    }
+
+    /// Where the agent works.
+    pub(super) fn project(&self) -> PathBuf {
+        self.daemon.home().join("project")
+    }
+
+    /// Starts the agent under this name and says hello.
+    pub(super) async fn talk(&self, instance: &str) -> Talk<'_> {
+        let mut env = self.setup.env.clone();
+        env.insert(MARK.into(), self.mark.clone());
+        let body =
+            json!({ "agent": self.agent.name, "cwd": self.project(), "env": env, "args": self.setup.args });
+        let prepared = self.daemon.put(&format!("/v1/acp/{instance}"), &body).await;
+        assert_eq!(prepared.status(), 201, "{:?}", prepared.text().await);
+        Talk::start(&self.daemon, instance).await
+    }
+}
+
+/// A test that fails kills its daemon, which then cannot end what an agent of it started.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        processes::kill(&self.mark);
+    }
+}

@@ -1,0 +1,40 @@
+//! Codex behind its ACP adapter.
+
+use std::{fs, path::Path};
+
+use super::{Endpoint, Setup, write};
+
+/// The model is one that Codex has plain tools for; plugins are off because it waits for the network for them.
+pub fn codex(home: &Path, endpoint: Endpoint<'_>) -> Setup {
+    let url = endpoint.url;
+    let config = format!(
+        r#"model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_API_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+"#
+    );
+    write(home, ".codex/config.toml", &config);
+    // Its helpers refuse a home below the directory for temporary files.
+    let temporary = home.join("temporary");
+    fs::create_dir_all(&temporary).expect("make a directory");
+    let (codex, temporary) = (home.join(".codex"), temporary.display().to_string());
+    Setup::new([
+        ("CODEX_HOME", &codex.display().to_string()),
+        ("TMPDIR", &temporary),
+        ("SCRIPTED_API_KEY", endpoint.key),
+    ])
+}

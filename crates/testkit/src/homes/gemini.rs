@@ -1,0 +1,23 @@
+//! gemini-cli.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Endpoint, Setup, write};
+
+/// The key is in the environment; that it is to be used is in a file.
+pub fn gemini(home: &Path, endpoint: Endpoint<'_>) -> Setup {
+    let settings = json!({
+        "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
+        "general": { "enableAutoUpdate": false }, "privacy": { "usageStatisticsEnabled": false },
+    });
+    write(home, ".gemini/settings.json", &settings.to_string());
+    let mut setup = Setup::new([
+        ("GEMINI_API_KEY", endpoint.key),
+        ("GOOGLE_GEMINI_BASE_URL", endpoint.url),
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+    ]);
+    setup.args = vec!["-m".into(), "gemini-2.5-flash".into()];
+    setup
+}

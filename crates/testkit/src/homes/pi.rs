@@ -1,0 +1,29 @@
+//! pi behind its ACP adapter.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Endpoint, Setup, write};
+
+/// pi finds the model in a file of its own.
+pub fn pi(home: &Path, endpoint: Endpoint<'_>) -> Setup {
+    let model = |id: &str| {
+        json!({
+            "id": id, "name": id, "reasoning": true, "input": ["text"], "contextWindow": 200_000, "maxTokens": 8192,
+            "cost": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0 },
+        })
+    };
+    let provider = json!({
+        "baseUrl": format!("{}/v1", endpoint.url), "api": "openai-completions", "apiKey": "$SCRIPTED_API_KEY",
+        "models": [model("scripted-1"), model("scripted-2")],
+    });
+    write(home, ".pi/agent/models.json", &json!({ "providers": { "scripted": provider } }).to_string());
+    let settings = json!({ "defaultProvider": "scripted", "defaultModel": "scripted-1" });
+    write(home, ".pi/agent/settings.json", &settings.to_string());
+    Setup::new([
+        ("PI_CODING_AGENT_DIR", &home.join(".pi/agent").display().to_string()),
+        ("PI_OFFLINE", "1"),
+        ("SCRIPTED_API_KEY", endpoint.key),
+    ])
+}

@@ -1,0 +1,30 @@
+//! The API key that agents must have. It prints as `***`.
+
+use std::fmt;
+
+use axum::http::{HeaderMap, Uri};
+
+/// Where the vendors' APIs take a key.
+const HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
+
+pub(super) struct Key(String);
+
+impl Key {
+    pub(super) fn new(key: &str) -> Self {
+        Self(key.to_owned())
+    }
+
+    /// Whether a request has this key.
+    pub(super) fn is_in(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let sent = HEADERS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
+        let sent = sent.map(|value| value.trim_start_matches("Bearer "));
+        let query = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("key="));
+        sent.chain(query).any(|key| key == self.0)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

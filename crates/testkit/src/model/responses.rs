@@ -1,0 +1,226 @@
+//! OpenAI Responses, as Codex speaks it.
+
+use serde_json::{Value, json};
+
+use super::{
+    conversation::{Conversation, Turn, list, text_of},
+    dialect::Ids,
+    frames::{Frame, Frames, pieces, words},
+    reply::{Answer, Call, Input, Part, Stop},
+    tools::{Tool, Tools},
+};
+
+pub(super) fn read(body: &Value) -> Conversation {
+    let mut conversation =
+        Conversation { instructed: !text_of(&body["instructions"]).is_empty(), ..Default::default() };
+    for tool in list(body, "tools") {
+        read_tool(tool, &mut conversation.tools);
+    }
+    if let Some(text) = body["input"].as_str() {
+        conversation.turns.push(Turn::User(text.into()));
+    }
+    for item in list(body, "input") {
+        read_item(item, &mut conversation);
+    }
+    let format = &body["text"]["format"];
+    let structured = format["type"].as_str().is_some_and(|kind| kind != "text");
+    conversation.schema = structured.then(|| format.get("schema").cloned().unwrap_or_default());
+    conversation
+}
+
+fn read_tool(tool: &Value, tools: &mut Tools) {
+    let one = |tool: &Value, namespace: Option<&Value>| Tool {
+        schema: tool["parameters"].clone(),
+        namespace: namespace.and_then(Value::as_str).map(str::to_owned),
+        freeform: tool["type"] == "custom",
+    };
+    if tool["type"] == "namespace" {
+        for inner in list(tool, "tools") {
+            tools.add(&inner["name"], one(inner, Some(&tool["name"])));
+        }
+        return;
+    }
+    // Tools of the vendor have a type and no name.
+    let name = tool.get("name").unwrap_or(&tool["type"]);
+    tools.add(name, one(tool, None));
+}
+
+fn read_item(item: &Value, conversation: &mut Conversation) {
+    let turns = &mut conversation.turns;
+    match (item["type"].as_str().unwrap_or("message"), item["role"].as_str()) {
+        ("message", Some("assistant")) => turns.push(Turn::Model { calls: 0 }),
+        ("message", Some("user")) => turns.push(Turn::User(text_of(&item["content"]))),
+        // Codex with its newest models names its tools here.
+        ("additional_tools", _) => {
+            list(item, "tools").iter().for_each(|tool| read_tool(tool, &mut conversation.tools));
+        }
+        (kind, _) if kind.ends_with("_call") => turns.push(Turn::Model { calls: 1 }),
+        (kind, _) if kind.ends_with("_output") => turns.push(Turn::Result(text_of(&item["output"]))),
+        _ => {}
+    }
+}
+
+pub(super) fn whole(answer: &Answer, ids: &mut Ids, model: &str) -> Value {
+    let mut response = response(ids, model);
+    let output: Vec<_> = answer.parts.iter().filter_map(|part| item(part, ids)).collect();
+    complete(&mut response, answer.stop, &output);
+    response
+}
+
+pub(super) fn stream(answer: &Answer, ids: &mut Ids, model: &str) -> Vec<Frame> {
+    let mut events = Events::default();
+    let mut response = response(ids, model);
+    events.say("response.created", json!({ "response": response }));
+    let mut output = Vec::new();
+    for part in &answer.parts {
+        match part {
+            Part::Cut => return events.frames.cut(),
+            Part::Wait(time) => {
+                events.frames.wait(*time);
+                continue;
+            }
+            _ => {}
+        }
+        let Some(item) = item(part, ids) else { continue };
+        let index = output.len();
+        events.say("response.output_item.added", json!({ "output_index": index, "item": opened(&item) }));
+        match part {
+            Part::Call(call) => events.call(call, index, &item),
+            Part::Think(text) => events.think(text, index, &item),
+            part => events.text(part, index, &item),
+        }
+        events.say("response.output_item.done", json!({ "output_index": index, "item": item }));
+        output.push(item);
+    }
+    complete(&mut response, answer.stop, &output);
+    let end = if answer.stop == Stop::Tokens { "response.incomplete" } else { "response.completed" };
+    events.say(end, json!({ "response": response }));
+    events.frames.end()
+}
+
+/// The events of a stream, which are numbered.
+#[derive(Default)]
+struct Events {
+    frames: Frames,
+    said: u64,
+}
+
+impl Events {
+    fn say(&mut self, kind: &str, mut event: Value) {
+        event["type"] = json!(kind);
+        event["sequence_number"] = json!(self.said);
+        self.said += 1;
+        self.frames.named(&event);
+    }
+
+    fn text(&mut self, part: &Part, index: usize, item: &Value) {
+        let whole = &item["content"][0];
+        let place = |key: &str, value: Value| json!({ "output_index": index, "item_id": item["id"], "content_index": 0, key: value });
+        let mut empty = whole.clone();
+        empty["text"] = json!("");
+        self.say("response.content_part.added", place("part", empty));
+        match part {
+            Part::Slow { over, text } => {
+                for (word, time) in words(text, *over) {
+                    self.say("response.output_text.delta", place("delta", json!(word)));
+                    self.frames.pause(time);
+                }
+            }
+            _ => {
+                for piece in pieces(whole["text"].as_str().unwrap_or_default()) {
+                    self.say("response.output_text.delta", place("delta", json!(piece)));
+                }
+            }
+        }
+        self.say("response.output_text.done", place("text", whole["text"].clone()));
+        self.say("response.content_part.done", place("part", whole.clone()));
+    }
+
+    fn think(&mut self, text: &str, index: usize, item: &Value) {
+        let place = |key: &str, value: Value| json!({ "output_index": index, "item_id": item["id"], "summary_index": 0, key: value });
+        let part = |text: &str| json!({ "type": "summary_text", "text": text });
+        self.say("response.reasoning_summary_part.added", place("part", part("")));
+        for piece in pieces(text) {
+            self.say("response.reasoning_summary_text.delta", place("delta", json!(piece)));
+        }
+        self.say("response.reasoning_summary_text.done", place("text", json!(text)));
+        self.say("response.reasoning_summary_part.done", place("part", part(text)));
+    }
+
+    fn call(&mut self, call: &Call, index: usize, item: &Value) {
+        let (kind, key) = match call.input {
+            Input::Text(_) => ("custom_tool_call_input", "input"),
+            Input::Json(_) => ("function_call_arguments", "arguments"),
+        };
+        let place =
+            |key: &str| json!({ "output_index": index, "item_id": item["id"], key: call.input.as_text() });
+        self.say(&format!("response.{kind}.delta"), place("delta"));
+        self.say(&format!("response.{kind}.done"), place(key));
+    }
+}
+
+fn response(ids: &mut Ids, model: &str) -> Value {
+    let id = ids.next("resp_");
+    json!({ "id": id, "object": "response", "created_at": 0, "model": model, "status": "in_progress", "output": [] })
+}
+
+fn complete(response: &mut Value, stop: Stop, output: &[Value]) {
+    response["status"] = json!("completed");
+    if stop == Stop::Tokens {
+        response["status"] = json!("incomplete");
+        response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
+    }
+    response["output"] = json!(output);
+    response["usage"] = json!({
+        "input_tokens": 100, "input_tokens_details": { "cached_tokens": 0 }, "output_tokens": 20,
+        "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": 120,
+    });
+}
+
+/// A part of an answer as it stands when it is finished.
+fn item(part: &Part, ids: &mut Ids) -> Option<Value> {
+    let id = ids.next("item_");
+    match part {
+        Part::Text(text) | Part::Slow { text, .. } => {
+            let content = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
+            Some(
+                json!({ "id": id, "type": "message", "role": "assistant", "status": "completed", "content": content }),
+            )
+        }
+        Part::Think(text) => {
+            let summary = json!([{ "type": "summary_text", "text": text }]);
+            Some(json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": null }))
+        }
+        Part::Call(call) => {
+            let (kind, key) = match call.input {
+                Input::Text(_) => ("custom_tool_call", "input"),
+                Input::Json(_) => ("function_call", "arguments"),
+            };
+            let mut item = json!({
+                "id": id, "type": kind, "call_id": ids.next("call_"), "name": call.name, "status": "completed",
+                key: call.input.as_text(),
+            });
+            if let Some(namespace) = &call.namespace {
+                item["namespace"] = json!(namespace);
+            }
+            Some(item)
+        }
+        Part::Wait(_) | Part::Cut => None,
+    }
+}
+
+/// An item as it stands when it begins.
+fn opened(item: &Value) -> Value {
+    let mut item = item.clone();
+    for (key, empty) in
+        [("content", json!([])), ("summary", json!([])), ("arguments", json!("")), ("input", json!(""))]
+    {
+        if item.get(key).is_some() {
+            item[key] = empty;
+        }
+    }
+    if item.get("status").is_some() {
+        item["status"] = json!("in_progress");
+    }
+    item
+}

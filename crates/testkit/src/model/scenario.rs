@@ -1,0 +1,95 @@
+//! What the model does about prompts that are no scripts themselves.
+
+use serde::Deserialize;
+
+use super::script::{self, Step};
+
+/// Which script is played for which prompt. Prompts that hold a script of their own need none.
+///
+/// In a file:
+///
+/// ```toml
+/// [[answer]]
+/// when = "fix the bug"    # what the prompt holds; any prompt if left out
+/// script = "tool:bash cargo test ;; say:It is fixed."
+/// ```
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    #[serde(default, rename = "answer")]
+    answers: Vec<Answer>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    #[serde(default)]
+    when: String,
+    script: String,
+}
+
+/// A file that is no scenario.
+#[derive(Debug)]
+pub struct InvalidScenario(String);
+
+impl std::fmt::Display for InvalidScenario {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the scenario is not valid: {}", self.0)
+    }
+}
+
+impl std::error::Error for InvalidScenario {}
+
+impl Scenario {
+    /// Plays `script` for prompts that hold `when`; the first that fits wins.
+    #[must_use]
+    pub fn on(mut self, when: &str, script: &str) -> Self {
+        self.answers.push(Answer { when: when.into(), script: script.into() });
+        self
+    }
+
+    /// Reads a scenario from TOML.
+    ///
+    /// # Errors
+    /// If it is not TOML, or says something else, or a script in it says nothing.
+    pub fn parse(text: &str) -> Result<Self, InvalidScenario> {
+        let scenario: Self = toml::from_str(text).map_err(|error| InvalidScenario(error.to_string()))?;
+        match scenario.answers.iter().find(|answer| script::parse(&answer.script).is_empty()) {
+            Some(empty) => Err(InvalidScenario(format!("`{}` holds no step", empty.script))),
+            None => Ok(scenario),
+        }
+    }
+
+    /// The steps for a prompt: its own, or else those of the first answer that fits.
+    pub(super) fn steps(&self, prompt: &str) -> Vec<Step> {
+        let own = script::parse(prompt);
+        if !own.is_empty() {
+            return own;
+        }
+        let fitting = self.answers.iter().find(|answer| prompt.contains(&answer.when));
+        fitting.map(|answer| script::parse(&answer.script)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_answer_that_fits_is_played_and_a_script_in_the_prompt_wins() {
+        let file = "[[answer]]\nwhen = \"bug\"\nscript = \"say:fixed\"\n[[answer]]\nscript = \"say:what?\"\n";
+        let scenario = Scenario::parse(file).unwrap();
+        assert_eq!(scenario.steps("the bug"), [Step::Say("fixed".into())]);
+        assert_eq!(scenario.steps("hello"), [Step::Say("what?".into())]);
+        assert_eq!(scenario.steps("say:own, of the bug"), [Step::Say("own, of the bug".into())]);
+        assert_eq!(Scenario::default().steps("hello"), []);
+    }
+
+    #[test]
+    fn a_wrong_file_says_what_is_wrong() {
+        let error = |text: &str| Scenario::parse(text).unwrap_err().to_string();
+        assert!(error("[[answer]]\nscript = \"nothing\"").contains("holds no step"));
+        assert!(error("[[anwser]]\nscript = \"say:x\"").contains("anwser"));
+        assert!(error("= 1").contains("line 1"));
+    }
+}

@@ -1,0 +1,83 @@
+//! A value that fits a JSON schema, for requests that want structured output.
+
+use serde_json::{Map, Value, json};
+
+/// What is chosen of a list of allowed values: Codex has a model review what it runs, and goes on with these.
+const PREFERRED: [&str; 3] = ["allow", "low", "high"];
+
+/// How deep a schema is followed.
+const DEPTH_MAX: u8 = 16;
+
+/// A value that fits `schema`; it says yes where it is asked.
+pub(super) fn fitting(schema: &Value) -> Value {
+    fit(schema, DEPTH_MAX)
+}
+
+fn fit(schema: &Value, depth: u8) -> Value {
+    if depth == 0 {
+        return Value::Null;
+    }
+    if let Some(only) = schema.get("const") {
+        return only.clone();
+    }
+    if let Some(allowed) = schema["enum"].as_array().filter(|allowed| !allowed.is_empty()) {
+        let preferred = PREFERRED.iter().find_map(|word| allowed.iter().find(|value| *value == word));
+        return preferred.unwrap_or(&allowed[0]).clone();
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        if let Some(first) = schema[key].get(0) {
+            return fit(first, depth - 1);
+        }
+    }
+    let kind = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or("object");
+    // Gemini writes types in capitals.
+    match kind.to_ascii_lowercase().as_str() {
+        "object" => object(schema, depth),
+        "array" => json!([]),
+        "boolean" => json!(true),
+        "integer" | "number" => json!(1),
+        "null" => Value::Null,
+        _ => json!("scripted"),
+    }
+}
+
+fn object(schema: &Value, depth: u8) -> Value {
+    let Some(properties) = schema["properties"].as_object() else {
+        return json!({ "title": "scripted title" });
+    };
+    let value =
+        |key: &str, schema| if key == "title" { json!("scripted title") } else { fit(schema, depth - 1) };
+    Value::Object(
+        properties.iter().map(|(key, schema)| (key.clone(), value(key, schema))).collect::<Map<_, _>>(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(schema: &Value, expected: &Value) {
+        assert_eq!(fitting(schema), *expected);
+    }
+
+    #[test]
+    fn a_value_fits_its_schema() {
+        check(&json!({}), &json!({ "title": "scripted title" }));
+        let review = json!({ "type": "object", "properties": {
+            "outcome": { "enum": ["deny", "allow"] }, "risk": { "type": "string", "enum": ["low"] },
+            "why": { "type": ["string", "null"] }, "score": { "type": "NUMBER" }, "list": { "type": "array" } } });
+        check(
+            &review,
+            &json!({ "outcome": "allow", "risk": "low", "why": "scripted", "score": 1, "list": [] }),
+        );
+        check(&json!({ "anyOf": [{ "const": 7 }] }), &json!(7));
+    }
+
+    #[test]
+    fn a_deep_schema_comes_to_an_end() {
+        let deep =
+            (0..40).fold(json!({ "type": "string" }), |inner, _| json!({ "properties": { "a": inner } }));
+        assert!(fitting(&deep).is_object());
+    }
+}

@@ -1,0 +1,227 @@
+//! What a prompt tells the model to do.
+
+use std::{fmt, time::Duration};
+
+/// How long a model that hangs says nothing: longer than any test waits.
+pub const HANG: Duration = Duration::from_secs(600);
+
+/// One thing for the model to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Answers.
+    Say(String),
+    /// Thinks aloud.
+    Think(String),
+    /// Answers word by word.
+    Slow {
+        /// How long it takes.
+        over: Duration,
+        /// The words.
+        text: String,
+    },
+    /// Says nothing for a while.
+    Wait(Duration),
+    /// Runs a command with the agent's shell tool.
+    Bash {
+        /// The command.
+        command: String,
+        /// Whether to ask to leave the agent's sandbox.
+        escalate: bool,
+        /// Whether the next call joins this one in one answer.
+        join: bool,
+    },
+    /// Calls a tool by its name.
+    Tool {
+        /// The tool.
+        name: String,
+        /// Its arguments: JSON, or the text that a tool without a schema takes.
+        input: String,
+        /// Whether the next call joins this one in one answer.
+        join: bool,
+    },
+    /// Writes a file with the agent's tool for that.
+    Edit {
+        /// The file.
+        path: String,
+        /// What it is to hold.
+        text: String,
+    },
+    /// Asks the user a question.
+    Ask {
+        /// The question.
+        question: String,
+        /// What can be chosen.
+        options: Vec<String>,
+    },
+    /// Puts a plan before the user.
+    Plan(String),
+    /// Writes a list: its first item is done, its second begun.
+    Todo(Vec<String>),
+    /// Fails.
+    Fail {
+        /// The HTTP status.
+        status: u16,
+        /// What it says.
+        message: String,
+        /// Whether only the first request fails.
+        once: bool,
+    },
+    /// Breaks the connection in mid-answer.
+    Cut {
+        /// Whether only the first answer is cut.
+        once: bool,
+    },
+    /// Answers and stops for want of tokens.
+    Max(String),
+}
+
+impl Step {
+    /// Whether the step calls a tool, so that the agent comes back with a result.
+    pub fn is_call(&self) -> bool {
+        matches!(
+            self,
+            Self::Bash { .. }
+                | Self::Tool { .. }
+                | Self::Edit { .. }
+                | Self::Ask { .. }
+                | Self::Plan(_)
+                | Self::Todo(_)
+        )
+    }
+}
+
+/// The steps in `text`; whatever else it says is passed over.
+pub fn parse(text: &str) -> Vec<Step> {
+    let text = without_reminders(text);
+    text.lines().flat_map(|line| line.split(" ;; ")).filter_map(step).collect()
+}
+
+/// Agents put remarks of their own beside the prompt, and those may quote anything.
+fn without_reminders(text: &str) -> String {
+    const OPEN: &str = "<system-reminder>";
+    const CLOSE: &str = "</system-reminder>";
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        kept += before;
+        rest = after.split_once(CLOSE).map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
+fn step(segment: &str) -> Option<Step> {
+    let (word, rest) = unwrapped(segment).split_once(':')?;
+    let rest = rest.trim();
+    let text = || rest.to_owned();
+    Some(match word {
+        "say" => Step::Say(text()),
+        "think" => Step::Think(text()),
+        "max" => Step::Max(text()),
+        "plan" => Step::Plan(text()),
+        "slow" => {
+            let (over, words) = split_word(rest);
+            Step::Slow { over: seconds(over)?, text: words.to_owned() }
+        }
+        "wait" => Step::Wait(seconds(rest)?),
+        "hang" if rest.is_empty() => Step::Wait(HANG),
+        "hang" => Step::Wait(seconds(rest)?),
+        "tool" | "tool+" => tool(rest, word == "tool+")?,
+        "edit" => {
+            let (path, text) = split_word(rest);
+            Step::Edit { path: not_empty(path)?, text: text.to_owned() }
+        }
+        "ask" => {
+            let mut words = items(rest).into_iter();
+            Step::Ask { question: words.next()?, options: words.collect() }
+        }
+        "todo" => Step::Todo(items(rest)),
+        "err" | "err1" => {
+            let (status, message) = split_word(rest);
+            let status = status.parse().ok().filter(|status| (400..600).contains(status))?;
+            Step::Fail { status, message: message.to_owned(), once: word == "err1" }
+        }
+        "cut" | "cut1" => Step::Cut { once: word == "cut1" },
+        _ => return None,
+    })
+}
+
+/// A segment without the tags and quotes that agents put around a prompt.
+fn unwrapped(segment: &str) -> &str {
+    let mut text = segment.trim();
+    loop {
+        if let Some(rest) = text.strip_prefix('"').or_else(|| text.strip_prefix('\'')) {
+            text = rest.trim_end_matches(['"', '\'']).trim();
+        } else if let Some((tag, rest)) = text.strip_prefix('<').and_then(|text| text.split_once('>'))
+            && !tag.contains('<')
+        {
+            text = rest.trim_start();
+        } else {
+            break;
+        }
+    }
+    while let Some((before, tag)) = text.rsplit_once("</")
+        && let Some(tag) = tag.strip_suffix('>')
+        && !tag.is_empty()
+        && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    {
+        text = before.trim_end();
+    }
+    text
+}
+
+fn tool(rest: &str, join: bool) -> Option<Step> {
+    let (name, input) = split_word(rest);
+    let input = input.to_owned();
+    Some(match name {
+        "bash" => Step::Bash { command: input, escalate: false, join },
+        "bash!" => Step::Bash { command: input, escalate: true, join },
+        _ => Step::Tool { name: not_empty(name)?, input, join },
+    })
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    text.split_once(' ').map_or((text, ""), |(word, rest)| (word, rest.trim_start()))
+}
+
+fn not_empty(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).map(|time| time.min(HANG))
+}
+
+fn items(text: &str) -> Vec<String> {
+    text.split('|').filter_map(|item| not_empty(item.trim())).collect()
+}
+
+/// As it is written in a script.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plus = |join: &bool| if *join { "+" } else { "" };
+        let once = |once: &bool| if *once { "1" } else { "" };
+        match self {
+            Self::Say(text) => write!(f, "say:{text}"),
+            Self::Think(text) => write!(f, "think:{text}"),
+            Self::Slow { over, text } => write!(f, "slow:{} {text}", over.as_secs_f64()),
+            Self::Wait(time) => write!(f, "wait:{}", time.as_secs_f64()),
+            Self::Bash { command, escalate, join } => {
+                write!(f, "tool{}:bash{} {command}", plus(join), if *escalate { "!" } else { "" })
+            }
+            Self::Tool { name, input, join } => write!(f, "tool{}:{name} {input}", plus(join)),
+            Self::Edit { path, text } => write!(f, "edit:{path} {text}"),
+            Self::Ask { question, options } => {
+                write!(f, "ask:{question}")?;
+                options.iter().try_for_each(|option| write!(f, "|{option}"))
+            }
+            Self::Plan(text) => write!(f, "plan:{text}"),
+            Self::Todo(items) => write!(f, "todo:{}", items.join("|")),
+            Self::Fail { status, message, once: first } => write!(f, "err{}:{status} {message}", once(first)),
+            Self::Cut { once: first } => write!(f, "cut{}:", once(first)),
+            Self::Max(text) => write!(f, "max:{text}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
