@@ -5,6 +5,7 @@
 mod around;
 mod clients;
 mod instances;
+mod keys;
 mod messages;
 mod process;
 mod stream;
