@@ -111,3 +111,17 @@ async fn what_was_refused_may_be_sent_again() {
     post(&daemon, "/v1/acp/a", "end", &note(9)).await;
     assert_eq!(heard(&daemon, 9).await, [1, 9]);
 }
+
+/// daemon #3: the command line has the header too.
+#[tokio::test]
+async fn a_key_can_be_given_on_the_command_line() {
+    let daemon = echo();
+    for _ in 0..2 {
+        let mut command = std::process::Command::new(TOMBOLO);
+        command.args(["api", "acp", "send", "a", "--agent", "cat", "--idempotency-key", "k"]);
+        command.args([&note(1).to_string(), "--endpoint", daemon.base()]).env_remove("TOMBOLO_TOKEN");
+        assert!(command.output().unwrap().status.success());
+    }
+    post(&daemon, "/v1/acp/a", "end", &note(9)).await;
+    assert_eq!(heard(&daemon, 9).await, [1, 9]);
+}

@@ -51,6 +51,7 @@ async fn a_network_that_is_cut_again_and_again_loses_and_doubles_nothing() {
         ("in a request", &cuts.in_a_request),
         ("before the answer", &cuts.before_the_answer),
         ("in an answer", &cuts.in_an_answer),
+        ("in a stream", &cuts.in_a_stream),
     ] {
         let count = cut.load(Ordering::Relaxed);
         assert!(count >= 10, "only {count} cuts {what}: {cuts:?}");
@@ -84,6 +85,33 @@ async fn a_network_that_is_back_brings_everything() {
     }
     assert_eq!((texts.len(), texts[0].as_str()), (51, "permission answered: allow"));
     assert_eq!(editor.leave().await.code, Some(0));
+}
+
+/// An outage of many seconds is outlasted, by an editor that waits for a response and says nothing itself.
+#[tokio::test]
+async fn a_long_outage_is_outlasted() {
+    let daemon = Daemon::start(TOMBOLO);
+    let proxy = Proxy::start(daemon.base()).await;
+    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--server-id", "a"]);
+    editor.say(&prompt(2, "/think x\n/hang")).await;
+    editor.hear().await;
+    proxy.open(false);
+    daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
+    // More often than anybody tries who is not patient.
+    refused(&proxy, 7).await;
+    proxy.open(true);
+    assert_eq!(editor.hear().await["result"]["stopReason"], "cancelled");
+    assert_eq!(editor.leave().await.code, Some(0));
+}
+
+/// Waits until so many connections were refused.
+async fn refused(proxy: &Proxy, count: u64) {
+    let tried = async {
+        while proxy.cuts.refused.load(Ordering::Relaxed) < count {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    within(secs(60), tried).await;
 }
 
 /// Patience has an end, with a message, an answer for the editor and a code.

@@ -22,8 +22,12 @@ pub(super) struct Cuts {
     pub(super) in_a_request: AtomicU64,
     /// After the daemon had answered and before the client was told: the message is delivered, and nobody knows.
     pub(super) before_the_answer: AtomicU64,
-    /// In the middle of an answer or of a stream.
+    /// In the middle of an answer.
     pub(super) in_an_answer: AtomicU64,
+    /// In the middle of a stream.
+    pub(super) in_a_stream: AtomicU64,
+    /// Before anything passed, while nothing gets through.
+    pub(super) refused: AtomicU64,
 }
 
 /// The proxy. It ends with its value.
@@ -37,16 +41,19 @@ pub(super) struct Proxy {
     _task: JoinSet<()>,
 }
 
-/// When a connection is cut.
+/// What still passes before the connection is cut.
 #[derive(Debug, Clone, Copy)]
-enum Plan {
-    Never,
-    /// After so many bytes to the daemon.
-    Request(usize),
-    /// Instead of an answer, after so many that came through.
-    Answer(usize),
-    /// After so many bytes from the daemon.
-    Stream(usize),
+struct Plan {
+    /// Bytes to the daemon.
+    up: usize,
+    /// Answers of the daemon; the next one is withheld.
+    answers: usize,
+    /// Bytes from the daemon.
+    down: usize,
+}
+
+impl Plan {
+    const NEVER: Self = Self { up: usize::MAX, answers: usize::MAX, down: usize::MAX };
 }
 
 impl Proxy {
@@ -90,10 +97,11 @@ async fn accept(
         let (client, _) = listener.accept().await.unwrap();
         while connections.try_join_next().is_some() {}
         if !*gate.borrow() {
+            cuts.refused.fetch_add(1, Ordering::Relaxed);
             continue;
         }
         number += 1;
-        let plan = if cutting.load(Ordering::Relaxed) { plan(number) } else { Plan::Never };
+        let plan = if cutting.load(Ordering::Relaxed) { plan(number) } else { Plan::NEVER };
         let (daemon, cuts, mut gate) = (daemon.clone(), cuts.clone(), gate.clone());
         connections.spawn(async move {
             let server = TcpStream::connect(daemon).await.unwrap();
@@ -114,10 +122,12 @@ fn plan(number: u64) -> Plan {
         state ^= state >> 32;
         (state % max) as usize
     };
+    // Streams are few and long, so that every connection has this limit.
+    let plan = Plan { down: random(10_000), ..Plan::NEVER };
     match number % 3 {
-        0 => Plan::Answer(random(4)),
-        1 => Plan::Request(random(6000)),
-        _ => Plan::Stream(random(20_000)),
+        0 => Plan { answers: random(4), ..plan },
+        1 => Plan { up: random(6000), ..plan },
+        _ => plan,
     }
 }
 
@@ -126,11 +136,12 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, mut plan: Plan, cut
     let (mut from_client, mut from_server) = (vec![0; 16 << 10], vec![0; 16 << 10]);
     // Whether the last that passed went to the daemon: then what comes next is the start of an answer.
     let mut asked = false;
+    let mut streams = false;
     loop {
         tokio::select! {
             read = client.read(&mut from_client) => {
                 let Ok(count @ 1..) = read else { return };
-                let passed = if let Plan::Request(left) = plan { count.min(left) } else { count };
+                let passed = count.min(plan.up);
                 if server.write_all(&from_client[..passed]).await.is_err() {
                     return;
                 }
@@ -139,31 +150,30 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, mut plan: Plan, cut
                     return;
                 }
                 asked = true;
-                if let Plan::Request(left) = &mut plan {
-                    *left -= passed;
-                }
+                plan.up -= passed;
             }
             read = server.read(&mut from_server) => {
                 let Ok(count @ 1..) = read else { return };
-                if let Plan::Answer(left) = &mut plan && asked {
-                    if *left == 0 {
+                if asked {
+                    if plan.answers == 0 {
                         cuts.before_the_answer.fetch_add(1, Ordering::Relaxed);
                         return;
                     }
-                    *left -= 1;
+                    plan.answers -= 1;
+                    let head = String::from_utf8_lossy(&from_server[..count]);
+                    streams = head.contains("text/event-stream");
                 }
                 asked = false;
-                let passed = if let Plan::Stream(left) = plan { count.min(left) } else { count };
+                let passed = count.min(plan.down);
                 if client.write_all(&from_server[..passed]).await.is_err() {
                     return;
                 }
                 if passed < count {
-                    cuts.in_an_answer.fetch_add(1, Ordering::Relaxed);
+                    let cut = if streams { &cuts.in_a_stream } else { &cuts.in_an_answer };
+                    cut.fetch_add(1, Ordering::Relaxed);
                     return;
                 }
-                if let Plan::Stream(left) = &mut plan {
-                    *left -= passed;
-                }
+                plan.down -= passed;
             }
         }
     }
