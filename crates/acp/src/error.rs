@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::{AgentName, ServerId, acp::Exit};
+use protocol::{AgentName, IdempotencyKey, ServerId, acp::Exit};
 
 use crate::InvalidEnvelope;
 
@@ -44,6 +44,14 @@ pub enum Error {
         instance: ServerId,
         /// The id as written.
         id: String,
+    },
+    /// The idempotency key came with another message before.
+    #[error("the key `{key}` came with another message to instance `{instance}` before")]
+    KeyReused {
+        /// The instance.
+        instance: ServerId,
+        /// The key.
+        key: IdempotencyKey,
     },
     /// The agent's program cannot be found.
     #[error(transparent)]

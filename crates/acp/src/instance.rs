@@ -8,13 +8,15 @@ use journal::{Reader, Ring, Seq, Start};
 use parking_lot::{Mutex, RwLock};
 use process::{SendError, Spec, Stdin};
 use protocol::{
-    AgentName, ServerId,
+    AgentName, IdempotencyKey, ServerId,
     acp::{self, EventRange, Exit, State},
 };
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Answer, Envelope, Error, Message, Wait, frame,
+    Answer, Envelope, Error, Message, Wait,
+    deliveries::{Deliveries, Delivery},
+    frame,
     pending::{Outcome, Pending, Refused},
 };
 
@@ -47,6 +49,8 @@ pub(crate) struct Instance {
     pub(crate) agent: AgentName,
     pub(crate) ring: Ring,
     pub(crate) pending: Mutex<Pending>,
+    /// What was handed to the agent under a key. It outlives the process, as the client that repeats itself does.
+    pub(crate) deliveries: Mutex<Deliveries>,
     pub(crate) phase: RwLock<Phase>,
     /// How the process is started next.
     pub(crate) spec: Mutex<Spec>,
@@ -76,25 +80,65 @@ impl Instance {
     }
 
     /// Hands a message to the agent, and waits for the answer if it is a request and somebody wants to know.
-    pub(crate) async fn send(&self, body: Bytes, wait: Wait) -> Result<Answer, Error> {
+    pub(crate) async fn send(
+        &self,
+        body: Bytes,
+        wait: Wait,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Answer, Error> {
         let message = Envelope::of_client(&body)?;
+        let handed = match key {
+            None => self.hand(message, &body, wait)?,
+            Some(key) => {
+                // Held until the message is written: of two that race with one key, one is handed over.
+                let mut deliveries = self.deliveries.lock();
+                if self.repeats(&deliveries, key, &body)? {
+                    return Ok(Answer::Accepted);
+                }
+                let handed = self.hand(message, &body, wait)?;
+                deliveries.note(key, &body);
+                handed
+            }
+        };
+        match handed {
+            None => Ok(Answer::Accepted),
+            Some((waiter, outcome, within)) => waiter.answer(outcome, within).await,
+        }
+    }
+
+    /// Whether this message was handed to the agent before; an error if the key was another message's.
+    pub(crate) fn delivered(&self, key: &IdempotencyKey, body: &[u8]) -> Result<bool, Error> {
+        self.repeats(&self.deliveries.lock(), key, body)
+    }
+
+    fn repeats(&self, deliveries: &Deliveries, key: &IdempotencyKey, body: &[u8]) -> Result<bool, Error> {
+        match deliveries.of(key, body) {
+            Delivery::New => Ok(false),
+            Delivery::Repeated => Ok(true),
+            Delivery::Another => Err(Error::KeyReused { instance: self.id.clone(), key: key.clone() }),
+        }
+    }
+
+    /// Writes a message to the agent; who waits for its answer, if somebody does.
+    fn hand<'a>(
+        &'a self,
+        message: Message<'a>,
+        body: &Bytes,
+        wait: Wait,
+    ) -> Result<Option<(Waiter<'a>, oneshot::Receiver<Outcome>, Duration)>, Error> {
         let line = one_line(body.clone());
         let Message::Request { id } = message else {
             self.write(line)?;
-            return Ok(Answer::Accepted);
+            return Ok(None);
         };
-        let within = match wait {
-            Wait::Async => {
-                self.pending.lock().note(id).map_err(|refused| self.refused(refused, id))?;
-                self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
-                return Ok(Answer::Accepted);
-            }
-            Wait::Within(time) => time,
+        let Wait::Within(within) = wait else {
+            self.pending.lock().note(id).map_err(|refused| self.refused(refused, id))?;
+            self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
+            return Ok(None);
         };
         let outcome = self.pending.lock().wait(id).map_err(|refused| self.refused(refused, id))?;
         self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
-        let waiter = Waiter { instance: self, id };
-        waiter.answer(outcome, within).await
+        Ok(Some((Waiter { instance: self, id }, outcome, within)))
     }
 
     fn write(&self, line: Bytes) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use journal::{Reader, Retention, Ring, Seq};
 use parking_lot::RwLock;
 use process::{Limits, Spec};
 use protocol::{
-    AgentName, ServerId,
+    AgentName, IdempotencyKey, ServerId,
     acp::{self, Prepare},
 };
 use tokio::sync::mpsc;
@@ -66,6 +66,9 @@ impl Instances {
 
     /// Hands one message to the agent behind `id`; the first one starts it.
     ///
+    /// A message that was handed over before under the same `key` is accepted and not sent again, also if the agent
+    /// has ended since: it is not started anew by that.
+    ///
     /// The call can be dropped at any time: the agent's work goes on and its answer is on the stream.
     pub async fn post(
         &self,
@@ -73,7 +76,14 @@ impl Instances {
         agent: Option<&AgentName>,
         body: Bytes,
         wait: Wait,
+        key: Option<&IdempotencyKey>,
     ) -> Result<Answer, Error> {
+        if let Some(key) = key
+            && let Some(instance) = self.get(id)
+            && instance.delivered(key, &body)?
+        {
+            return Ok(Answer::Accepted);
+        }
         let instance = match self.existing(id, agent)? {
             Some(instance) if instance.is_running() => instance,
             found => {
@@ -88,7 +98,7 @@ impl Instances {
                 instance
             }
         };
-        instance.send(body, wait).await
+        instance.send(body, wait, key).await
     }
 
     /// The instance, if it is there and can take a message that names `agent`.
@@ -135,6 +145,7 @@ impl Instances {
             agent: agent.clone(),
             ring,
             pending: Default::default(),
+            deliveries: Default::default(),
             phase: RwLock::new(Phase::Starting),
             spec: spec.into(),
             bridge,

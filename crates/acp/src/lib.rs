@@ -6,6 +6,7 @@
 
 mod answer;
 mod bridge;
+mod deliveries;
 mod envelope;
 mod error;
 mod frame;

@@ -10,7 +10,10 @@ mod operations;
 mod processes;
 mod skills;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
@@ -141,13 +144,21 @@ struct Connection {
 
 impl Connection {
     fn client(&self) -> Result<Client, Failure> {
-        let endpoint: Endpoint = self
-            .endpoint
-            .parse()
-            .map_err(|error: client::InvalidEndpoint| Failure::Usage(format!("--endpoint: {error}")))?;
-        let token = secret::token(self.token.as_ref(), self.token_file.as_deref()).map_err(Failure::Local)?;
-        let token = token.map(|token| token.reveal().parse::<Token>()).transpose();
-        let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
-        Ok(Client::new(endpoint, token.as_ref())?)
+        connect(&self.endpoint, self.token.as_ref(), self.token_file.as_deref())
     }
+}
+
+/// A client of the daemon at `endpoint`, with the token that was given.
+pub(crate) fn connect(
+    endpoint: &str,
+    token: Option<&Secret>,
+    token_file: Option<&Path>,
+) -> Result<Client, Failure> {
+    let endpoint: Endpoint = endpoint
+        .parse()
+        .map_err(|error: client::InvalidEndpoint| Failure::Usage(format!("--endpoint: {error}")))?;
+    let token = secret::token(token, token_file).map_err(Failure::Local)?;
+    let token = token.map(|token| token.reveal().parse::<Token>()).transpose();
+    let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
+    Ok(Client::new(endpoint, token.as_ref())?)
 }

@@ -5,6 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     api::{self, Api, Resource},
     daemon::DaemonOptions,
+    editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     up::UpOptions,
 };
@@ -26,6 +27,7 @@ const HELP_COLUMNS_MAX: usize = 100;
 Examples:
   tombolo up                        try it: a daemon with the mock agent, and what to do next
   tombolo daemon --token-file T     serve this sandbox
+  tombolo acp --agent claude        be that agent for an editor on your own machine
   tombolo api agents list           ask a daemon: one command for every endpoint
   tombolo completions bash          complete commands in your shell
 
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Up(UpOptions),
     #[command(flatten)]
     Serve(Serve),
+    /// Be an ACP agent for an editor: the one in the sandbox
+    Acp(EditorOptions),
     /// Ask a daemon: one command for every endpoint
     Api(Api),
     /// Print a script that completes commands in your shell

@@ -16,6 +16,18 @@ Exit codes:
   4  the answer was not understood: is it a Tombolo daemon?
   5  a local file could not be read or written";
 
+/// What the exit codes of `tombolo acp` mean, for `--help`.
+pub(crate) const EDITOR_CODES: &str = "\
+Exit codes:
+  0  the editor left, or a signal ended it
+  1  the daemon said no, for example to the token
+  2  the command line, or a value on it, makes no sense
+  3  the daemon could not be reached for as long as --patience-ms
+  4  the answer was not understood: is it a Tombolo daemon?
+  5  a local file could not be read
+  6  the agent ended, or its instance was deleted
+  7  the agent said more during a cut than the daemon keeps: messages are missing";
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -29,6 +41,15 @@ pub(crate) enum Failure {
     NotUnderstood(client::Error),
     /// Something on this side could not be read or written.
     Local(anyhow::Error),
+    /// The agent has ended, or its instance is gone.
+    AgentEnded {
+        /// How it came.
+        how: String,
+        /// The last it wrote to standard error.
+        last_words: String,
+    },
+    /// What the agent said in the meantime is no longer kept.
+    Missed(String),
     /// Whoever read our output has had enough.
     Closed,
 }
@@ -37,7 +58,7 @@ pub(crate) enum Failure {
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
-    /// The exit code, as [`CODES`] says it.
+    /// The exit code, as [`CODES`] and [`EDITOR_CODES`] say it.
     fn code(&self) -> u8 {
         match self {
             Failure::Closed => 0,
@@ -46,6 +67,20 @@ impl Failure {
             Failure::Unreachable(_) => 3,
             Failure::NotUnderstood(_) => 4,
             Failure::Local(_) => 5,
+            Failure::AgentEnded { .. } => 6,
+            Failure::Missed(_) => 7,
+        }
+    }
+
+    /// What went wrong, in one sentence.
+    pub(crate) fn summary(&self) -> String {
+        match self {
+            Failure::Closed => "nobody reads the output".into(),
+            Failure::Refused(refusal) => refusal.to_string(),
+            Failure::Usage(message) | Failure::Missed(message) => message.clone(),
+            Failure::Unreachable(error) | Failure::NotUnderstood(error) => chain(error),
+            Failure::Local(error) => format!("{error:#}"),
+            Failure::AgentEnded { how, .. } => how.clone(),
         }
     }
 }
@@ -86,11 +121,13 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
         Failure::Refused(refusal) => {
             say(&plain(&refusal.to_string()));
             say(&format!("  {}", plain(&refusal.urn)));
-            for line in refusal.stderr_tail.iter().flat_map(|tail| tail.lines()) {
-                say(&format!("  | {}", plain(line)));
-            }
+            quote(refusal.stderr_tail.as_deref().unwrap_or_default());
         }
-        Failure::Usage(message) => say(&format!("tombolo: {message}")),
+        Failure::AgentEnded { how, last_words } => {
+            say(&plain(&format!("tombolo: {how}")));
+            quote(last_words);
+        }
+        Failure::Usage(message) | Failure::Missed(message) => say(&plain(&format!("tombolo: {message}"))),
         Failure::Unreachable(error) | Failure::NotUnderstood(error) => {
             say(&plain(&format!("tombolo: {}: {doing}", chain(error))));
         }
@@ -111,8 +148,14 @@ pub(crate) fn code(run: anyhow::Result<ExitCode>) -> ExitCode {
     })
 }
 
+fn quote(last_words: &str) {
+    for line in last_words.lines() {
+        say(&format!("  | {}", plain(line)));
+    }
+}
+
 /// Says a line to whoever is there.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     use std::io::Write;
     // There is nobody left to tell if it cannot be written.
     let _ = writeln!(io::stderr(), "{line}");

@@ -6,6 +6,7 @@
 mod api;
 mod args;
 mod daemon;
+mod editor;
 mod environment;
 mod exit;
 mod generate;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     match Tombolo::parse_arguments().command {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
+        Command::Acp(options) => editor::run(&options),
         Command::Api(api) => api.resource.run(),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use protocol::{
-    AgentName, ServerId,
+    AgentName, IdempotencyKey, ServerId,
     acp::{Instance, InstanceList, Prepare},
 };
 use reqwest::{Method, header::CONTENT_TYPE};
@@ -23,12 +23,13 @@ pub struct Message {
     agent: Option<AgentName>,
     timeout: Option<Duration>,
     respond_async: bool,
+    key: Option<IdempotencyKey>,
 }
 
 impl Message {
     /// The message as it shall arrive, byte for byte.
     pub fn new(body: impl Into<Bytes>) -> Self {
-        Self { body: body.into(), agent: None, timeout: None, respond_async: false }
+        Self { body: body.into(), agent: None, timeout: None, respond_async: false, key: None }
     }
 
     /// The agent to run; the first message to an instance needs it.
@@ -49,6 +50,13 @@ impl Message {
     #[must_use]
     pub fn respond_async(mut self) -> Self {
         self.respond_async = true;
+        self
+    }
+
+    /// Makes it safe to send the message again: the daemon hands it to the agent once, however often it comes.
+    #[must_use]
+    pub fn key(mut self, key: IdempotencyKey) -> Self {
+        self.key = Some(key);
         self
     }
 }
@@ -84,6 +92,9 @@ impl Acp<'_> {
             .header(CONTENT_TYPE, "application/json");
         if message.respond_async {
             request = request.header("prefer", "respond-async");
+        }
+        if let Some(key) = &message.key {
+            request = request.header("idempotency-key", key.as_str());
         }
         let answer: Answer<Value> = client::answer(request.body(message.body)).await?;
         if answer.status() == 202 {

@@ -1,5 +1,7 @@
 //! What an instance says, as it says it.
 
+use std::time::Duration;
+
 use protocol::ServerId;
 
 use crate::{Client, error::Result, follow::Follow, sse::Frame};
@@ -55,6 +57,12 @@ impl Events {
     pub(crate) async fn open(client: Client, id: ServerId, after: Option<u64>) -> Result<Self> {
         let last = after.map(|id| id.to_string());
         Follow::open(client, &["v1", "acp", id.as_str()], Vec::new(), last).await.map(Self)
+    }
+
+    /// Keeps trying to make a cut connection anew for this long after the daemon was last heard of.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self(self.0.patient(patience))
     }
 
     /// The next event; `None` once the agent has ended or the instance is gone.

@@ -12,7 +12,8 @@ use crate::{
     sse::{Frame, Parser},
 };
 
-/// How often a lost connection is made anew without having brought anything, before that is an error.
+/// How often a lost connection is made anew without having brought anything, before that is an error; more often if
+/// whoever follows is patient.
 const TRIES_MAX: u32 = 5;
 
 /// The pause before the first new connection; doubled with each one after it.
@@ -41,6 +42,10 @@ pub(crate) struct Follow {
     last_id: Option<String>,
     response: Option<Response>,
     connected_at: Instant,
+    /// When the server was last heard of.
+    heard_at: Instant,
+    /// How long it is tried to reach a server that is not heard of, at least.
+    patience: Duration,
     parser: Parser,
     /// New connections since the last frame, or since one that lasted.
     tries: u32,
@@ -63,6 +68,8 @@ impl Follow {
             last_id,
             response: None,
             connected_at: Instant::now(),
+            heard_at: Instant::now(),
+            patience: Duration::ZERO,
             parser: Parser::default(),
             tries: 0,
             over: false,
@@ -89,6 +96,7 @@ impl Follow {
                 match self.reconnect().await? {
                     Some(response) => {
                         self.connected_at = Instant::now();
+                        self.heard_at = self.connected_at;
                         self.response = Some(response);
                     }
                     None => self.over = true,
@@ -97,6 +105,7 @@ impl Follow {
             };
             let cut = match tokio::time::timeout(SILENCE_MAX, response.chunk()).await {
                 Ok(Ok(Some(piece))) => {
+                    self.heard_at = Instant::now();
                     let status = response.status();
                     self.parser
                         .push(&piece)
@@ -109,6 +118,12 @@ impl Follow {
             };
             self.on_cut(cut)?;
         }
+    }
+
+    /// Keeps trying for this long after the server was last heard of.
+    pub(crate) fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Says that the frame that was read last has nothing after it, should the connection end now.
@@ -124,24 +139,28 @@ impl Follow {
         // What was not whole comes again.
         self.parser = Parser::default();
         match cut {
-            Cut::Ended if self.tries >= TRIES_MAX => self.over = true,
-            Cut::Lost(error) if self.tries >= TRIES_MAX => return Err(error),
+            Cut::Ended if self.gives_up() => self.over = true,
+            Cut::Lost(error) if self.gives_up() => return Err(error),
             _ => {}
         }
         Ok(())
+    }
+
+    fn gives_up(&self) -> bool {
+        self.tries >= TRIES_MAX && self.heard_at.elapsed() >= self.patience
     }
 
     /// A new connection; `None` if there is nothing left to follow.
     async fn reconnect(&mut self) -> Result<Option<Response>> {
         loop {
             let pause = PAUSE_FIRST * 2u32.pow(self.tries.min(TRIES_MAX));
-            self.tries += 1;
+            self.tries = self.tries.saturating_add(1);
             tokio::time::sleep(pause).await;
             match self.connect().await {
                 Ok(response) => return Ok(Some(response)),
                 Err(error) => match error.kind() {
                     Some(Kind::InstanceNotFound | Kind::ProcessNotFound) => return Ok(None),
-                    None | Some(Kind::ShuttingDown) if self.tries < TRIES_MAX => {}
+                    None | Some(Kind::ShuttingDown | Kind::TooManyConnections) if !self.gives_up() => {}
                     _ => return Err(error),
                 },
             }
@@ -154,7 +173,11 @@ impl Follow {
         if let Some(id) = &self.last_id {
             request = request.header("last-event-id", id);
         }
-        let response = accepted(request.header("accept", "text/event-stream")).await?;
+        let request = request.header("accept", "text/event-stream");
+        let response = match tokio::time::timeout(SILENCE_MAX, accepted(request)).await {
+            Ok(response) => response?,
+            Err(_) => return Err(Error::transport("the server did not answer")),
+        };
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
             return Err(Error::unexpected(response.status(), "it is not a stream of events", b""));

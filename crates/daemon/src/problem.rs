@@ -71,6 +71,7 @@ impl From<acp::Error> for ApiError {
             E::InvalidLaunch(_) => Kind::InvalidRequest,
             E::Envelope(_) => Kind::InvalidEnvelope,
             E::IdInFlight { .. } => Kind::IdInFlight,
+            E::KeyReused { .. } => Kind::KeyReused,
             E::NotInstalled(_) | E::Start { .. } => Kind::AgentStart,
             E::Exited { .. } | E::Deleted(_) => Kind::AgentExited,
             E::Busy { .. } => Kind::AgentBusy,

@@ -150,6 +150,10 @@ chosen_ids! {
         "1 to 64 of the characters a-z 0-9 . _ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+    /// One message of a client, however often it is sent: the header `Idempotency-Key`.
+    IdempotencyKey = "Idempotency-Key", 128, "^[!-~]{1,128}$",
+        "1 to 128 visible ASCII characters",
+        |text| text.bytes().all(|b| b.is_ascii_graphic());
 }
 
 minted_ids! {

@@ -14,7 +14,7 @@ mod problem;
 pub mod processes;
 mod schema;
 
-pub use ids::{AgentName, InvalidId, ProcessId, ServerId};
+pub use ids::{AgentName, IdempotencyKey, InvalidId, ProcessId, ServerId};
 pub use object::Object;
 pub use problem::{Kind, Problem};
 pub use schema::schemas;

@@ -64,6 +64,7 @@ problems! {
     PayloadTooLarge     = 413 "payload-too-large"      "The body is too large";
     UnsupportedMedia    = 415 "unsupported-media-type" "The body is of another type than needed";
     RangeNotSatisfiable = 416 "range-not-satisfiable"  "The range lies outside the file";
+    KeyReused           = 422 "idempotency-key-reused" "The idempotency key belongs to another message";
     UpgradeRequired     = 426 "upgrade-required"       "This resource is spoken to over a WebSocket";
     HeadersTooLarge     = 431 "headers-too-large"      "The request head is too large";
     Internal            = 500 "internal"               "Something broke on our side";

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use client::{Client, Message, Reply};
 use protocol::{
-    AgentName, ServerId,
+    AgentName, IdempotencyKey, ServerId,
     acp::{EventRange, Exit, Instance, InstanceList, Prepare, State},
 };
 
@@ -50,6 +50,9 @@ Examples:
         /// Do not wait for the response: it is on the stream only
         #[arg(long = "async")]
         respond_async: bool,
+        /// A key that makes it safe to send the message again: it is handed to the agent once
+        #[arg(long, value_name = "KEY")]
+        idempotency_key: Option<IdempotencyKey>,
     },
     /// Print what an agent said, and with --follow what it says next
     #[command(after_help = "\
@@ -115,7 +118,7 @@ impl super::Verb for Verb {
         let acp = client.acp();
         match self {
             Verb::List => output.answer(&acp.list().await?, list),
-            Verb::Send { id, message, agent, timeout_ms, respond_async } => {
+            Verb::Send { id, message, agent, timeout_ms, respond_async, idempotency_key } => {
                 let mut message = Message::new(input::text(message, output).await?);
                 if let Some(agent) = agent {
                     message = message.agent(agent);
@@ -125,6 +128,9 @@ impl super::Verb for Verb {
                 }
                 if respond_async {
                     message = message.respond_async();
+                }
+                if let Some(key) = idempotency_key {
+                    message = message.key(key);
                 }
                 match acp.send(&id, message).await? {
                     Reply::Response { answer, .. } if output.json => output.bytes(answer.body()),

@@ -3,8 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "what is spawned here is awaited a few lines below")]
 
 mod around;
-mod clients;
+pub(crate) mod clients;
 mod instances;
+mod keys;
 mod messages;
 mod process;
 mod stream;

@@ -5,6 +5,7 @@
 mod acp;
 mod cli;
 mod daemon;
+mod editor;
 mod processes;
 mod real;
 

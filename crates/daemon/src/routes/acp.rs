@@ -11,7 +11,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use protocol::{
-    AgentName, ServerId,
+    AgentName, IdempotencyKey, Kind, ServerId,
     acp::{Instance, InstanceList, Prepare},
 };
 use serde::Deserialize;
@@ -23,7 +23,7 @@ use crate::{
     app::App,
     extract::{self, Path, Query},
     intake,
-    problem::Result,
+    problem::{ApiError, Result},
     sse,
 };
 
@@ -31,6 +31,7 @@ use crate::{
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -62,6 +63,7 @@ struct SendQuery {
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance"),
         SendQuery,
         ("prefer" = Option<String>, Header, description = "`respond-async` answers a request at once; its response is on the stream only"),
+        ("idempotency-key" = Option<String>, Header, description = "Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters"),
     ),
     request_body(content = Object, content_type = "application/json", description = "One JSON-RPC 2.0 message"),
     responses(
@@ -80,8 +82,9 @@ async fn send(
 ) -> Result<Response> {
     extract::need_json(&headers)?;
     let wait = wait(&headers, query.timeout_ms, app.timeout_max)?;
+    let key = idempotency_key(&headers)?;
     let body = intake::collect(body, MESSAGE_BYTES_MAX, app.stall).await?;
-    match app.instances.post(&id, query.agent.as_ref(), body, wait).await? {
+    match app.instances.post(&id, query.agent.as_ref(), body, wait, key.as_ref()).await? {
         Answer::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
         Answer::Response { seq, body } => {
             let mut response = Response::new(Body::from(body));
@@ -91,6 +94,12 @@ async fn send(
             Ok(response)
         }
     }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default().parse::<IdempotencyKey>();
+    key.map(Some).map_err(|error| ApiError::new(Kind::InvalidRequest, error.to_string()))
 }
 
 fn wait(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<Wait> {

@@ -9,7 +9,8 @@ use testkit::Daemon;
 
 use crate::TOMBOLO;
 
-fn here() -> PathBuf {
+/// Where the clients are kept.
+pub(crate) fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
@@ -36,16 +37,18 @@ fn installed() -> PathBuf {
     directory
 }
 
-fn converse(script: &str) {
-    let daemon = Daemon::start(TOMBOLO);
-    let directory = installed();
+/// A script, beside the clients that it imports.
+pub(crate) fn script(name: &str) -> PathBuf {
+    let script = installed().join(name);
     // Imports are looked up from where the script lies.
-    std::fs::copy(here().join(script), directory.join(script)).unwrap();
-    let output = Command::new("node")
-        .arg(directory.join(script))
-        .arg(daemon.base())
-        .output()
-        .expect("node is installed");
+    std::fs::copy(here().join(name), &script).unwrap();
+    script
+}
+
+fn converse(name: &str) {
+    let daemon = Daemon::start(TOMBOLO);
+    let output =
+        Command::new("node").arg(script(name)).arg(daemon.base()).output().expect("node is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

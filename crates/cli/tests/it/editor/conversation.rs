@@ -1,0 +1,103 @@
+//! What passes through, and how.
+
+use testkit::{Daemon, DaemonOptions};
+
+use super::*;
+
+#[tokio::test]
+async fn an_editor_holds_a_conversation() {
+    let daemon = Daemon::start(TOMBOLO);
+    let mut editor = Editor::start(daemon.base(), &["--agent", "mock"]);
+    editor.say(&initialize()).await;
+    assert_eq!(editor.hear().await["result"]["agentInfo"]["name"], "mock");
+    editor.say(&prompt(2, "hello\n/permission")).await;
+    assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], "hello");
+    let asked = editor.hear().await;
+    assert_eq!(asked["method"], "session/request_permission");
+    let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
+    editor.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome })).await;
+    assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], "permission answered: allow");
+    // acp #10a: the response comes on the stream, after everything that was said before it.
+    assert_eq!(
+        editor.hear().await,
+        json!({ "jsonrpc": "2.0", "id": 2, "result": { "stopReason": "end_turn" } })
+    );
+    editor.say(&prompt(3, "/hang")).await;
+    editor
+        .say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": "s" } }))
+        .await;
+    assert_eq!(editor.hear().await["result"]["stopReason"], "cancelled");
+    let ended = editor.leave().await;
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.is_empty());
+}
+
+/// acp #7: bytes pass unchanged, whatever they say.
+#[tokio::test]
+async fn bytes_pass_unchanged_in_both_directions() {
+    let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
+    let mut editor = Editor::start(daemon.base(), &["--agent", "cat"]);
+    let large = format!(r#"{{"jsonrpc":"2.0","method":"large","params":"{}"}}"#, "ü".repeat(1 << 20));
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"m","params":{"z":1,"a":1.0e2,"_meta":{"x":[ ]}},"unknown":"\u00fc ü"}"#,
+        r#" { "method" : "_sandboxagent/x" , "jsonrpc" : "2.0" } "#,
+        &large,
+        r#"{"jsonrpc":"2.0","id":"\"","result":null}"#,
+    ] {
+        editor.say_line(line).await;
+        assert_eq!(editor.hear_line().await, line);
+    }
+    assert_eq!(editor.leave().await.code, Some(0));
+}
+
+/// A line that is no message is answered, and what comes after it goes on.
+#[tokio::test]
+async fn a_wrong_message_is_answered_and_ends_nothing() {
+    let daemon = Daemon::start(TOMBOLO);
+    let mut editor = Editor::start(daemon.base(), &["--agent", "mock"]);
+    editor.say_line("not a message").await;
+    let answer = editor.hear().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)));
+    editor.say(&prompt(7, "/hang")).await;
+    // acp #9: the id is still in flight.
+    editor.say(&initialize()).await;
+    assert_eq!(editor.hear().await["id"], 1);
+    editor.say(&prompt(7, "again")).await;
+    let answer = editor.hear().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)));
+    assert_eq!(editor.leave().await.code, Some(0));
+}
+
+#[tokio::test]
+async fn the_agent_runs_where_it_is_told_to() {
+    let daemon = DaemonOptions::default()
+        .agent("where", &["python3", "-uc", "import os,sys,json\nfor l in sys.stdin: print(json.dumps({'jsonrpc':'2.0','method':'cwd','params':os.getcwd()}))"])
+        .start(TOMBOLO);
+    let directory = daemon.home().join("project");
+    std::fs::create_dir(&directory).unwrap();
+    let directory = directory.to_str().unwrap();
+    let mut editor = Editor::start(daemon.base(), &["--agent", "where", "--cwd", directory]);
+    editor.say(&initialize()).await;
+    assert_eq!(editor.hear().await["params"], directory);
+}
+
+/// The editor that does not read its agent stops nobody from being heard, and the queue of what it says is bounded:
+/// standard input is not read while it is full.
+#[tokio::test]
+async fn input_is_not_read_while_the_network_is_down() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", nobody.local_addr().unwrap());
+    // It takes connections and never answers.
+    let mut editor = Editor::start(&endpoint, &["--agent", "mock"]);
+    let line = format!(r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#, "x".repeat(8 << 20));
+    let mut taken = 0;
+    let flood = async {
+        loop {
+            editor.say_line(&line).await;
+            taken += 1;
+        }
+    };
+    let _: Result<(), _> = tokio::time::timeout(secs(5), flood).await;
+    // 64 MiB wait in the queue, one line is in hand, and the pipe holds a little.
+    assert!((1..=10).contains(&taken), "{taken} lines of 8 MiB");
+}
