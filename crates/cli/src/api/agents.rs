@@ -26,7 +26,7 @@ pub(crate) enum Verb {
     Install {
         /// The agent
         agent: AgentName,
-        /// The version to install; the newest if left out
+        /// The version to install: `latest` for the newest, the one that was tested if left out
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
         /// Install again what is installed already
@@ -89,13 +89,8 @@ fn list(list: AgentList) -> String {
             agent.name,
             yes_no(agent.installed),
             or_dash(agent.version),
-            match agent.source {
-                Source::BuiltIn => "built in".into(),
-                Source::User => "user".into(),
-            },
-            match agent.protocol {
-                Protocol::Acp => "acp".into(),
-            },
+            source(agent.source).into(),
+            protocol(agent.protocol, agent.capabilities.acp),
             yes_no(agent.credentials_found),
             agent.running_instances.to_string(),
             or_dash(agent.path),
@@ -104,6 +99,26 @@ fn list(list: AgentList) -> String {
     let header =
         ["ID", "NAME", "INSTALLED", "VERSION", "SOURCE", "PROTOCOL", "CREDENTIALS", "RUNNING", "PATH"];
     table(header, rows)
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::BuiltIn => "built in",
+        Source::Catalog => "catalog",
+        Source::Registry => "registry",
+        Source::User => "user",
+    }
+}
+
+fn protocol(own: Protocol, acp: bool) -> String {
+    let name = match own {
+        Protocol::Acp => return "acp".into(),
+        Protocol::Claude => "claude",
+        Protocol::Codex => "codex",
+        Protocol::Opencode => "opencode",
+        Protocol::Amp => "amp",
+    };
+    if acp { format!("{name}, acp") } else { name.into() }
 }
 
 fn installed(installed: Installed) -> String {
