@@ -150,7 +150,7 @@ impl Instances {
 
     /// How `agent` is started, after installing what it lacks. `wait` is shortened by the time that it takes.
     async fn ready(&self, agent: &AgentName, wait: &mut Wait) -> Result<Launch, Error> {
-        let definition = self.definition(agent)?;
+        let definition = self.definition(agent).await?;
         let ready = self.inner.installer.ready(&definition, Purpose::Acp);
         let launch = match *wait {
             Wait::Async => ready.await,
@@ -177,14 +177,14 @@ impl Instances {
         spec
     }
 
-    fn definition(&self, agent: &AgentName) -> Result<Arc<Definition>, Error> {
-        let catalog = self.inner.installer.catalog();
-        catalog.get(agent).cloned().ok_or_else(|| Error::UnknownAgent(agent.clone()))
+    async fn definition(&self, agent: &AgentName) -> Result<Arc<Definition>, Error> {
+        let found = self.inner.installer.agent(agent).await;
+        found.ok_or_else(|| Error::UnknownAgent(agent.clone()))
     }
 
     /// Whether `agent` could be started, perhaps after installing it.
     async fn check(&self, agent: &AgentName) -> Result<(), Error> {
-        let definition = self.definition(agent)?;
+        let definition = self.definition(agent).await?;
         match self.inner.installer.launch(&definition, Purpose::Acp).await {
             Err(agents::Error::NotInstalled { .. }) if self.inner.installer.installs(&definition) => Ok(()),
             Err(error) => Err(Error::Launch(Arc::new(error))),

@@ -5,6 +5,7 @@
 //! into being whole, by a rename, so that being killed at any moment leaves nothing that could be taken for it.
 
 mod archive;
+mod bundle;
 mod cache;
 mod digest;
 mod download;
@@ -18,6 +19,7 @@ mod npm;
 mod offer;
 mod packages;
 mod progress;
+mod registry;
 mod store;
 mod tool;
 mod unpack;
@@ -26,12 +28,14 @@ mod work;
 use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::{Semaphore, watch};
+use protocol::AgentName;
+use tokio::runtime::Handle;
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use cache::Cache;
@@ -66,6 +70,8 @@ pub struct Config {
     pub allowed: bool,
     /// What stands in for the servers of the catalog, in the order in which it is tried.
     pub mirrors: Vec<Mirror>,
+    /// Another ACP registry than the one that is part of this program.
+    pub acp_registry: Option<String>,
     /// Files of certificates that are trusted besides those of the system.
     pub certificates: Vec<PathBuf>,
     /// The variables and the home of whoever runs us: how npm is configured, and which credentials there are.
@@ -88,6 +94,8 @@ struct Inner {
     platform: Result<Platform, UnknownPlatform>,
     store: Store,
     catalog: RwLock<Arc<Catalog>>,
+    /// Filled once the registry was asked for that the configuration names.
+    registry: OnceCell<()>,
     downloads: Semaphore,
     /// The installations that run.
     running: Mutex<HashMap<Task, watch::Receiver<Progress>>>,
@@ -104,6 +112,8 @@ pub struct Ask {
     pub want: Want,
     /// Whether to install again what is there.
     pub again: bool,
+    /// Whether everything is to be ours, and nothing taken from the `PATH`.
+    pub apart: bool,
 }
 
 /// An agent as it is on this machine.
@@ -124,6 +134,7 @@ impl Installer {
             platform: Platform::here(),
             store: Store::new(config.directory.clone()),
             catalog: RwLock::new(Arc::new(catalog)),
+            registry: OnceCell::new(),
             downloads: Semaphore::new(DOWNLOADS_MAX),
             running: Mutex::default(),
             said: Mutex::default(),
@@ -134,7 +145,21 @@ impl Installer {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Which agents exist.
+    /// The agent of that name. One that we do not know may be in the registry that the configuration names.
+    pub async fn agent(&self, name: &AgentName) -> Option<Arc<Definition>> {
+        if let Some(agent) = self.catalog().get(name) {
+            return Some(agent.clone());
+        }
+        self.agents().await.get(name).cloned()
+    }
+
+    /// Every agent, with those of the registry that the configuration names.
+    pub async fn agents(&self) -> Arc<Catalog> {
+        self.inner.registry.get_or_init(|| self.inner.fetch_registry()).await;
+        self.catalog()
+    }
+
+    /// Which agents are known by now.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.inner.catalog.read().clone()
     }
@@ -180,7 +205,8 @@ impl Installer {
         for name in needs.keys() {
             // Only the agent itself is asked for in another version.
             let want = if *name == own { ask.want.clone() } else { Want::Pinned };
-            let present = there.get(name);
+            let present =
+                there.get(name).filter(|present| present.managed || !ask.apart || self.inner.is_given(name));
             let again = ask.again && present.is_none_or(|present| present.managed);
             if present.is_some() && want == Want::Pinned && !again {
                 continue;
@@ -227,12 +253,57 @@ impl Installer {
         }
     }
 
+    /// Writes everything that these agents need into one file, after installing what is missing.
+    pub async fn bundle(&self, agents: &[Arc<Definition>], out: &Path) -> Result<Vec<Manifest>, BundleError> {
+        let mut stored = BTreeMap::new();
+        for agent in agents {
+            let ask = Ask { apart: true, ..Ask::default() };
+            self.install(agent, &ask).await?.finish().await?;
+            let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
+            for name in components {
+                let one =
+                    self.inner.store.current(&name).ok_or_else(|| Fault::NoProgram(name.to_string()))?;
+                stored.insert(name, one);
+            }
+        }
+        let stored: Vec<_> = stored.into_values().collect();
+        let manifests = stored.iter().map(|one| one.manifest.clone()).collect();
+        let out = out.to_path_buf();
+        work::off_thread(move || bundle::write(&stored, &out)).await?;
+        Ok(manifests)
+    }
+
+    /// Installs what is in a bundle, or of that only what these agents need; what was installed.
+    pub async fn unbundle(
+        &self,
+        path: &Path,
+        agents: &[Arc<Definition>],
+    ) -> Result<Vec<Manifest>, BundleError> {
+        let platform = self.inner.platform.clone().map_err(|error| Arc::new(Error::from(error)))?;
+        let wanted =
+            (!agents.is_empty()).then(|| agents.iter().flat_map(|agent| agent.components()).collect());
+        let (store, path, runtime) = (self.inner.store.clone(), path.to_path_buf(), Handle::current());
+        let read = move || bundle::read(&store, platform, &path, wanted.as_ref(), &runtime);
+        Ok(work::off_thread(read).await?)
+    }
+
     /// Ends every installation that runs; what has come stays for the next one.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
     }
+}
+
+/// Why a bundle could not be written or installed.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// What it holds could not be installed.
+    #[error(transparent)]
+    Install(#[from] Arc<Error>),
+    /// It could not be read or written.
+    #[error(transparent)]
+    Fault(#[from] Fault),
 }
 
 /// Why an agent cannot be started, even though what it lacks was to be installed.
@@ -305,6 +376,11 @@ impl Inner {
         found
     }
 
+    /// Whether a component is only ever taken from the `PATH`.
+    fn is_given(&self, name: &ComponentName) -> bool {
+        self.catalog.read().component(name).is_none_or(|row| row.sources.is_empty())
+    }
+
     /// Whether an agent is made of components, so that it can be installed by us.
     fn is_ours(&self, agent: &Definition) -> bool {
         !agent.components().is_empty()
@@ -314,6 +390,20 @@ impl Inner {
         let catalog = self.catalog.read().clone();
         let (Some(row), Ok(platform)) = (catalog.component(name), &self.platform) else { return Vec::new() };
         offer::offers(row, *platform, &self.config.mirrors).iter().map(offer::Offer::label).collect()
+    }
+
+    /// Takes the registry that the configuration names; without it, the one that is part of this program stays.
+    async fn fetch_registry(&self) {
+        let Some(url) = &self.config.acp_registry else { return };
+        match registry::fetch(self, url).await {
+            Ok(fetched) => {
+                let mut catalog = self.catalog.write();
+                *catalog = Arc::new(catalog.with_registry(&fetched));
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "could not read the ACP registry; the one that came with us is used")
+            }
+        }
     }
 
     /// Who asks servers. Made when it is needed: most daemons never install anything.

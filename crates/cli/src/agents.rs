@@ -1,5 +1,7 @@
 //! `tombolo agents`: the agents of this machine, without a daemon.
 
+mod local;
+
 use std::path::{Path, PathBuf};
 
 use ::agents::{
@@ -7,6 +9,9 @@ use ::agents::{
     install::{Config, Environment, Mirror},
 };
 use clap::Args;
+use daemon::InstallSection;
+
+pub(crate) use local::{AgentsOptions, run};
 
 use crate::{
     environment::{variable, variables},
@@ -22,21 +27,32 @@ pub(crate) struct InstallOptions {
     /// Where to fetch agents from first: a URL below which everything is by host and path, or
     /// PREFIX=URL for what begins with that prefix; may be repeated
     #[arg(long, value_name = "[PREFIX=]URL", value_parser = Mirror::parse)]
-    pub(crate) mirror: Vec<Mirror>,
+    mirror: Vec<Mirror>,
+    /// An ACP registry to use in place of the one that is part of this program
+    #[arg(long, value_name = "URL")]
+    acp_registry: Option<String>,
 }
 
 /// How agents are installed on this machine.
-pub(crate) fn config(data_dir: &Path, options: &InstallOptions, allowed: bool) -> anyhow::Result<Config> {
+pub(crate) fn config(
+    data_dir: &Path,
+    options: &InstallOptions,
+    section: &InstallSection,
+    allowed: bool,
+) -> anyhow::Result<Config> {
+    let more = section.mirrors.iter().map(|text| Mirror::parse(text).map_err(anyhow::Error::msg));
+    let mut mirrors = options.mirror.clone();
+    for mirror in more {
+        mirrors.push(mirror?);
+    }
+    let certificates = CERTIFICATE_VARIABLES.iter().filter_map(|name| variable(name));
     Ok(Config {
         directory: data_dir.join("agents"),
         cache: storage::cache_dir(),
         allowed,
-        mirrors: options.mirror.clone(),
-        certificates: CERTIFICATE_VARIABLES
-            .iter()
-            .filter_map(|name| variable(name))
-            .map(PathBuf::from)
-            .collect(),
+        mirrors,
+        acp_registry: options.acp_registry.clone().or_else(|| section.acp_registry.clone()),
+        certificates: certificates.map(PathBuf::from).collect(),
         environment: Environment {
             variables: variables(),
             home: storage::home(),

@@ -3,6 +3,7 @@
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
+    agents::AgentsOptions,
     api::{self, Api, Resource},
     daemon::DaemonOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
@@ -27,6 +28,7 @@ Examples:
   tombolo up                        try it: a daemon with the mock agent, and what to do next
   tombolo daemon --token-file T     serve this sandbox
   tombolo api agents list           ask a daemon: one command for every endpoint
+  tombolo agents install claude     install an agent on this machine
   tombolo completions bash          complete commands in your shell
 
 Called as `sandbox-daemon`, the program is the daemon: `sandbox-daemon --token T` starts it, and
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Ask a daemon: one command for every endpoint
     Api(Api),
+    /// Install and list the agents of this machine, without a daemon
+    Agents(AgentsOptions),
     /// Print a script that completes commands in your shell
     Completions(CompletionsOptions),
     /// Print the manual page, or write all of them

@@ -69,7 +69,7 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         None => ConfigFile::default(),
     };
     let data_dir = data_dir(options.data_dir.as_deref())?;
-    let install = agents::config(&data_dir, &options.install, !options.no_install)?;
+    let install = agents::config(&data_dir, &options.install, &file.install, !options.no_install)?;
     Ok(Config {
         address: SocketAddr::new(options.host, options.port),
         access: access(options)?,

@@ -86,6 +86,9 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
         Failure::Refused(refusal) => {
             say(&plain(&refusal.to_string()));
             say(&format!("  {}", plain(&refusal.urn)));
+            for cause in &refusal.causes {
+                say(&plain(&format!("  - {}: {}", cause.source, cause.reason)));
+            }
             for line in refusal.stderr_tail.iter().flat_map(|tail| tail.lines()) {
                 say(&format!("  | {}", plain(line)));
             }

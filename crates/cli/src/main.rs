@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Api(api) => api.resource.run(),
+        Command::Agents(options) => exit::code(agents::run(options)),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),
         Command::Reference(options) => exit::code(generate::reference(&options)),

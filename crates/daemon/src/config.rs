@@ -111,6 +111,20 @@ pub struct ConfigFile {
     /// `[agents.NAME]`: agents that the user defines.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, UserAgent>,
+    /// `[install]`: how agents are installed.
+    #[serde(default)]
+    pub install: InstallSection,
+}
+
+/// `[install]` in the configuration file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstallSection {
+    /// As `--mirror`; used after those of the command line.
+    #[serde(default)]
+    pub mirrors: Vec<String>,
+    /// As `--acp-registry`, which is stronger.
+    pub acp_registry: Option<String>,
 }
 
 /// Why a configuration cannot be used.

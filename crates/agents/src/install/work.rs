@@ -216,7 +216,7 @@ impl Work<'_> {
 }
 
 /// Runs what waits for the disk where waiting is allowed.
-async fn off_thread<T: Send + 'static>(
+pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;

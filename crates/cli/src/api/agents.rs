@@ -1,7 +1,7 @@
 //! `tombolo api agents`.
 
 use clap::Subcommand;
-use client::Client;
+use client::{Client, InstallEvent};
 use protocol::{
     AgentName,
     agents::{AgentList, Install, Installed, Protocol, Source},
@@ -9,7 +9,7 @@ use protocol::{
 
 use super::operations::{Operation, mirrors};
 use crate::{
-    exit::Outcome,
+    exit::{Failure, Outcome},
     output::{Output, card, or_dash, table, yes_no},
     progress,
 };
@@ -64,10 +64,7 @@ impl super::Verb for Verb {
         match self {
             Verb::List => output.answer(&agents.list().await?, list),
             Verb::Install { agent, version, reinstall } => {
-                let spinner = progress::spinner(format!("installing {agent}"));
-                let answer = agents.install(&agent, &Install { version, reinstall }).await;
-                spinner.finish_and_clear();
-                output.answer(&answer?, installed)
+                follow(client, output, &agent, &Install { version, reinstall }).await
             }
             Verb::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
                 let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
@@ -82,7 +79,25 @@ impl super::Verb for Verb {
     }
 }
 
-fn list(list: AgentList) -> String {
+/// Shows an installation as it goes on, and prints what it came to.
+async fn follow(client: &Client, output: Output, agent: &AgentName, options: &Install) -> Outcome {
+    let mut events = client.agents().follow_install(agent, options).await?;
+    let mut shown = progress::Installation::default();
+    let mut end = None;
+    while let Some(event) = events.next().await? {
+        match event {
+            InstallEvent::Progress(progress) => shown.show(&progress),
+            InstallEvent::Done(done, body) => end = Some((done, body)),
+        }
+    }
+    shown.clear();
+    let Some((done, body)) = end else {
+        return Err(Failure::Local(anyhow::anyhow!("the installation was cut off")));
+    };
+    if output.json { output.bytes(body.as_bytes()) } else { output.line(&installed(done)) }
+}
+
+pub(crate) fn list(list: AgentList) -> String {
     let rows = list.items.into_iter().map(|agent| {
         [
             agent.id.to_string(),

@@ -31,7 +31,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = OK, body = AgentList), Problems))]
 async fn list(State(app): State<App>) -> Json<AgentList> {
     let mut items = Vec::new();
-    for agent in app.installer.catalog().iter() {
+    for agent in app.installer.agents().await.iter() {
         items.push(describe(&app, agent).await);
     }
     Json(AgentList { items, next_cursor: None })
@@ -63,7 +63,7 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
     responses((status = OK, body = ModeList), Problems)
 )]
 async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModeList>> {
-    Ok(Json(ModeList { modes: find(&app, &name)?.modes.clone() }))
+    Ok(Json(ModeList { modes: find(&app, &name).await?.modes.clone() }))
 }
 
 /// List the models of an agent.
@@ -73,10 +73,10 @@ async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Js
     responses((status = OK, body = ModelList), Problems)
 )]
 async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModelList>> {
-    Ok(Json(ModelList { models: find(&app, &name)?.models.clone() }))
+    Ok(Json(ModelList { models: find(&app, &name).await?.models.clone() }))
 }
 
-fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
+async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
     let unknown = || ApiError::new(Kind::AgentNotFound, format!("there is no agent `{name}`"));
-    app.installer.catalog().get(name).cloned().ok_or_else(unknown)
+    app.installer.agent(name).await.ok_or_else(unknown)
 }

@@ -49,12 +49,12 @@ pub(super) async fn install(
     headers: HeaderMap,
     OptionalJson(options): OptionalJson<Install>,
 ) -> Result<Response> {
-    let agent = find(&app, &name)?;
+    let agent = find(&app, &name).await?;
     let want = Want::parse(options.version.as_deref())
         .map_err(|error| ApiError::new(Kind::InvalidRequest, error.to_string()))?;
     let installation = match agent.source {
         Source::Catalog | Source::Registry => {
-            let ask = Ask { want, again: options.reinstall };
+            let ask = Ask { want, again: options.reinstall, apart: false };
             Some(app.installer.install(&agent, &ask).await.map_err(|error| ApiError::from(&*error))?)
         }
         Source::BuiltIn | Source::User => {
