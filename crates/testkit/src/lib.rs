@@ -4,6 +4,7 @@
 
 pub mod bench;
 mod daemon;
+pub mod mirror;
 mod sse;
 mod within;
 
