@@ -245,7 +245,8 @@ impl Installer {
         let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
         let launch = agent.plan(agent.usual(), &self.inner.config.search_path, &find);
         let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
-        let own_program = found.get(&own).map(|present| present.found.program.clone());
+        // Over ACP an adapter may be started; what people look for is the agent itself.
+        let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);
         Presence {
             program: launch.ok().map(|launch| own_program.unwrap_or(launch.program)),
             version: agent.version.clone().or(installed),

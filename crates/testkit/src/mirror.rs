@@ -15,6 +15,7 @@ use axum::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::{StreamExt, stream};
 use sha2::{Digest, Sha512};
+use tokio::task::JoinSet;
 
 /// A program that says which it is.
 pub fn script(says: &str) -> Vec<u8> {
@@ -60,12 +61,13 @@ struct Shelf {
     asked: Mutex<Vec<(String, Option<String>)>>,
 }
 
-/// A mirror on the loopback. Ends with the runtime that it was started in.
+/// A mirror on the loopback, until it is dropped.
 #[derive(Debug)]
 pub struct Loopback {
     shelf: Arc<Shelf>,
     /// Its address.
     pub url: String,
+    _serving: JoinSet<()>,
 }
 
 impl Loopback {
@@ -78,9 +80,9 @@ impl Loopback {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().fallback(serve).with_state(shelf.clone());
-        // Ends with the test's runtime.
-        tokio::task::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { shelf, url }
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { shelf, url, _serving: serving }
     }
 
     /// Puts a file where a mirror has what is at `https://{place}`.

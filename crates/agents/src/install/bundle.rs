@@ -130,7 +130,7 @@ fn take(store: &Store, description: &Description, tar: impl Read, runtime: &Hand
     hashed.hasher.finish(Some(&expected))?;
     unpacked?;
     unpack::make_executable(stage.path(), &manifest.program)?;
-    store.commit(stage, manifest)?;
+    store.commit(&stage, manifest)?;
     Ok(())
 }
 

@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Puts a whole installation into place and into use: after this it is there, before it nothing was seen of it.
-    pub(crate) fn commit(&self, stage: TempDir, manifest: &Manifest) -> Result<Stored, Fault> {
+    pub(crate) fn commit(&self, stage: &TempDir, manifest: &Manifest) -> Result<Stored, Fault> {
         let directory = self.of(&manifest.component);
         let target = directory.join(manifest.version.as_str());
         manifest.write(stage.path())?;

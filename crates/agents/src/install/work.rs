@@ -161,7 +161,7 @@ impl Work<'_> {
         let store = self.inner.store.clone();
         let stored = off_thread(move || {
             unpack::make_executable(stage.path(), &manifest.program)?;
-            store.commit(stage, &manifest)
+            store.commit(&stage, &manifest)
         });
         Ok(done(stored.await?, false))
     }

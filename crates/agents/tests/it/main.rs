@@ -6,4 +6,5 @@ mod bundle;
 mod faults;
 mod installing;
 mod mirror;
+mod real;
 mod together;
