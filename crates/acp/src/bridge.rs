@@ -8,7 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use journal::{BatchBuilder, Seq, Writer};
-use process::{Chunk, Control, Lines, Piece, Process};
+use process::{Chunk, Control, Lines, Piece, Process, Spec};
 use protocol::acp::Exit;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -56,7 +56,7 @@ impl Door {
     async fn answer(&mut self) {
         match self.asks.recv().await {
             // It runs already; whoever asked may have gone.
-            Some(Ask::Start(reply)) => drop(reply.send(Ok(()))),
+            Some(Ask::Start(_, reply)) => drop(reply.send(Ok(()))),
             Some(Ask::Stop) | None => self.stopping = true,
         }
     }
@@ -87,8 +87,8 @@ enum End {
 impl Bridge {
     /// Runs until the instance is deleted.
     pub(crate) async fn run(mut self) {
-        while let Some(Ask::Start(reply)) = self.door.asks.recv().await {
-            let end = match self.start().await {
+        while let Some(Ask::Start(spec, reply)) = self.door.asks.recv().await {
+            let end = match self.start(&spec).await {
                 Ok(process) => {
                     // Whoever asked may have gone.
                     let _ = reply.send(Ok(()));
@@ -106,9 +106,8 @@ impl Bridge {
         // Dropping the door tells whoever waits for the stop that it is done.
     }
 
-    async fn start(&mut self) -> Result<Process, Error> {
-        let spec = self.instance.spec.lock().clone();
-        let process = process::spawn(&spec)
+    async fn start(&mut self, spec: &Spec) -> Result<Process, Error> {
+        let process = process::spawn(spec)
             .await
             .map_err(|error| Error::Start { agent: self.instance.agent.clone(), source: Arc::new(error) })?;
         self.journal.unseal();

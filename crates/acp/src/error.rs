@@ -53,9 +53,20 @@ pub enum Error {
         /// The key.
         key: IdempotencyKey,
     },
-    /// The agent's program cannot be found.
+    /// The agent's program cannot be found, or speaks something else.
     #[error(transparent)]
-    NotInstalled(Arc<agents::Error>),
+    Launch(Arc<agents::Error>),
+    /// The agent could not be installed.
+    #[error(transparent)]
+    Install(Arc<agents::install::Error>),
+    /// The agent is still being installed.
+    #[error("agent `{agent}` was not installed within {} ms; that goes on, so ask again", waited.as_millis())]
+    Installing {
+        /// The agent.
+        agent: AgentName,
+        /// How long it had.
+        waited: Duration,
+    },
     /// The process could not be started.
     #[error("could not start agent `{agent}`: {source}")]
     Start {

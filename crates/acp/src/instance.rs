@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use process::{SendError, Spec, Stdin};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{self, EventRange, Exit, State},
+    acp::{self, EventRange, Exit, Prepare, State},
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,8 +22,8 @@ use crate::{
 
 /// What the bridge is asked to do.
 pub(crate) enum Ask {
-    /// Start the process unless it runs.
-    Start(oneshot::Sender<Result<(), Error>>),
+    /// Start this process unless one runs.
+    Start(Box<Spec>, oneshot::Sender<Result<(), Error>>),
     /// End the process and the instance. Answered by the end of the channel.
     Stop,
 }
@@ -52,19 +52,19 @@ pub(crate) struct Instance {
     /// What was handed to the agent under a key. It outlives the process, as the client that repeats itself does.
     pub(crate) deliveries: Mutex<Deliveries>,
     pub(crate) phase: RwLock<Phase>,
-    /// How the process is started next.
-    pub(crate) spec: Mutex<Spec>,
+    /// What its process is started with, if somebody said.
+    pub(crate) options: Mutex<Option<Prepare>>,
     pub(crate) bridge: mpsc::Sender<Ask>,
 }
 
 impl Instance {
-    /// Starts the process unless it runs.
-    pub(crate) async fn start(&self) -> Result<(), Error> {
+    /// Starts the process unless one runs.
+    pub(crate) async fn start(&self, spec: Spec) -> Result<(), Error> {
         if self.is_running() {
             return Ok(());
         }
         let (reply, started) = oneshot::channel();
-        self.bridge.send(Ask::Start(reply)).await.map_err(|_| self.deleted())?;
+        self.bridge.send(Ask::Start(Box::new(spec), reply)).await.map_err(|_| self.deleted())?;
         started.await.map_err(|_| self.deleted())?
     }
 

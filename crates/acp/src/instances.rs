@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeMap, btree_map::Entry},
     ffi::OsString,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use agents::{Catalog, Definition};
+use agents::{Definition, Installer, Launch, Purpose, install::ReadyError};
 use bytes::Bytes;
 use journal::{Reader, Retention, Ring, Seq};
 use parking_lot::RwLock;
@@ -52,30 +52,31 @@ pub struct Instances {
 
 struct Inner {
     config: Config,
-    catalog: Arc<Catalog>,
+    installer: Installer,
     instances: RwLock<BTreeMap<ServerId, Arc<Instance>>>,
     bridges: TaskTracker,
 }
 
 impl Instances {
-    /// None yet, of the agents in `catalog`.
-    pub fn new(config: Config, catalog: Arc<Catalog>) -> Self {
-        let inner = Inner { config, catalog, instances: RwLock::default(), bridges: TaskTracker::new() };
+    /// None yet, of the agents that `installer` knows.
+    pub fn new(config: Config, installer: Installer) -> Self {
+        let inner = Inner { config, installer, instances: RwLock::default(), bridges: TaskTracker::new() };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Hands one message to the agent behind `id`; the first one starts it.
+    /// Hands one message to the agent behind `id`; the first one starts it, and installs what it lacks.
     ///
     /// A message that was handed over before under the same `key` is accepted and not sent again, also if the agent
     /// has ended since: it is not started anew by that.
     ///
-    /// The call can be dropped at any time: the agent's work goes on and its answer is on the stream.
+    /// The call can be dropped at any time: the agent's work goes on and its answer is on the stream. An installation
+    /// goes on too, though nothing is started after it.
     pub async fn post(
         &self,
         id: &ServerId,
         agent: Option<&AgentName>,
         body: Bytes,
-        wait: Wait,
+        mut wait: Wait,
         key: Option<&IdempotencyKey>,
     ) -> Result<Answer, Error> {
         if let Some(key) = key
@@ -89,12 +90,16 @@ impl Instances {
             found => {
                 // A message that cannot be sent shall not start a process.
                 Envelope::of_client(&body)?;
-                let instance = match (found, agent) {
-                    (Some(instance), _) => instance,
-                    (None, Some(agent)) => self.create(id, agent)?,
-                    (None, None) => return Err(Error::AgentRequired(id.clone())),
+                let Some(agent) = found.as_ref().map(|instance| &instance.agent).or(agent) else {
+                    return Err(Error::AgentRequired(id.clone()));
                 };
-                instance.start().await?;
+                let launch = self.ready(agent, &mut wait).await?;
+                let instance = match found {
+                    Some(instance) => instance,
+                    None => self.create(id, agent)?,
+                };
+                let spec = with_options(self.spec(launch), &instance.options.lock());
+                instance.start(spec).await?;
                 instance
             }
         };
@@ -121,7 +126,6 @@ impl Instances {
 
     /// A new instance of `agent`, or the one that somebody else made just now.
     fn create(&self, id: &ServerId, agent: &AgentName) -> Result<Arc<Instance>, Error> {
-        let spec = self.spec(agent)?;
         let mut instances = self.inner.instances.write();
         let count = instances.len();
         match instances.entry(id.clone()) {
@@ -132,12 +136,12 @@ impl Instances {
                 asked: agent.clone(),
             }),
             Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
-            Entry::Vacant(place) => Ok(place.insert(self.open(id, agent, spec)).clone()),
+            Entry::Vacant(place) => Ok(place.insert(self.open(id, agent, None)).clone()),
         }
     }
 
     /// An instance with its bridge; its process starts with the first message.
-    fn open(&self, id: &ServerId, agent: &AgentName, spec: Spec) -> Arc<Instance> {
+    fn open(&self, id: &ServerId, agent: &AgentName, options: Option<Prepare>) -> Arc<Instance> {
         let (journal, ring) = Ring::new(self.inner.config.retention);
         let (bridge, asks) = mpsc::channel(ASKS_MAX);
         let instance = Arc::new(Instance {
@@ -147,7 +151,7 @@ impl Instances {
             pending: Default::default(),
             deliveries: Default::default(),
             phase: RwLock::new(Phase::Starting),
-            spec: spec.into(),
+            options: options.into(),
             bridge,
         });
         let bridge = Bridge { instance: instance.clone(), journal, door: Door::new(asks) };
@@ -155,26 +159,54 @@ impl Instances {
         instance
     }
 
-    /// How `agent` is started when nothing else is said.
-    fn spec(&self, agent: &AgentName) -> Result<Spec, Error> {
-        let definition = self.definition(agent)?;
-        let plan = definition.plan(self.inner.catalog.path());
-        let launch = plan.map_err(|error| Error::NotInstalled(Arc::new(error)))?;
+    /// How `agent` is started, after installing what it lacks. `wait` is shortened by the time that it takes.
+    async fn ready(&self, agent: &AgentName, wait: &mut Wait) -> Result<Launch, Error> {
+        let definition = self.definition(agent).await?;
+        let ready = self.inner.installer.ready(&definition, Purpose::Acp);
+        let launch = match *wait {
+            Wait::Async => ready.await,
+            Wait::Within(time) => {
+                let start = Instant::now();
+                let launch = tokio::time::timeout(time, ready).await;
+                *wait = Wait::Within(time.saturating_sub(start.elapsed()));
+                launch.map_err(|_| Error::Installing { agent: agent.clone(), waited: time })?
+            }
+        };
+        launch.map_err(|error| match error {
+            ReadyError::Launch(error) => Error::Launch(error),
+            ReadyError::Install(error) => Error::Install(error),
+        })
+    }
+
+    /// How an agent is started when nothing else is said.
+    fn spec(&self, launch: Launch) -> Spec {
         let config = &self.inner.config;
         let mut spec =
             Spec::new(launch.program).args(launch.args).limits(config.limits.clone()).grace(config.grace);
         spec.env_remove = config.env_remove.clone();
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Ok(spec)
+        spec
     }
 
-    fn definition(&self, agent: &AgentName) -> Result<&Definition, Error> {
-        self.inner.catalog.get(agent).ok_or_else(|| Error::UnknownAgent(agent.clone()))
+    async fn definition(&self, agent: &AgentName) -> Result<Arc<Definition>, Error> {
+        let found = self.inner.installer.agent(agent).await;
+        found.ok_or_else(|| Error::UnknownAgent(agent.clone()))
+    }
+
+    /// Whether `agent` could be started, perhaps after installing it.
+    async fn check(&self, agent: &AgentName) -> Result<(), Error> {
+        let definition = self.definition(agent).await?;
+        match self.inner.installer.launch(&definition, Purpose::Acp).await {
+            Err(agents::Error::NotInstalled { .. }) if self.inner.installer.installs(&definition) => Ok(()),
+            Err(error) => Err(Error::Launch(Arc::new(error))),
+            Ok(_) => Ok(()),
+        }
     }
 
     /// Says how the process behind `id` is to be started. True if the instance is new.
-    pub fn prepare(&self, id: &ServerId, options: &Prepare) -> Result<bool, Error> {
-        let spec = with_options(self.spec(&options.agent)?, options)?;
+    pub async fn prepare(&self, id: &ServerId, options: &Prepare) -> Result<bool, Error> {
+        self.check(&options.agent).await?;
+        check_options(options)?;
         let mut instances = self.inner.instances.write();
         let count = instances.len();
         match instances.entry(id.clone()) {
@@ -185,12 +217,12 @@ impl Instances {
             }),
             Entry::Occupied(found) if found.get().is_running() => Err(Error::Running(id.clone())),
             Entry::Occupied(found) => {
-                *found.get().spec.lock() = spec;
+                *found.get().options.lock() = Some(options.clone());
                 Ok(false)
             }
             Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
             Entry::Vacant(place) => {
-                place.insert(self.open(id, &options.agent, spec));
+                place.insert(self.open(id, &options.agent, Some(options.clone())));
                 Ok(true)
             }
         }
@@ -245,7 +277,18 @@ impl Instances {
     }
 }
 
-fn with_options(mut spec: Spec, options: &Prepare) -> Result<Spec, Error> {
+/// What is started with the options that an instance was prepared with.
+fn with_options(mut spec: Spec, options: &Option<Prepare>) -> Spec {
+    let Some(options) = options else { return spec };
+    spec.cwd = options.cwd.as_ref().map(PathBuf::from);
+    for (name, value) in &options.env {
+        spec = spec.env(name, value);
+    }
+    spec.args(&options.args)
+}
+
+/// Whether a process can be started with these options.
+fn check_options(options: &Prepare) -> Result<(), Error> {
     if let Some(cwd) = &options.cwd {
         let directory = Path::new(cwd);
         if !directory.is_absolute() || !directory.is_dir() {
@@ -253,7 +296,6 @@ fn with_options(mut spec: Spec, options: &Prepare) -> Result<Spec, Error> {
                 "`cwd` must be an absolute path to a directory, and `{cwd}` is not"
             )));
         }
-        spec.cwd = Some(directory.to_path_buf());
     }
     for (name, value) in &options.env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
@@ -261,10 +303,9 @@ fn with_options(mut spec: Spec, options: &Prepare) -> Result<Spec, Error> {
                 "`env` has a variable that no process can be given: `{name}`"
             )));
         }
-        spec = spec.env(name, value);
     }
     if options.args.iter().any(|arg| arg.contains('\0')) {
         return Err(Error::InvalidLaunch("`args` has a NUL in it".into()));
     }
-    Ok(spec.args(&options.args))
+    Ok(())
 }

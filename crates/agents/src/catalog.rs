@@ -2,7 +2,8 @@
 
 use std::{
     collections::{BTreeMap, btree_map},
-    path::{Path, PathBuf},
+    path::Path,
+    sync::Arc,
 };
 
 use protocol::{
@@ -10,37 +11,109 @@ use protocol::{
     agents::{Mode, Model, Protocol, Source},
 };
 
-use crate::{Definition, Launch, SearchPath, UserAgent, mock};
+use crate::{
+    Component, ComponentName, Definition, Table, Template, UserAgent,
+    definition::acp_alone,
+    mock,
+    registry::{self, Registry},
+    table::{Credentials, LaunchRow},
+};
+
+/// The table that is part of this program.
+const TABLE: &str = include_str!("../catalog.toml");
+
+/// The ACP registry as it was when this program was made.
+const REGISTRY: &str = include_str!("../registry.json");
 
 /// Which agents exist.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Catalog {
-    agents: BTreeMap<AgentName, Definition>,
-    path: SearchPath,
+    agents: BTreeMap<AgentName, Arc<Definition>>,
+    /// What our own table knows to install.
+    components: BTreeMap<ComponentName, Arc<Component>>,
+    /// What the ACP registry adds; it never takes the place of a component of ours.
+    registered: BTreeMap<ComponentName, Arc<Component>>,
+}
+
+/// A table that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidCatalog {
+    /// The table of agents.
+    #[error("the catalog of agents is not valid: {0}")]
+    Table(String),
+    /// The ACP registry.
+    #[error("the ACP registry is not valid: {0}")]
+    Registry(String),
 }
 
 impl Catalog {
     /// The built-in agents and those of the user. `own_program` is the program that holds the mock agent.
-    pub fn new(own_program: &Path, path: SearchPath, user: BTreeMap<AgentName, UserAgent>) -> Self {
-        let built_in = mock_row(own_program);
-        let user = user.into_iter().map(|(id, agent)| user_row(id, agent));
-        let agents = built_in.into_iter().chain(user).map(|row| (row.id.clone(), row)).collect();
-        Self { agents, path }
+    pub fn new(own_program: &Path, user: BTreeMap<AgentName, UserAgent>) -> Result<Self, InvalidCatalog> {
+        let table = Table::built_in()?;
+        Self::build(own_program, table, &Registry::parse(REGISTRY)?, user)
+    }
+
+    /// The same with another ACP registry.
+    pub fn with_registry(&self, registry: &Registry) -> Self {
+        let kept = self.agents.iter().filter(|(_, agent)| agent.source != Source::Registry);
+        let mut catalog = Self {
+            agents: kept.map(|(name, agent)| (name.clone(), agent.clone())).collect(),
+            components: self.components.clone(),
+            registered: BTreeMap::new(),
+        };
+        catalog.take(registry);
+        catalog
+    }
+
+    fn build(
+        own_program: &Path,
+        table: Table,
+        registry: &Registry,
+        user: BTreeMap<AgentName, UserAgent>,
+    ) -> Result<Self, InvalidCatalog> {
+        let components = table.components.into_iter().map(|(name, row)| (name, Arc::new(row))).collect();
+        let rows = table.agents.into_iter().map(|(id, row)| Definition::of_row(id, row, Source::Catalog));
+        let user = user.into_iter().map(|(id, agent)| Definition::of_user(id, agent));
+        let agents = mock_row(own_program).into_iter().chain(rows).chain(user);
+        let agents = agents.map(|agent| (agent.id.clone(), Arc::new(agent))).collect();
+        let mut catalog = Self { agents, components, registered: BTreeMap::new() };
+        catalog.take(registry);
+        Ok(catalog)
+    }
+
+    /// Takes the rows of a registry whose names are free.
+    fn take(&mut self, registry: &Registry) {
+        for entry in &registry.agents {
+            let Some((id, component, row)) = registry::row(entry) else { continue };
+            let own = ComponentName::from(id.clone());
+            if self.agents.contains_key(&id) || self.components.contains_key(&own) {
+                continue;
+            }
+            self.registered.insert(own, Arc::new(component));
+            self.agents.insert(id.clone(), Arc::new(Definition::of_row(id, row, Source::Registry)));
+        }
     }
 
     /// The agent of that name.
-    pub fn get(&self, name: &AgentName) -> Option<&Definition> {
+    pub fn get(&self, name: &AgentName) -> Option<&Arc<Definition>> {
         self.agents.get(name)
     }
 
     /// Every agent, by name.
-    pub fn iter(&self) -> btree_map::Values<'_, AgentName, Definition> {
+    pub fn iter(&self) -> btree_map::Values<'_, AgentName, Arc<Definition>> {
         self.agents.values()
     }
 
-    /// Where programs are looked up.
-    pub fn path(&self) -> &SearchPath {
-        &self.path
+    /// The component of that name.
+    pub fn component(&self, name: &ComponentName) -> Option<&Arc<Component>> {
+        self.components.get(name).or_else(|| self.registered.get(name))
+    }
+}
+
+impl Table {
+    /// The table that is part of this program.
+    pub fn built_in() -> Result<Self, InvalidCatalog> {
+        toml::from_str(TABLE).map_err(|error| InvalidCatalog::Table(error.to_string()))
     }
 }
 
@@ -53,14 +126,20 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
     Some(Definition {
         id: "mock".parse().ok()?,
         name: "Mock agent".into(),
+        description: Some("Does what the prompt says, without a model".into()),
+        note: None,
         source: Source::BuiltIn,
         protocol: Protocol::Acp,
-        launch: Launch {
-            program: own_program.to_path_buf(),
-            args: vec![mock::ARGUMENT.into()],
+        acp: Some(LaunchRow {
+            program: Template::literal(own_program.to_string_lossy()),
+            args: vec![Template::literal(mock::ARGUMENT)],
             env: BTreeMap::new(),
-        },
+            path: Vec::new(),
+        }),
+        native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),
+        credentials: Credentials::default(),
+        capabilities: protocol::agents::Capabilities { permissions: true, ..acp_alone(true) },
         modes: vec![
             mode("build", "Build", "Does what the script in the prompt says."),
             mode("plan", "Plan", "The same, under another name."),
@@ -69,47 +148,5 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
     })
 }
 
-fn user_row(id: AgentName, agent: UserAgent) -> Definition {
-    let mut command = agent.command.into_iter();
-    let program = PathBuf::from(command.next().unwrap_or_default());
-    Definition {
-        name: agent.name.unwrap_or_else(|| id.to_string()),
-        id,
-        source: Source::User,
-        protocol: agent.protocol,
-        launch: Launch { program, args: command.chain(agent.args).collect(), env: agent.env },
-        version: None,
-        modes: Vec::new(),
-        models: Vec::new(),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// daemon #8: agents that a user defines, which may shadow a built-in one.
-    #[test]
-    fn a_users_definition_shadows_the_built_in_one() {
-        let user: BTreeMap<AgentName, UserAgent> =
-            toml::from_str("[mock]\ncommand = [\"/bin/cat\", \"-u\"]\nargs = [\"-\"]\nenv = { A = \"b\" }\n")
-                .unwrap();
-        let catalog = Catalog::new(Path::new("/own"), SearchPath::default(), user);
-        let mock = catalog.get(&"mock".parse().unwrap()).unwrap();
-        assert_eq!(mock.source, Source::User);
-        let plan = mock.plan(catalog.path()).unwrap();
-        assert_eq!((plan.program, plan.args), ("/bin/cat".into(), vec!["-u".to_owned(), "-".to_owned()]));
-        assert_eq!(plan.env["A"], "b");
-    }
-
-    #[test]
-    fn an_agent_whose_program_is_missing_says_so() {
-        let catalog = Catalog::new(Path::new("/no/such/program"), SearchPath::default(), BTreeMap::new());
-        let mock = catalog.get(&"mock".parse().unwrap()).unwrap();
-        let error = mock.plan(catalog.path()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "agent `mock` is not installed: there is no program `/no/such/program`"
-        );
-    }
-}
+mod tests;

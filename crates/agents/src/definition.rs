@@ -1,14 +1,20 @@
 //! One agent: what it is and how it is started.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use protocol::{
     AgentName,
-    agents::{Mode, Model, Protocol, Source},
+    agents::{Capabilities, Mode, Model, Protocol, Source},
 };
 use serde::Deserialize;
 
-use crate::SearchPath;
+use crate::{
+    ComponentName, Found, SearchPath, Template,
+    table::{AgentRow, Credentials, LaunchRow},
+};
 
 /// Why an agent cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +27,9 @@ pub enum Error {
         /// What was looked for.
         program: String,
     },
+    /// It does not speak ACP.
+    #[error("agent `{0}` does not speak ACP, so it cannot be driven through `/v1/acp`")]
+    NotAcp(AgentName),
 }
 
 /// An agent as a user defines it: `[agents.NAME]` in the configuration file.
@@ -57,6 +66,15 @@ pub struct Launch {
     pub env: BTreeMap<String, String>,
 }
 
+/// Which of its protocols an agent is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be driven through `/v1/acp`.
+    Acp,
+    /// To speak the protocol of its own.
+    Native,
+}
+
 /// One agent: what it is and how it is started.
 #[derive(Debug, Clone)]
 pub struct Definition {
@@ -64,14 +82,24 @@ pub struct Definition {
     pub id: AgentName,
     /// Its name for people.
     pub name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// What people should know before they choose it.
+    pub note: Option<String>,
     /// Where it comes from.
     pub source: Source,
-    /// The protocol that it speaks.
+    /// The protocol that its own program speaks.
     pub protocol: Protocol,
-    /// How it is started.
-    pub launch: Launch,
+    /// How it is started to speak ACP, if it does.
+    pub acp: Option<LaunchRow>,
+    /// How it is started to speak the protocol of its own, if it has one.
+    pub native: Option<LaunchRow>,
     /// Its version, where it is known without asking it.
     pub version: Option<String>,
+    /// Where its credentials are.
+    pub credentials: Credentials,
+    /// What it can do.
+    pub capabilities: Capabilities,
     /// The ways it can behave.
     pub modes: Vec<Mode>,
     /// The models it can use.
@@ -79,17 +107,115 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The program that would be started, if it is there.
-    pub fn program(&self, path: &SearchPath) -> Option<PathBuf> {
-        path.find(&self.launch.program)
+    /// From a row of a table.
+    pub(crate) fn of_row(id: AgentName, row: AgentRow, source: Source) -> Self {
+        let can = row.capabilities;
+        Self {
+            id,
+            name: row.name,
+            description: Some(row.description).filter(|text| !text.is_empty()),
+            note: row.note,
+            source,
+            protocol: row.native.as_ref().map_or(Protocol::Acp, |native| native.protocol),
+            capabilities: Capabilities {
+                acp: row.acp.is_some(),
+                permissions: can.permissions,
+                questions: can.questions,
+                plans: can.plans,
+                steering: can.steering,
+                resume: can.resume,
+                fork: can.fork,
+            },
+            acp: row.acp,
+            native: row.native.map(|native| native.launch),
+            version: None,
+            credentials: row.credentials,
+            modes: row.modes,
+            models: row
+                .models
+                .into_iter()
+                .map(|model| Model { id: model.id, name: model.name, variants: model.variants })
+                .collect(),
+        }
     }
 
-    /// How to start it now.
-    pub fn plan(&self, path: &SearchPath) -> Result<Launch, Error> {
-        let Some(program) = self.program(path) else {
-            let program = self.launch.program.display().to_string();
-            return Err(Error::NotInstalled { agent: self.id.clone(), program });
+    /// From what a user says in the configuration file.
+    pub(crate) fn of_user(id: AgentName, agent: UserAgent) -> Self {
+        let mut command = agent.command.into_iter();
+        let launch = LaunchRow {
+            program: Template::literal(command.next().unwrap_or_default()),
+            args: command.chain(agent.args).map(Template::literal).collect(),
+            env: agent.env.into_iter().map(|(name, value)| (name, Template::literal(value))).collect(),
+            path: Vec::new(),
         };
-        Ok(Launch { program, ..self.launch.clone() })
+        let speaks_acp = agent.protocol == Protocol::Acp;
+        let (acp, native) = if speaks_acp { (Some(launch), None) } else { (None, Some(launch)) };
+        Self {
+            name: agent.name.unwrap_or_else(|| id.to_string()),
+            id,
+            description: None,
+            note: None,
+            source: Source::User,
+            protocol: agent.protocol,
+            acp,
+            native,
+            version: None,
+            credentials: Credentials::default(),
+            capabilities: acp_alone(speaks_acp),
+            modes: Vec::new(),
+            models: Vec::new(),
+        }
     }
+
+    /// How it is started for `purpose`, if it can be.
+    pub fn launch(&self, purpose: Purpose) -> Option<&LaunchRow> {
+        match purpose {
+            Purpose::Acp => self.acp.as_ref(),
+            Purpose::Native => self.native.as_ref(),
+        }
+    }
+
+    /// What it is started for when nothing else is said.
+    pub fn usual(&self) -> Purpose {
+        if self.acp.is_some() { Purpose::Acp } else { Purpose::Native }
+    }
+
+    /// Everything that it needs on disk, whatever it is started for.
+    pub fn components(&self) -> BTreeSet<ComponentName> {
+        self.acp.iter().chain(&self.native).flat_map(LaunchRow::components).collect()
+    }
+
+    /// How to start it now for `purpose`, with components where `find` finds them.
+    pub(crate) fn plan(
+        &self,
+        purpose: Purpose,
+        path: &SearchPath,
+        find: &impl Fn(&ComponentName) -> Option<Found>,
+    ) -> Result<Launch, Error> {
+        let row = self.launch(purpose).ok_or_else(|| Error::NotAcp(self.id.clone()))?;
+        let missing = |what: &dyn std::fmt::Display| Error::NotInstalled {
+            agent: self.id.clone(),
+            program: what.to_string(),
+        };
+        let fill = |template: &Template| template.fill(find).map_err(|name| missing(name));
+        let program = PathBuf::from(fill(&row.program)?);
+        let Some(found) = path.find(&program) else { return Err(missing(&program.display())) };
+        let args = row.args.iter().map(fill).collect::<Result<_, _>>()?;
+        let mut env: BTreeMap<_, _> = row
+            .env
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), fill(value)?)))
+            .collect::<Result<_, Error>>()?;
+        if !row.path.is_empty() {
+            let first = row.path.iter().map(fill).collect::<Result<Vec<_>, _>>()?;
+            env.insert("PATH".into(), path.behind(&first));
+        }
+        Ok(Launch { program: found, args, env })
+    }
+}
+
+/// The capabilities of an agent of which nothing is known but its protocol.
+pub(crate) fn acp_alone(acp: bool) -> Capabilities {
+    let no = false;
+    Capabilities { acp, permissions: no, questions: no, plans: no, steering: no, resume: no, fork: no }
 }

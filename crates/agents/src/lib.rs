@@ -1,12 +1,29 @@
-//! The agents that can be run: which exist, how each is started, and the built-in mock.
+//! The agents that can be run: which exist, how each is installed and started, and the built-in mock.
 //!
-//! Knows nothing of HTTP or storage. A program is started by `process`, from the plan that is made here.
+//! Knows nothing of the daemon's routes or storage. A program is started by `process`, from the plan that is made here.
+
+mod component;
+mod platform;
+mod release;
+mod template;
+
+mod registry;
+mod table;
 
 mod catalog;
 mod definition;
-pub mod mock;
 mod search_path;
 
-pub use catalog::Catalog;
-pub use definition::{Definition, Error, Launch, UserAgent};
+pub mod install;
+pub mod mock;
+
+pub use catalog::{Catalog, InvalidCatalog};
+pub use component::ComponentName;
+pub use definition::{Definition, Error, Launch, Purpose, UserAgent};
+pub use install::Installer;
+pub use platform::{Platform, UnknownPlatform};
+pub use registry::Registry;
+pub use release::{InvalidVersion, Release, Version, Want};
 pub use search_path::SearchPath;
+pub use table::{Archive, Component, Source, Table};
+pub use template::{Found, InvalidTemplate, Template};

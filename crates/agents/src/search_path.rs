@@ -23,6 +23,13 @@ impl SearchPath {
         }
         std::env::split_paths(&self.0).map(|directory| directory.join(name)).find(|path| is_program(path))
     }
+
+    /// The text of a `PATH` variable that looks into these directories first.
+    pub fn behind(&self, first: &[String]) -> String {
+        let rest = self.0.to_string_lossy();
+        let first = first.iter().map(String::as_str);
+        first.chain([rest.as_ref()]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(":")
+    }
 }
 
 fn is_program(path: &Path) -> bool {

@@ -3,6 +3,7 @@
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
+    agents::AgentsOptions,
     api::{self, Api, Resource},
     daemon::DaemonOptions,
     editor::EditorOptions,
@@ -29,6 +30,7 @@ Examples:
   tombolo daemon --token-file T     serve this sandbox
   tombolo acp --agent claude        be that agent for an editor on your own machine
   tombolo api agents list           ask a daemon: one command for every endpoint
+  tombolo agents install claude     install an agent on this machine
   tombolo completions bash          complete commands in your shell
 
 Called as `sandbox-daemon`, the program is the daemon: `sandbox-daemon --token T` starts it, and
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Acp(EditorOptions),
     /// Ask a daemon: one command for every endpoint
     Api(Api),
+    /// Install and list the agents of this machine, without a daemon
+    Agents(AgentsOptions),
     /// Print a script that completes commands in your shell
     Completions(CompletionsOptions),
     /// Print the manual page, or write all of them

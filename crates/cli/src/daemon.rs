@@ -5,12 +5,10 @@ mod options;
 use std::{
     io::{IsTerminal, Write},
     net::SocketAddr,
-    path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
 
-use agents::SearchPath;
 use anyhow::Context;
 use daemon::{Access, Config, ConfigFile, CorsConfig, Server, Token};
 use tokio::signal::unix::{SignalKind, signal};
@@ -19,7 +17,7 @@ use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::Sub
 
 pub(crate) use options::DaemonOptions;
 
-use crate::{environment::variable, memory, secret};
+use crate::{agents, memory, secret, storage::data_dir};
 
 /// The signals that end a daemon in order.
 const FAREWELL_SIGNALS: [fn() -> SignalKind; 2] = [SignalKind::terminate, SignalKind::interrupt];
@@ -77,6 +75,8 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         Some(path) => ConfigFile::read(path)?,
         None => ConfigFile::default(),
     };
+    let data_dir = data_dir(options.data_dir.as_deref())?;
+    let install = agents::config(&data_dir, &options.install, &file.install, !options.no_install)?;
     Ok(Config {
         address: SocketAddr::new(options.host, options.port),
         access: access(options)?,
@@ -89,13 +89,12 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
             credentials: options.cors_allow_credentials,
         },
         fs_root: options.fs_root.clone(),
-        data_dir: data_dir(options)?,
+        data_dir,
         own_program: std::env::current_exe().context("could not find this program")?,
-        search_path: SearchPath::new(variable("PATH").unwrap_or_default()),
         current_dir: std::env::current_dir().context("could not find the current directory")?,
         env_remove: vec![secret::TOKEN_VARIABLE.into()],
         agents: file.agents,
-        install: !options.no_install,
+        install,
         events_max: options.events_max,
         events_bytes_max: options.events_bytes_max,
         grace: Duration::from_millis(options.grace_ms),
@@ -112,16 +111,6 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
         Some(token) => Ok(Access::Token(Token::new(token.reveal())?)),
         None => Ok(Access::Open),
     }
-}
-
-fn data_dir(options: &DaemonOptions) -> anyhow::Result<PathBuf> {
-    if let Some(directory) = &options.data_dir {
-        return Ok(directory.clone());
-    }
-    let base = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    let base = base.or_else(home).context("neither HOME nor XDG_DATA_HOME is set: say --data-dir")?;
-    Ok(base.join("tombolo"))
 }
 
 fn log(filter: &str) -> anyhow::Result<()> {

@@ -1,9 +1,16 @@
 //! The variables that this program was started with.
 
-use std::ffi::OsString;
+use std::{collections::BTreeMap, ffi::OsString};
 
 /// A variable that is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "this is where configuration is read")]
 pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Every variable whose name and value are texts.
+pub(crate) fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }

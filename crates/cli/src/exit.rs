@@ -121,6 +121,9 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
         Failure::Refused(refusal) => {
             say(&plain(&refusal.to_string()));
             say(&format!("  {}", plain(&refusal.urn)));
+            for cause in &refusal.causes {
+                say(&plain(&format!("  - {}: {}", cause.source, cause.reason)));
+            }
             quote(refusal.stderr_tail.as_deref().unwrap_or_default());
         }
         Failure::AgentEnded { how, last_words } => {

@@ -3,6 +3,7 @@
 //! Called as `sandbox-daemon` it is the daemon: `sandbox-daemon --token T --host H --port P` starts it and
 //! `sandbox-daemon <resource> <verb>` speaks to one.
 
+mod agents;
 mod api;
 mod args;
 mod daemon;
@@ -14,6 +15,7 @@ mod memory;
 mod output;
 mod progress;
 mod secret;
+mod storage;
 mod up;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -24,7 +26,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next().map(PathBuf::from).unwrap_or_default();
     // One is started for each instance of the mock, which needs nothing of what is defined below.
-    if arguments.next().is_some_and(|first| first == agents::mock::ARGUMENT) {
+    if arguments.next().is_some_and(|first| first == ::agents::mock::ARGUMENT) {
         return exit::code(mock_agent());
     }
     let as_sandbox_daemon = program.file_name().is_some_and(|name| name == SANDBOX_DAEMON);
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Acp(options) => editor::run(&options),
         Command::Api(api) => api.resource.run(),
+        Command::Agents(options) => exit::code(agents::run(options)),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),
         Command::Reference(options) => exit::code(generate::reference(&options)),
@@ -52,6 +55,6 @@ fn main() -> ExitCode {
 }
 
 fn mock_agent() -> anyhow::Result<ExitCode> {
-    let code = agents::mock::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+    let code = ::agents::mock::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
     Ok(ExitCode::from(code))
 }

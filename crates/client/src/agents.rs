@@ -6,7 +6,7 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result};
+use crate::{Answer, Client, InstallEvents, Result, client::accepted};
 
 /// The agents of a daemon.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +21,13 @@ impl Agents<'_> {
     /// Installs an agent, unless it is there already.
     pub async fn install(self, agent: &AgentName, options: &Install) -> Result<Answer<Installed>> {
         self.0.tell(Method::POST, &["v1", "agents", agent.as_str(), "install"], &[], options).await
+    }
+
+    /// Installs an agent, unless it is there already, and follows that.
+    pub async fn follow_install(self, agent: &AgentName, options: &Install) -> Result<InstallEvents> {
+        let request = self.0.request(Method::POST, &["v1", "agents", agent.as_str(), "install"]);
+        let request = request.header("accept", "text/event-stream").json(options);
+        Ok(InstallEvents::new(accepted(request).await?))
     }
 
     /// What an agent can be told to be.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use protocol::Kind;
+use protocol::{Attempt, Kind};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -84,6 +84,8 @@ pub struct Refusal {
     pub detail: String,
     /// The last words of a process that ended, where that is the problem.
     pub stderr_tail: Option<String>,
+    /// What was tried and why it failed, where several things were.
+    pub causes: Vec<Attempt>,
     /// The document, byte for byte.
     pub body: Bytes,
 }
@@ -98,6 +100,8 @@ impl Refusal {
             title: Option<String>,
             detail: Option<String>,
             stderr_tail: Option<String>,
+            #[serde(default)]
+            causes: Vec<Attempt>,
         }
         fn about_blank() -> String {
             "about:blank".into()
@@ -113,6 +117,7 @@ impl Refusal {
             status: status.as_u16(),
             detail: document.detail.unwrap_or_default(),
             stderr_tail: document.stderr_tail,
+            causes: document.causes,
             body,
         })
     }

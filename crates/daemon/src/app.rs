@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use acp::Instances;
-use agents::Catalog;
+use agents::{Catalog, Installer};
 use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
 use shell::Processes;
 
-use crate::{Config, sockets::Sockets, store::Store};
+use crate::{Config, server::StartError, sockets::Sockets, store::Store};
 
 /// How many instances a daemon runs at most; each is a process with its queues.
 const INSTANCES_MAX: usize = 1024;
@@ -19,14 +19,12 @@ const INSTANCES_MAX: usize = 1024;
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) installer: Installer,
     pub(crate) instances: Instances,
     pub(crate) processes: Processes,
     pub(crate) sockets: Sockets,
     pub(crate) files: Root,
     pub(crate) store: Store,
-    /// Whether agents may be installed.
-    pub(crate) install: bool,
     pub(crate) timeout_max: Duration,
     pub(crate) stall: Duration,
 }
@@ -40,9 +38,9 @@ impl std::ops::Deref for App {
 }
 
 impl App {
-    pub(crate) fn new(config: &Config) -> Result<Self, files::Error> {
-        let catalog =
-            Arc::new(Catalog::new(&config.own_program, config.search_path.clone(), config.agents.clone()));
+    pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
+        let catalog = Catalog::new(&config.own_program, config.agents.clone())?;
+        let installer = Installer::new(config.install.clone(), catalog);
         let instances = Instances::new(
             acp::Config {
                 retention: Retention { events: config.events_max, bytes: config.events_bytes_max },
@@ -51,7 +49,7 @@ impl App {
                 instances_max: INSTANCES_MAX,
                 env_remove: config.env_remove.clone(),
             },
-            catalog.clone(),
+            installer.clone(),
         );
         let processes = Processes::new(shell::Config {
             current_dir: config.current_dir.clone(),
@@ -64,13 +62,12 @@ impl App {
             None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
         };
         Ok(Self(Arc::new(Parts {
-            catalog,
+            installer,
             instances,
             processes,
             sockets: Sockets::default(),
             files,
             store: Store::new(&config.data_dir.join("config")),
-            install: config.install,
             timeout_max: config.timeout_max,
             stall: config.stall,
         })))
@@ -78,6 +75,6 @@ impl App {
 
     /// Ends everything that runs.
     pub(crate) async fn shutdown(&self) {
-        tokio::join!(self.instances.shutdown(), self.processes.shutdown());
+        tokio::join!(self.instances.shutdown(), self.processes.shutdown(), self.installer.shutdown());
     }
 }

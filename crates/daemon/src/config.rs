@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use agents::{SearchPath, UserAgent};
+use agents::{UserAgent, install};
 use protocol::AgentName;
 use serde::Deserialize;
 
@@ -36,16 +36,14 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// The program that holds the mock agent: the daemon's own.
     pub own_program: PathBuf,
-    /// Where agents are looked up.
-    pub search_path: SearchPath,
     /// The directory that relative paths start from.
     pub current_dir: PathBuf,
     /// Variables of the daemon that its children do not inherit.
     pub env_remove: Vec<OsString>,
     /// Agents that the user defined.
     pub agents: BTreeMap<AgentName, UserAgent>,
-    /// Whether agents may be installed.
-    pub install: bool,
+    /// How agents are installed.
+    pub install: install::Config,
     /// How much each instance's stream keeps, in events.
     pub events_max: NonZeroU64,
     /// How much each instance's stream keeps, in bytes.
@@ -113,6 +111,20 @@ pub struct ConfigFile {
     /// `[agents.NAME]`: agents that the user defines.
     #[serde(default)]
     pub agents: BTreeMap<AgentName, UserAgent>,
+    /// `[install]`: how agents are installed.
+    #[serde(default)]
+    pub install: InstallSection,
+}
+
+/// `[install]` in the configuration file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstallSection {
+    /// As `--mirror`; used after those of the command line.
+    #[serde(default)]
+    pub mirrors: Vec<String>,
+    /// As `--acp-registry`, which is stronger.
+    pub acp_registry: Option<String>,
 }
 
 /// Why a configuration cannot be used.

@@ -20,5 +20,5 @@ mod sse;
 mod store;
 
 pub use api::document as openapi;
-pub use config::{Access, Config, ConfigFile, CorsConfig, InvalidConfig, Token};
+pub use config::{Access, Config, ConfigFile, CorsConfig, InstallSection, InvalidConfig, Token};
 pub use server::{Bound, Server, StartError};

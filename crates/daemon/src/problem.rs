@@ -1,11 +1,12 @@
 //! Errors at the edge: every failure leaves as a problem document.
 
+use agents::install;
 use axum::{
     Json,
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use protocol::{Kind, Problem};
+use protocol::{Attempt, Kind, Problem};
 use tracing::error;
 
 /// The answer of a request that failed.
@@ -17,6 +18,11 @@ pub(crate) type Result<T> = std::result::Result<T, ApiError>;
 impl ApiError {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self(Box::new(Problem::new(kind, detail)))
+    }
+
+    /// What is told.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.0
     }
 
     /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
@@ -72,18 +78,54 @@ impl From<acp::Error> for ApiError {
             E::Envelope(_) => Kind::InvalidEnvelope,
             E::IdInFlight { .. } => Kind::IdInFlight,
             E::KeyReused { .. } => Kind::KeyReused,
-            E::NotInstalled(_) | E::Start { .. } => Kind::AgentStart,
+            E::Launch(error) => match **error {
+                agents::Error::NotInstalled { .. } => Kind::AgentStart,
+                agents::Error::NotAcp(_) => Kind::NotAcp,
+            },
+            E::Install(error) => return Self::from(&**error),
+            E::Start { .. } => Kind::AgentStart,
             E::Exited { .. } | E::Deleted(_) => Kind::AgentExited,
             E::Busy { .. } => Kind::AgentBusy,
             E::Stream(_) => Kind::Internal,
             E::TooMany(_) => Kind::TooManyProcesses,
-            E::Timeout { .. } => Kind::AgentTimeout,
+            E::Timeout { .. } | E::Installing { .. } => Kind::AgentTimeout,
         };
         let mut problem = Problem::new(kind, error.to_string());
         if let E::Exited { exit, .. } = &error {
             problem.stderr_tail = Some(exit.stderr_tail.clone());
         }
         Self(Box::new(problem))
+    }
+}
+
+impl From<&install::Error> for ApiError {
+    fn from(error: &install::Error) -> Self {
+        let mut problem = Problem::new(install_kind(error), Chain(error).to_string());
+        let cause = |tried: &install::Attempt| Attempt {
+            source: tried.from.clone(),
+            reason: tried.fault.to_string(),
+        };
+        problem.causes = error.attempts().iter().map(cause).collect();
+        Self(Box::new(problem))
+    }
+}
+
+fn install_kind(error: &install::Error) -> Kind {
+    use install::{Error as E, Fault};
+    match error {
+        E::Forbidden(_) => Kind::Forbidden,
+        E::Unsupported { .. } | E::Platform(_) => Kind::UnsupportedPlatform,
+        E::NoSpace(_) => Kind::NoSpace,
+        E::Ended(_) => Kind::ShuttingDown,
+        E::Store { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Kind::NoSpace,
+        E::Store { .. } => Kind::InstallFailed,
+        // Whoever is told of a wrong checksum should hear it, whatever else failed.
+        E::Failed { attempts, .. }
+            if attempts.iter().any(|tried| matches!(*tried.fault, Fault::Checksum { .. })) =>
+        {
+            Kind::ChecksumMismatch
+        }
+        E::Failed { .. } => Kind::InstallFailed,
     }
 }
 

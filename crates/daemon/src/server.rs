@@ -58,6 +58,9 @@ pub enum StartError {
     /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] InvalidConfig),
+    /// The agents that there are cannot be told.
+    #[error(transparent)]
+    Catalog(#[from] agents::InvalidCatalog),
     /// The files cannot be served.
     #[error("could not open the directory that files are served from")]
     Files(#[from] files::Error),

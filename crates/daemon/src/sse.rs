@@ -9,9 +9,11 @@ use std::{
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
+use futures_util::{StreamExt, stream::BoxStream};
 use http::{HeaderValue, header};
 use http_body::{Body as HttpBody, Frame};
 use journal::{Item, Reader};
+use serde::Serialize;
 use tokio::time::{Instant, Sleep};
 
 /// Proxies close what is silent for long; 15 s is below all common limits.
@@ -35,6 +37,20 @@ impl Source for Reader {
             })
         })
     }
+}
+
+/// A stream of frames that are events already.
+impl Source for BoxStream<'static, Bytes> {
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.poll_next_unpin(cx)
+    }
+}
+
+/// An event without an id: its name, and what it says as JSON.
+pub(crate) fn event(name: &str, data: &impl Serialize) -> Bytes {
+    // What is serialised here is a wire type, which always can be.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    format!("event: {name}\ndata: {data}\n\n").into()
 }
 
 /// Answers with everything that `source` tells, until it ends.

@@ -23,6 +23,10 @@ pub struct Agent {
     pub id: AgentName,
     /// Its name for people.
     pub name: String,
+    /// What it is.
+    pub description: Option<String>,
+    /// What people should know before they choose it.
+    pub note: Option<String>,
     /// Whether it can be started now.
     pub installed: bool,
     /// The version that is installed, where it can be told.
@@ -31,9 +35,11 @@ pub struct Agent {
     pub path: Option<String>,
     /// Where it comes from.
     pub source: Source,
+    /// How it can be installed here, in the order in which it is tried; empty if its owner installs it.
+    pub installable_from: Vec<String>,
     /// Whether credentials for it were found; never which.
     pub credentials_found: bool,
-    /// The protocol that it speaks on its standard streams.
+    /// The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too.
     pub protocol: Protocol,
     /// What it can do.
     pub capabilities: Capabilities,
@@ -47,16 +53,28 @@ pub struct Agent {
 pub enum Source {
     /// Part of this program; nothing to install.
     BuiltIn,
+    /// A row of the daemon's own catalog; installed when it is needed.
+    Catalog,
+    /// A row of the ACP registry; installed when it is needed.
+    Registry,
     /// Defined in the configuration file; installed by its owner.
     User,
 }
 
-/// The protocol that an agent speaks on its standard streams.
+/// The protocol that an agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Protocol {
     /// Agent Client Protocol: JSON-RPC, one message a line.
     Acp,
+    /// Claude Code's stream of JSON with its control requests.
+    Claude,
+    /// Codex's app server: JSON-RPC, one message a line.
+    Codex,
+    /// OpenCode's HTTP server.
+    Opencode,
+    /// Amp's stream of JSON.
+    Amp,
 }
 
 /// What an agent can do.
@@ -65,6 +83,18 @@ pub enum Protocol {
 pub struct Capabilities {
     /// It can be driven through `/v1/acp`.
     pub acp: bool,
+    /// It asks before it does something.
+    pub permissions: bool,
+    /// It asks questions.
+    pub questions: bool,
+    /// It shows a plan and waits for its approval.
+    pub plans: bool,
+    /// It can be told more while it works.
+    pub steering: bool,
+    /// It can go on with a session of an earlier process.
+    pub resume: bool,
+    /// It can branch off a session.
+    pub fork: bool,
 }
 
 /// The answer of `GET /v1/agents/{agent}/modes`.
@@ -111,7 +141,7 @@ pub struct Model {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Install {
-    /// The version to install; the newest if left out.
+    /// The version to install: `latest` for the newest, and the one that was tested if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Install again what is installed already.
@@ -131,4 +161,44 @@ pub struct Installed {
     pub version: Option<String>,
     /// The program that would be started.
     pub path: Option<String>,
+}
+
+/// One event of an installation as it is followed: `event: progress`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InstallProgress {
+    /// The agent that is being installed.
+    pub agent: AgentName,
+    /// The part of it that this is about.
+    pub component: String,
+    /// What is being done.
+    pub phase: InstallPhase,
+    /// Where it comes from, once that is known.
+    pub source: Option<String>,
+    /// How many bytes have come.
+    pub bytes: u64,
+    /// How many bytes there are, where that is known.
+    pub total_bytes: Option<u64>,
+}
+
+/// What is being done to install something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum InstallPhase {
+    /// Somebody else installs it, or what it needs is not there yet.
+    Waiting,
+    /// Finding out what to fetch.
+    Resolving,
+    /// Fetching it.
+    Downloading,
+    /// Checking that it is what it should be.
+    Verifying,
+    /// Taking it out of its archive.
+    Unpacking,
+    /// Another program installs it, such as npm.
+    Installing,
+    /// It is there.
+    Done,
+    /// It could not be installed.
+    Failed,
 }

@@ -16,5 +16,5 @@ mod schema;
 
 pub use ids::{AgentName, IdempotencyKey, InvalidId, ProcessId, ServerId};
 pub use object::Object;
-pub use problem::{Kind, Problem};
+pub use problem::{Attempt, Kind, Problem};
 pub use schema::schemas;

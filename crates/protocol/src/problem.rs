@@ -57,6 +57,8 @@ problems! {
     InstanceRunning     = 409 "instance-running"       "The instance is already running";
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
     InstallUnavailable  = 409 "install-unavailable"    "The agent cannot be installed here";
+    NotAcp              = 409 "not-acp"                "The agent does not speak ACP";
+    UnsupportedPlatform = 409 "unsupported-platform"   "The agent does not exist for this machine";
     ProcessEnded        = 409 "process-ended"          "The process has ended";
     InputClosed         = 409 "input-closed"           "The input of the process is closed";
     NotATerminal        = 409 "not-a-terminal"         "The process has no terminal";
@@ -71,6 +73,8 @@ problems! {
     StoreCorrupt        = 500 "store-corrupt"          "A stored file cannot be read";
     AgentStart          = 502 "agent-start"            "The agent could not be started";
     AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
+    InstallFailed       = 502 "install-failed"         "The agent could not be installed";
+    ChecksumMismatch    = 502 "checksum-mismatch"      "What was downloaded is not what was published";
     AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
     ProcessBusy         = 503 "process-busy"           "The process does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
@@ -121,6 +125,19 @@ pub struct Problem {
     /// The last words of a process that ended, where that is the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
+    /// What was tried and why it failed, where several things were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Attempt>,
+}
+
+/// Something that was tried and failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// What was tried.
+    pub source: String,
+    /// Why it failed.
+    pub reason: String,
 }
 
 impl Problem {
@@ -132,6 +149,7 @@ impl Problem {
             status: kind.status(),
             detail: detail.into(),
             stderr_tail: None,
+            causes: Vec::new(),
         }
     }
 }

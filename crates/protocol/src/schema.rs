@@ -42,6 +42,7 @@ wire_types! {
     acp::Prepare as "Prepare",
     agents::AgentList as "AgentList",
     agents::Install as "Install",
+    agents::InstallProgress as "InstallProgress",
     agents::Installed as "Installed",
     agents::ModeList as "ModeList",
     agents::ModelList as "ModelList",

@@ -64,6 +64,13 @@ impl DaemonOptions {
         self
     }
 
+    /// Adds lines to the definition of the last agent, or any to the configuration.
+    #[must_use]
+    pub fn config(mut self, lines: &str) -> Self {
+        self.agents += lines;
+        self
+    }
+
     /// Starts `program` with these options.
     ///
     /// # Panics

@@ -6,6 +6,7 @@
 pub mod bench;
 mod daemon;
 pub mod homes;
+pub mod mirror;
 pub mod model;
 mod sse;
 mod within;

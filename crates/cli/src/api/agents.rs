@@ -1,7 +1,7 @@
 //! `tombolo api agents`.
 
 use clap::Subcommand;
-use client::Client;
+use client::{Client, InstallEvent};
 use protocol::{
     AgentName,
     agents::{AgentList, Install, Installed, Protocol, Source},
@@ -9,7 +9,7 @@ use protocol::{
 
 use super::operations::{Operation, mirrors};
 use crate::{
-    exit::Outcome,
+    exit::{Failure, Outcome},
     output::{Output, card, or_dash, table, yes_no},
     progress,
 };
@@ -26,7 +26,7 @@ pub(crate) enum Verb {
     Install {
         /// The agent
         agent: AgentName,
-        /// The version to install; the newest if left out
+        /// The version to install: `latest` for the newest, the one that was tested if left out
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
         /// Install again what is installed already
@@ -64,10 +64,7 @@ impl super::Verb for Verb {
         match self {
             Verb::List => output.answer(&agents.list().await?, list),
             Verb::Install { agent, version, reinstall } => {
-                let spinner = progress::spinner(format!("installing {agent}"));
-                let answer = agents.install(&agent, &Install { version, reinstall }).await;
-                spinner.finish_and_clear();
-                output.answer(&answer?, installed)
+                follow(client, output, &agent, &Install { version, reinstall }).await
             }
             Verb::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
                 let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
@@ -82,20 +79,33 @@ impl super::Verb for Verb {
     }
 }
 
-fn list(list: AgentList) -> String {
+/// Shows an installation as it goes on, and prints what it came to.
+async fn follow(client: &Client, output: Output, agent: &AgentName, options: &Install) -> Outcome {
+    let mut events = client.agents().follow_install(agent, options).await?;
+    let mut shown = progress::Installation::default();
+    let mut end = None;
+    while let Some(event) = events.next().await? {
+        match event {
+            InstallEvent::Progress(progress) => shown.show(&progress),
+            InstallEvent::Done(done, body) => end = Some((done, body)),
+        }
+    }
+    shown.clear();
+    let Some((done, body)) = end else {
+        return Err(Failure::Local(anyhow::anyhow!("the installation was cut off")));
+    };
+    if output.json { output.bytes(body.as_bytes()) } else { output.line(&installed(done)) }
+}
+
+pub(crate) fn list(list: AgentList) -> String {
     let rows = list.items.into_iter().map(|agent| {
         [
             agent.id.to_string(),
             agent.name,
             yes_no(agent.installed),
             or_dash(agent.version),
-            match agent.source {
-                Source::BuiltIn => "built in".into(),
-                Source::User => "user".into(),
-            },
-            match agent.protocol {
-                Protocol::Acp => "acp".into(),
-            },
+            source(agent.source).into(),
+            protocol(agent.protocol, agent.capabilities.acp),
             yes_no(agent.credentials_found),
             agent.running_instances.to_string(),
             or_dash(agent.path),
@@ -104,6 +114,26 @@ fn list(list: AgentList) -> String {
     let header =
         ["ID", "NAME", "INSTALLED", "VERSION", "SOURCE", "PROTOCOL", "CREDENTIALS", "RUNNING", "PATH"];
     table(header, rows)
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::BuiltIn => "built in",
+        Source::Catalog => "catalog",
+        Source::Registry => "registry",
+        Source::User => "user",
+    }
+}
+
+fn protocol(own: Protocol, acp: bool) -> String {
+    let name = match own {
+        Protocol::Acp => return "acp".into(),
+        Protocol::Claude => "claude",
+        Protocol::Codex => "codex",
+        Protocol::Opencode => "opencode",
+        Protocol::Amp => "amp",
+    };
+    if acp { format!("{name}, acp") } else { name.into() }
 }
 
 fn installed(installed: Installed) -> String {

@@ -4,7 +4,7 @@ use std::{net::IpAddr, num::NonZeroU64, path::PathBuf};
 
 use clap::{Args, Parser};
 
-use crate::secret::Secret;
+use crate::{agents::InstallOptions, secret::Secret};
 
 /// How the daemon runs.
 #[derive(Debug, Args)]
@@ -49,6 +49,8 @@ pub(crate) struct DaemonOptions {
     /// Never install an agent on first use
     #[arg(long)]
     pub(crate) no_install: bool,
+    #[command(flatten)]
+    pub(crate) install: InstallOptions,
     /// A name that `Host` may have, besides those of the loopback; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,

@@ -4,3 +4,4 @@ mod agents;
 mod config;
 mod fs;
 mod http;
+mod install;

@@ -156,7 +156,7 @@ async fn prepare(
     Path(id): Path<ServerId>,
     extract::Json(options): extract::Json<Prepare>,
 ) -> Result<(StatusCode, Json<Instance>)> {
-    let created = app.instances.prepare(&id, &options)?;
+    let created = app.instances.prepare(&id, &options).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(app.instances.describe(&id)?)))
 }

@@ -1,24 +1,28 @@
 //! `/v1/agents`: the programs that can be run.
 
+mod install;
+
+use std::sync::Arc;
+
 use agents::Definition;
 use axum::{Json, extract::State};
 use protocol::{
     AgentName, Kind,
-    agents::{Agent, AgentList, Capabilities, Install, Installed, ModeList, ModelList, Protocol, Source},
+    agents::{Agent, AgentList, ModeList, ModelList},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
     app::App,
-    extract::{OptionalJson, Path},
+    extract::Path,
     problem::{ApiError, Result},
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list))
-        .routes(routes!(install))
+        .routes(routes!(install::install))
         .routes(routes!(modes))
         .routes(routes!(models))
 }
@@ -26,57 +30,30 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// List the known agents.
 #[utoipa::path(get, path = "/v1/agents", tag = "agents", responses((status = OK, body = AgentList), Problems))]
 async fn list(State(app): State<App>) -> Json<AgentList> {
-    let items = app.catalog.iter().map(|agent| describe(&app, agent)).collect();
+    let mut items = Vec::new();
+    for agent in app.installer.agents().await.iter() {
+        items.push(describe(&app, agent).await);
+    }
     Json(AgentList { items, next_cursor: None })
 }
 
-fn describe(app: &App, agent: &Definition) -> Agent {
-    let program = agent.program(app.catalog.path());
+async fn describe(app: &App, agent: &Definition) -> Agent {
+    let presence = app.installer.presence(agent).await;
     Agent {
         id: agent.id.clone(),
         name: agent.name.clone(),
-        installed: program.is_some(),
-        version: agent.version.clone(),
-        path: program.map(|path| path.display().to_string()),
+        description: agent.description.clone(),
+        note: agent.note.clone(),
+        installed: presence.program.is_some(),
+        version: presence.version,
+        path: presence.program.map(|path| path.display().to_string()),
         source: agent.source,
-        // Neither the mock nor a program of the user's own needs any that we know of.
-        credentials_found: false,
+        installable_from: presence.sources,
+        credentials_found: app.installer.has_credentials(agent),
         protocol: agent.protocol,
-        capabilities: Capabilities { acp: agent.protocol == Protocol::Acp },
+        capabilities: agent.capabilities.clone(),
         running_instances: app.instances.running(&agent.id) as u64,
     }
-}
-
-/// Install an agent, unless it is there already.
-#[utoipa::path(
-    post, path = "/v1/agents/{agent}/install", tag = "agents", request_body = Option<Install>,
-    params(("agent" = String, Path, description = "The agent")),
-    responses((status = OK, body = Installed), Problems)
-)]
-async fn install(
-    State(app): State<App>,
-    Path(name): Path<AgentName>,
-    OptionalJson(options): OptionalJson<Install>,
-) -> Result<Json<Installed>> {
-    let agent = find(&app, &name)?;
-    if options.version.is_some_and(|version| Some(version) != agent.version) {
-        let detail =
-            format!("agent `{name}` is not installed by the daemon, so its version cannot be chosen");
-        return Err(ApiError::new(Kind::InstallUnavailable, detail));
-    }
-    let Some(program) = agent.program(app.catalog.path()) else {
-        if !app.install {
-            let detail = format!("agent `{name}` is not there, and this daemon installs nothing");
-            return Err(ApiError::new(Kind::Forbidden, detail));
-        }
-        let detail = match agent.source {
-            Source::BuiltIn => format!("agent `{name}` is built in, but the daemon's own program is gone"),
-            Source::User => format!("agent `{name}` is defined by the user, who installs it"),
-        };
-        return Err(ApiError::new(Kind::InstallUnavailable, detail));
-    };
-    let path = Some(program.display().to_string());
-    Ok(Json(Installed { agent: name, already_installed: true, version: agent.version.clone(), path }))
 }
 
 /// List the modes of an agent.
@@ -86,7 +63,7 @@ async fn install(
     responses((status = OK, body = ModeList), Problems)
 )]
 async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModeList>> {
-    Ok(Json(ModeList { modes: find(&app, &name)?.modes.clone() }))
+    Ok(Json(ModeList { modes: find(&app, &name).await?.modes.clone() }))
 }
 
 /// List the models of an agent.
@@ -96,10 +73,10 @@ async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Js
     responses((status = OK, body = ModelList), Problems)
 )]
 async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModelList>> {
-    Ok(Json(ModelList { models: find(&app, &name)?.models.clone() }))
+    Ok(Json(ModelList { models: find(&app, &name).await?.models.clone() }))
 }
 
-fn find<'a>(app: &'a App, name: &AgentName) -> Result<&'a Definition> {
+async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
     let unknown = || ApiError::new(Kind::AgentNotFound, format!("there is no agent `{name}`"));
-    app.catalog.get(name).ok_or_else(unknown)
+    app.installer.agent(name).await.ok_or_else(unknown)
 }

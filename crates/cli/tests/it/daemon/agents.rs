@@ -8,13 +8,29 @@ use crate::{TOMBOLO, check_problem, problem};
 #[tokio::test]
 async fn agents_are_listed() {
     let options = DaemonOptions::default().agent("mine", &["cat"]).agent("gone", &["/no/such/program"]);
+    let options = options.env("ANTHROPIC_API_KEY", "x").env("GEMINI_API_KEY", "").env("GOOGLE_API_KEY", "");
     let daemon = options.start(TOMBOLO);
     let list = async || daemon.get("/v1/agents").await.json::<Value>().await.unwrap();
     let agents = list().await;
     let ids: Vec<_> =
         agents["items"].as_array().unwrap().iter().map(|agent| agent["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["gone", "mine", "mock"]);
-    let [gone, mine, mock] = agents["items"].as_array().unwrap().as_slice() else { panic!() };
+    for known in
+        ["amp", "claude", "codex", "cursor", "gemini", "gone", "goose", "mine", "mock", "opencode", "pi"]
+    {
+        assert!(ids.contains(&known), "{known} is not among {ids:?}");
+    }
+    let of = |agents: &Value, id: &str| {
+        agents["items"].as_array().unwrap().iter().find(|agent| agent["id"] == id).unwrap().clone()
+    };
+    let [gone, mine, mock, claude] = ["gone", "mine", "mock", "claude"].map(|id| of(&agents, id));
+    assert_eq!((&claude["source"], &claude["protocol"]), (&json!("catalog"), &json!("claude")));
+    assert_eq!(
+        (&claude["capabilities"]["acp"], &claude["capabilities"]["plans"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(claude["installableFrom"][0], "download from storage.googleapis.com");
+    assert_eq!(claude["credentialsFound"], true, "its variable is set");
+    assert_eq!(of(&agents, "gemini")["credentialsFound"], false);
     assert_eq!((&gone["installed"], &gone["path"]), (&json!(false), &Value::Null));
     assert_eq!((&mine["installed"], &mine["source"]), (&json!(true), &json!("user")));
     assert!(mine["path"].as_str().unwrap().ends_with("/cat"));
@@ -23,7 +39,11 @@ async fn agents_are_listed() {
         (&json!("builtIn"), &json!(true), &json!(0))
     );
     daemon.post("/v1/acp/a?agent=mock", &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })).await;
-    assert_eq!(list().await["items"][2]["runningInstances"], 1);
+    assert_eq!(of(&list().await, "mock")["runningInstances"], 1);
+    assert!(
+        !list().await.to_string().contains("ANTHROPIC"),
+        "which credentials there are is nobody's business"
+    );
     let modes: Value = daemon.get("/v1/agents/mock/modes").await.json().await.unwrap();
     assert_eq!(modes["modes"][0]["id"], "build");
     let models: Value = daemon.get("/v1/agents/mock/models").await.json().await.unwrap();

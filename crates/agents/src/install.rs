@@ -1,0 +1,415 @@
+//! Putting agents on disk.
+//!
+//! An agent is made of components, and each component has one installation at a time, whoever asks for it and from
+//! whichever process. Whoever asks while it runs waits for the same one; whoever leaves ends nothing. A component comes
+//! into being whole, by a rename, so that being killed at any moment leaves nothing that could be taken for it.
+
+mod archive;
+mod bundle;
+mod cache;
+mod digest;
+mod download;
+mod error;
+mod http;
+mod installation;
+mod lock;
+mod look;
+mod manifest;
+mod npm;
+mod offer;
+mod packages;
+mod progress;
+mod registry;
+mod store;
+mod tool;
+mod unpack;
+mod work;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use parking_lot::{Mutex, RwLock};
+use protocol::AgentName;
+use tokio::runtime::Handle;
+use tokio::sync::{OnceCell, Semaphore, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use cache::Cache;
+pub use error::{Attempt, Error, Fault};
+pub use http::Mirror;
+pub use installation::Installation;
+pub use manifest::Manifest;
+pub use npm::{ConfigError, Environment};
+pub use progress::{Installed, Progress};
+pub use store::{Store, Stored};
+
+use crate::{
+    Catalog, ComponentName, Definition, Launch, Platform, Purpose, Release, SearchPath, UnknownPlatform, Want,
+};
+use http::Http;
+use installation::outcome;
+use look::{Present, Said};
+use progress::Teller;
+use work::Task;
+
+/// How many files are fetched at a time; more would only share the same line.
+const DOWNLOADS_MAX: usize = 4;
+
+/// How things are installed.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Where components are kept.
+    pub directory: PathBuf,
+    /// Where archives are kept that were verified once; nowhere if none.
+    pub cache: Option<PathBuf>,
+    /// Whether anything may be installed at all.
+    pub allowed: bool,
+    /// What stands in for the servers of the catalog, in the order in which it is tried.
+    pub mirrors: Vec<Mirror>,
+    /// Another ACP registry than the one that is part of this program.
+    pub acp_registry: Option<String>,
+    /// Files of certificates that are trusted besides those of the system.
+    pub certificates: Vec<PathBuf>,
+    /// The variables and the home of whoever runs us: how npm is configured, and which credentials there are.
+    pub environment: Environment,
+    /// Where programs are looked up.
+    pub search_path: SearchPath,
+    /// Variables of ours that the tools do not inherit.
+    pub env_remove: Vec<OsString>,
+}
+
+/// Puts agents on disk. Cheap to clone; clones share their work.
+#[derive(Debug, Clone)]
+pub struct Installer {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    config: Config,
+    platform: Result<Platform, UnknownPlatform>,
+    store: Store,
+    catalog: RwLock<Arc<Catalog>>,
+    /// Filled once the registry was asked for that the configuration names.
+    registry: OnceCell<()>,
+    downloads: Semaphore,
+    /// The installations that run.
+    running: Mutex<HashMap<Task, watch::Receiver<Progress>>>,
+    /// What programs on the `PATH` said when they were asked for their versions.
+    said: Mutex<BTreeMap<PathBuf, Said>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// What somebody wants installed.
+#[derive(Debug, Clone, Default)]
+pub struct Ask {
+    /// Which version of the agent itself.
+    pub want: Want,
+    /// Whether to install again what is there.
+    pub again: bool,
+    /// Whether everything is to be ours, and nothing taken from the `PATH`.
+    pub apart: bool,
+}
+
+/// An agent as it is on this machine.
+#[derive(Debug, Clone)]
+pub struct Presence {
+    /// The program that would be started; none if something is missing.
+    pub program: Option<PathBuf>,
+    /// The version of the agent itself, where that is known.
+    pub version: Option<String>,
+    /// How it can be installed here, in the order in which that is tried.
+    pub sources: Vec<String>,
+}
+
+impl Installer {
+    /// For the agents in `catalog`.
+    pub fn new(config: Config, catalog: Catalog) -> Self {
+        let inner = Inner {
+            platform: Platform::here(),
+            store: Store::new(config.directory.clone()),
+            catalog: RwLock::new(Arc::new(catalog)),
+            registry: OnceCell::new(),
+            downloads: Semaphore::new(DOWNLOADS_MAX),
+            running: Mutex::default(),
+            said: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            config,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The agent of that name. One that we do not know may be in the registry that the configuration names.
+    pub async fn agent(&self, name: &AgentName) -> Option<Arc<Definition>> {
+        if let Some(agent) = self.catalog().get(name) {
+            return Some(agent.clone());
+        }
+        self.agents().await.get(name).cloned()
+    }
+
+    /// Every agent, with those of the registry that the configuration names.
+    pub async fn agents(&self) -> Arc<Catalog> {
+        self.inner.registry.get_or_init(|| self.inner.fetch_registry()).await;
+        self.catalog()
+    }
+
+    /// Which agents are known by now.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.inner.catalog.read().clone()
+    }
+
+    /// Where components are kept.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// How to start an agent, if everything that it needs is there.
+    pub async fn launch(&self, agent: &Definition, purpose: Purpose) -> Result<Launch, crate::Error> {
+        let found = self.inner.found(agent, Some(purpose)).await;
+        agent.plan(purpose, &self.inner.config.search_path, &|name| {
+            found.get(name).map(|one| one.found.clone())
+        })
+    }
+
+    /// How to start an agent, after installing what it lacks.
+    pub async fn ready(&self, agent: &Definition, purpose: Purpose) -> Result<Launch, ReadyError> {
+        match self.launch(agent, purpose).await {
+            Err(crate::Error::NotInstalled { .. }) if self.inner.is_ours(agent) => {}
+            done => return Ok(done?),
+        }
+        self.install_for(agent, Some(purpose), &Ask::default()).await?.finish().await?;
+        Ok(self.launch(agent, purpose).await?)
+    }
+
+    /// Installs what an agent lacks, for everything that it can be started for.
+    pub async fn install(&self, agent: &Definition, ask: &Ask) -> Result<Installation, Arc<Error>> {
+        self.install_for(agent, None, ask).await
+    }
+
+    async fn install_for(
+        &self,
+        agent: &Definition,
+        purpose: Option<Purpose>,
+        ask: &Ask,
+    ) -> Result<Installation, Arc<Error>> {
+        let needs = self.inner.needs(agent, purpose);
+        let there = self.inner.found(agent, purpose).await;
+        let own = ComponentName::from(agent.id.clone());
+        let mut parts = Vec::new();
+        for name in needs.keys() {
+            // Only the agent itself is asked for in another version.
+            let want = if *name == own { ask.want.clone() } else { Want::Pinned };
+            let present =
+                there.get(name).filter(|present| present.managed || !ask.apart || self.inner.is_given(name));
+            let again = ask.again && present.is_none_or(|present| present.managed);
+            if present.is_some() && want == Want::Pinned && !again {
+                continue;
+            }
+            if !self.inner.config.allowed {
+                return Err(Arc::new(Error::Forbidden(name.clone())));
+            }
+            let task = Task { component: name.clone(), want, again };
+            parts.push((name.clone(), self.inner.start(task)));
+        }
+        Ok(Installation::new(agent.id.clone(), parts))
+    }
+
+    /// Whether what an agent lacks can be installed by us.
+    pub fn installs(&self, agent: &Definition) -> bool {
+        self.inner.config.allowed && self.inner.is_ours(agent)
+    }
+
+    /// Whether anything may be installed at all.
+    pub fn is_allowed(&self) -> bool {
+        self.inner.config.allowed
+    }
+
+    /// Whether credentials for an agent are on this machine.
+    pub fn has_credentials(&self, agent: &Definition) -> bool {
+        let Environment { variables, home, .. } = &self.inner.config.environment;
+        let set = |name: &String| variables.get(name).is_some_and(|value| !value.is_empty());
+        let there = |file: &String| home.as_ref().is_some_and(|home| home.join(file).is_file());
+        agent.credentials.variables.iter().any(set) || agent.credentials.files.iter().any(there)
+    }
+
+    /// An agent as it is on this machine.
+    pub async fn presence(&self, agent: &Definition) -> Presence {
+        let own = ComponentName::from(agent.id.clone());
+        let found = self.inner.found(agent, Some(agent.usual())).await;
+        let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
+        let launch = agent.plan(agent.usual(), &self.inner.config.search_path, &find);
+        let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
+        // Over ACP an adapter may be started; what people look for is the agent itself.
+        let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);
+        Presence {
+            program: launch.ok().map(|launch| own_program.unwrap_or(launch.program)),
+            version: agent.version.clone().or(installed),
+            sources: self.inner.sources(&own),
+        }
+    }
+
+    /// Writes everything that these agents need into one file, after installing what is missing.
+    pub async fn bundle(&self, agents: &[Arc<Definition>], out: &Path) -> Result<Vec<Manifest>, BundleError> {
+        let mut stored = BTreeMap::new();
+        for agent in agents {
+            let ask = Ask { apart: true, ..Ask::default() };
+            self.install(agent, &ask).await?.finish().await?;
+            let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
+            for name in components {
+                let one =
+                    self.inner.store.current(&name).ok_or_else(|| Fault::NoProgram(name.to_string()))?;
+                stored.insert(name, one);
+            }
+        }
+        let stored: Vec<_> = stored.into_values().collect();
+        let manifests = stored.iter().map(|one| one.manifest.clone()).collect();
+        let out = out.to_path_buf();
+        work::off_thread(move || bundle::write(&stored, &out)).await?;
+        Ok(manifests)
+    }
+
+    /// Installs what is in a bundle, or of that only what these agents need; what was installed.
+    pub async fn unbundle(
+        &self,
+        path: &Path,
+        agents: &[Arc<Definition>],
+    ) -> Result<Vec<Manifest>, BundleError> {
+        let platform = self.inner.platform.clone().map_err(|error| Arc::new(Error::from(error)))?;
+        let wanted =
+            (!agents.is_empty()).then(|| agents.iter().flat_map(|agent| agent.components()).collect());
+        let (store, path, runtime) = (self.inner.store.clone(), path.to_path_buf(), Handle::current());
+        let read = move || bundle::read(&store, platform, &path, wanted.as_ref(), &runtime);
+        Ok(work::off_thread(read).await?)
+    }
+
+    /// Ends every installation that runs; what has come stays for the next one.
+    pub async fn shutdown(&self) {
+        self.inner.stop.cancel();
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}
+
+/// Why a bundle could not be written or installed.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// What it holds could not be installed.
+    #[error(transparent)]
+    Install(#[from] Arc<Error>),
+    /// It could not be read or written.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Why an agent cannot be started, even though what it lacks was to be installed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReadyError {
+    /// It could not be installed.
+    #[error(transparent)]
+    Install(#[from] Arc<Error>),
+    /// It cannot be started.
+    #[error(transparent)]
+    Launch(Arc<crate::Error>),
+}
+
+impl From<crate::Error> for ReadyError {
+    fn from(error: crate::Error) -> Self {
+        Self::Launch(Arc::new(error))
+    }
+}
+
+impl Inner {
+    /// The installation of a component: the one that runs, or a new one.
+    fn start(self: &Arc<Self>, task: Task) -> watch::Receiver<Progress> {
+        let mut running = self.running.lock();
+        if let Some(progress) = running.get(&task) {
+            return progress.clone();
+        }
+        let (teller, progress) = Teller::new();
+        running.insert(task.clone(), progress.clone());
+        let inner = self.clone();
+        self.tasks.spawn(async move {
+            let work = inner.stop.run_until_cancelled(work::run(&inner, &task, &teller)).await;
+            let outcome = work.unwrap_or_else(|| Err(Error::Ended(task.component.clone())));
+            // Whoever comes from now on looks at the disk.
+            inner.running.lock().remove(&task);
+            teller.end(outcome.map(Arc::new).map_err(Arc::new));
+        });
+        progress
+    }
+
+    /// What an agent needs on disk, and how new.
+    fn needs(
+        &self,
+        agent: &Definition,
+        purpose: Option<Purpose>,
+    ) -> BTreeMap<ComponentName, Option<Release>> {
+        let catalog = self.catalog.read().clone();
+        let names = match purpose {
+            Some(purpose) => agent.launch(purpose).map(|launch| launch.components()).unwrap_or_default(),
+            None => agent.components(),
+        };
+        let mut needs: BTreeMap<_, _> = names.iter().map(|name| (name.clone(), None)).collect();
+        for row in names.iter().filter_map(|name| catalog.component(name)) {
+            for (name, min) in &row.requires {
+                if let Some(known) = needs.get_mut(name) {
+                    *known = (*known).max(Some(*min));
+                }
+            }
+        }
+        needs
+    }
+
+    /// What of an agent is there.
+    async fn found(&self, agent: &Definition, purpose: Option<Purpose>) -> BTreeMap<ComponentName, Present> {
+        let mut found = BTreeMap::new();
+        for (name, min) in self.needs(agent, purpose) {
+            if let Some(present) = self.look(&name, min).await {
+                found.insert(name, present);
+            }
+        }
+        found
+    }
+
+    /// Whether a component is only ever taken from the `PATH`.
+    fn is_given(&self, name: &ComponentName) -> bool {
+        self.catalog.read().component(name).is_none_or(|row| row.sources.is_empty())
+    }
+
+    /// Whether an agent is made of components, so that it can be installed by us.
+    fn is_ours(&self, agent: &Definition) -> bool {
+        !agent.components().is_empty()
+    }
+
+    fn sources(&self, name: &ComponentName) -> Vec<String> {
+        let catalog = self.catalog.read().clone();
+        let (Some(row), Ok(platform)) = (catalog.component(name), &self.platform) else { return Vec::new() };
+        offer::offers(row, *platform, &self.config.mirrors).iter().map(offer::Offer::label).collect()
+    }
+
+    /// Takes the registry that the configuration names; without it, the one that is part of this program stays.
+    async fn fetch_registry(&self) {
+        let Some(url) = &self.config.acp_registry else { return };
+        match registry::fetch(self, url).await {
+            Ok(fetched) => {
+                let mut catalog = self.catalog.write();
+                *catalog = Arc::new(catalog.with_registry(&fetched));
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "could not read the ACP registry; the one that came with us is used")
+            }
+        }
+    }
+
+    /// Who asks servers. Made when it is needed: most daemons never install anything.
+    fn http(&self, more: Option<PathBuf>) -> Result<Http, Error> {
+        let certificates: Vec<_> = self.config.certificates.iter().cloned().chain(more).collect();
+        Http::new(&certificates)
+    }
+}

@@ -1,0 +1,149 @@
+//! Agents in one file, for machines without a network.
+//!
+//! A bundle is a compressed tar: for each component `<component>.json` with its manifest and checksum, and behind it
+//! `<component>.tar` with everything that is installed. It is written from what is installed here, and each component is
+//! put into place as any other: verified, whole, by a rename.
+
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{self, BufReader, Read, Seek, Write},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+
+use super::{
+    Fault, Store,
+    digest::{Checksum, Hasher},
+    lock::Lock,
+    manifest::Manifest,
+    progress::Teller,
+    store::Stored,
+    unpack,
+};
+use crate::{ComponentName, Platform};
+
+/// How hard a bundle is compressed: binaries get little smaller beyond this, and much slower.
+const LEVEL: i32 = 6;
+
+/// The largest description of a component.
+const DESCRIPTION_BYTES_MAX: u64 = 64 << 10;
+
+/// What a bundle says of one component.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Description {
+    manifest: Manifest,
+    /// The SHA-256 of the tar that follows.
+    tar_sha256: String,
+}
+
+/// Writes a bundle of what is installed.
+pub(super) fn write(components: &[Stored], out: &Path) -> Result<(), Fault> {
+    let doing = || Fault::local("write the bundle");
+    let directory = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(doing())?;
+    let mut bundle = tar::Builder::new(zstd::Encoder::new(file.as_file_mut(), LEVEL).map_err(doing())?);
+    for stored in components {
+        append(&mut bundle, stored).map_err(doing())?;
+    }
+    bundle.into_inner().and_then(zstd::Encoder::finish).map_err(doing())?;
+    file.as_file().sync_all().map_err(doing())?;
+    file.persist(out).map_err(|error| doing()(error.error))?;
+    Ok(())
+}
+
+fn append(bundle: &mut tar::Builder<impl Write>, stored: &Stored) -> io::Result<()> {
+    // Written down first: the checksum comes before what it is of.
+    let mut inner = tar::Builder::new(tempfile::tempfile()?);
+    inner.follow_symlinks(false);
+    inner.append_dir_all(".", &stored.found.tree)?;
+    let mut tar = inner.into_inner()?;
+    tar.rewind()?;
+    let mut hasher = Hasher::new(None);
+    let bytes = hasher.read(&tar)?;
+    tar.rewind()?;
+    let tar_sha256 = hasher.finish(None).map_err(io::Error::other)?;
+    let description =
+        serde_json::to_vec_pretty(&Description { manifest: stored.manifest.clone(), tar_sha256 })?;
+    let name = stored.manifest.component.as_str();
+    member(bundle, &format!("{name}.json"), description.len() as u64, description.as_slice())?;
+    member(bundle, &format!("{name}.tar"), bytes, tar)
+}
+
+fn member(
+    bundle: &mut tar::Builder<impl Write>,
+    name: &str,
+    bytes: u64,
+    content: impl Read,
+) -> io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes);
+    header.set_mode(0o644);
+    bundle.append_data(&mut header, name, content)
+}
+
+/// Installs what a bundle holds, or of that only `wanted`; what was installed. Blocks, in a thread of `runtime`.
+pub(super) fn read(
+    store: &Store,
+    platform: Platform,
+    path: &Path,
+    wanted: Option<&BTreeSet<ComponentName>>,
+    runtime: &Handle,
+) -> Result<Vec<Manifest>, Fault> {
+    let damaged = |error: io::Error| Fault::Unpack(format!("the bundle is damaged: {error}"));
+    let file = File::open(path).map_err(Fault::local("open the bundle"))?;
+    let mut bundle = tar::Archive::new(zstd::Decoder::new(BufReader::new(file)).map_err(damaged)?);
+    let mut members = bundle.entries().map_err(damaged)?;
+    let mut installed = Vec::new();
+    while let Some(description) = members.next() {
+        let mut text = Vec::new();
+        description.map_err(damaged)?.take(DESCRIPTION_BYTES_MAX).read_to_end(&mut text).map_err(damaged)?;
+        let description: Description = serde_json::from_slice(&text)
+            .map_err(|error| Fault::Unpack(format!("it is no bundle: {error}")))?;
+        let Some(tar) = members.next() else { return Err(damaged(io::ErrorKind::UnexpectedEof.into())) };
+        if wanted.is_some_and(|wanted| !wanted.contains(&description.manifest.component)) {
+            continue;
+        }
+        if description.manifest.platform != platform {
+            return Err(Fault::Platform(platform));
+        }
+        take(store, &description, tar.map_err(damaged)?, runtime)?;
+        installed.push(description.manifest);
+    }
+    Ok(installed)
+}
+
+fn take(store: &Store, description: &Description, tar: impl Read, runtime: &Handle) -> Result<(), Fault> {
+    let manifest = &description.manifest;
+    let (teller, _) = Teller::new();
+    let lock = runtime.block_on(Lock::take(&store.of(&manifest.component), &teller));
+    let _lock = lock.map_err(|error| Fault::Needs(std::sync::Arc::new(error)))?;
+    let stage = store.stage(&manifest.component)?;
+    let expected = Checksum::sha256(&description.tar_sha256)?;
+    let mut hashed = Hashed { reader: tar, hasher: Hasher::new(Some(&expected)) };
+    let unpacked = unpack::tar(&mut hashed, stage.path());
+    // What is left behind the end of the archive counts too, and a wrong checksum says more than a bad archive.
+    io::copy(&mut hashed, &mut io::sink()).map_err(|error| Fault::Unpack(error.to_string()))?;
+    hashed.hasher.finish(Some(&expected))?;
+    unpacked?;
+    unpack::make_executable(stage.path(), &manifest.program)?;
+    store.commit(&stage, manifest)?;
+    Ok(())
+}
+
+/// Hashes what is read through it.
+struct Hashed<R> {
+    reader: R,
+    hasher: Hasher,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        Ok(count)
+    }
+}

@@ -1,0 +1,198 @@
+//! Why something could not be installed.
+
+use std::{io, sync::Arc, time::Duration};
+
+use super::npm;
+use crate::{ComponentName, InvalidCatalog, Platform, UnknownPlatform};
+
+/// Why a component or an agent could not be installed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// Nothing may be installed here.
+    #[error("`{0}` is not installed, and nothing may be installed here")]
+    Forbidden(ComponentName),
+    /// No source has it for this machine.
+    #[error("`{component}` does not exist for {platform}, or its owner installs it")]
+    Unsupported {
+        /// What was to be installed.
+        component: ComponentName,
+        /// This machine.
+        platform: Platform,
+    },
+    /// Nothing exists for this machine.
+    #[error(transparent)]
+    Platform(#[from] UnknownPlatform),
+    /// Every source failed.
+    #[error("could not install `{component}`: {}", told(attempts))]
+    Failed {
+        /// What was to be installed.
+        component: ComponentName,
+        /// What was tried, and why each failed.
+        attempts: Vec<Attempt>,
+    },
+    /// There is no room for it.
+    #[error("there is no space left to install `{0}`")]
+    NoSpace(ComponentName),
+    /// The place where it is kept cannot be used.
+    #[error("could not {doing}")]
+    Store {
+        /// What was being done.
+        doing: &'static str,
+        /// Why it failed.
+        source: Arc<io::Error>,
+    },
+    /// The installation was ended with the daemon.
+    #[error("the installation of `{0}` was ended")]
+    Ended(ComponentName),
+}
+
+impl Error {
+    pub(crate) fn store(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Store { doing, source: Arc::new(source) }
+    }
+
+    /// Everything that was tried.
+    pub fn attempts(&self) -> &[Attempt] {
+        match self {
+            Error::Failed { attempts, .. } => attempts,
+            _ => &[],
+        }
+    }
+}
+
+fn told(attempts: &[Attempt]) -> String {
+    let told: Vec<_> = attempts.iter().map(|tried| format!("{}: {}", tried.from, tried.fault)).collect();
+    told.join("; ")
+}
+
+/// A source that was tried and failed.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// The source.
+    pub from: String,
+    /// Why it failed.
+    pub fault: Arc<Fault>,
+}
+
+/// Why one source failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The server could not be reached, or was lost too often.
+    #[error("{host} cannot be reached: {reason}")]
+    Unreachable {
+        /// The server.
+        host: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The server said no.
+    #[error("{host} answered with status {status}")]
+    Status {
+        /// The server.
+        host: String,
+        /// What it said.
+        status: u16,
+    },
+    /// The server fell silent.
+    #[error("{host} said nothing for {} s", waited.as_secs())]
+    Silent {
+        /// The server.
+        host: String,
+        /// How long it was given.
+        waited: Duration,
+    },
+    /// What came ended too early, or was cut too often.
+    #[error("only {got} of {expected} bytes came")]
+    Truncated {
+        /// What came.
+        got: u64,
+        /// What was said to come.
+        expected: u64,
+    },
+    /// It is too large.
+    #[error("it is larger than {most} bytes")]
+    TooLarge {
+        /// The limit.
+        most: u64,
+    },
+    /// It is not what was published.
+    #[error("its checksum is {found}, and {expected} was published")]
+    Checksum {
+        /// What was published.
+        expected: String,
+        /// What came.
+        found: String,
+    },
+    /// The answer makes no sense.
+    #[error("the answer was not understood: {0}")]
+    Answer(String),
+    /// There is no such version.
+    #[error("there is no version {version} of {package}")]
+    NoVersion {
+        /// The package.
+        package: String,
+        /// The version.
+        version: String,
+    },
+    /// The newest version cannot be found out.
+    #[error("it does not say which version is the newest")]
+    NoLatest,
+    /// It is not for this machine.
+    #[error("it has nothing for {0}")]
+    Platform(Platform),
+    /// npm is not configured.
+    #[error(transparent)]
+    Npm(#[from] npm::ConfigError),
+    /// The archive cannot be unpacked.
+    #[error("could not unpack it: {0}")]
+    Unpack(String),
+    /// The program is not in it.
+    #[error("there is no program `{0}` in it")]
+    NoProgram(String),
+    /// Another program failed.
+    #[error("`{program}` failed{}: {said}", code.map(|code| format!(" with code {code}")).unwrap_or_default())]
+    Tool {
+        /// The program.
+        program: String,
+        /// How it ended.
+        code: Option<i32>,
+        /// Its last words.
+        said: String,
+    },
+    /// What it needs could not be installed.
+    #[error("what it needs could not be installed: {0}")]
+    Needs(#[source] Arc<Error>),
+    /// The disk is full.
+    #[error("there is no space left")]
+    NoSpace,
+    /// Something on this side could not be read or written.
+    #[error("could not {doing}: {source}")]
+    Local {
+        /// What was being done.
+        doing: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The registry is not what it should be.
+    #[error(transparent)]
+    Catalog(#[from] InvalidCatalog),
+}
+
+impl Fault {
+    /// A failure to do something on this side; a full disk is told as such.
+    pub(crate) fn local(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace,
+            _ => Self::Local { doing, source },
+        }
+    }
+
+    /// Whether the same may work in a moment.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            Fault::Unreachable { .. } | Fault::Silent { .. } | Fault::Truncated { .. } => true,
+            Fault::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! npm's world: its configuration, its registry, and npm itself.
+
+mod config;
+mod registry;
+
+pub(crate) use config::NpmConfig;
+pub use config::{ConfigError, Environment};
+pub(super) use registry::{authorized, latest, tarball};

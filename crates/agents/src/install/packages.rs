@@ -1,0 +1,121 @@
+//! Packages with dependencies, which their own tools install: npm, and uv or pip.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use process::Spec;
+use protocol::agents::InstallPhase;
+use serde_json::Value;
+
+use super::{Fault, tool, work::Work};
+use crate::{ComponentName, Version};
+
+/// How long a tool may take to install a package with all that it needs.
+const TOOL_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// An npm package to install.
+pub(super) struct Npm<'a> {
+    pub(super) package: &'a str,
+    pub(super) version: &'a Version,
+    pub(super) program: Option<&'a str>,
+    pub(super) omit_optional: bool,
+}
+
+/// Installs an npm package into `stage`; its program, below that.
+pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Result<String, Fault> {
+    let node = work.need("node").await?;
+    let npm = work.need("npm").await?;
+    work.teller.phase(InstallPhase::Installing);
+    let bin = node.found.program.parent().map(|bin| bin.to_string_lossy().into_owned());
+    let mut spec = match npm.managed {
+        // Ours is a script; one on the PATH may be anything that can be started.
+        true => Spec::new(&node.found.program).arg(&npm.found.program),
+        false => Spec::new(&npm.found.program),
+    };
+    spec = spec
+        .args(["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"])
+        .args(["--no-update-notifier", "--loglevel=error", "--global=false", "--save=false", "--prefix"])
+        .arg(stage)
+        .cwd(stage)
+        .env("PATH", work.inner.config.search_path.behind(&Vec::from_iter(bin)));
+    if asked.omit_optional {
+        spec = spec.arg("--omit=optional");
+    }
+    if let Some(cache) = &work.inner.config.cache {
+        // With a cache of ours, what was installed once is installed again without a network.
+        spec = spec.arg("--prefer-offline").arg("--cache").arg(cache.join("npm"));
+    }
+    spec = spec.arg(format!("{}@{}", asked.package, asked.version));
+    tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
+    match asked.program {
+        Some(program) => Ok(program.to_owned()),
+        None => bin_of(stage, asked.package),
+    }
+}
+
+/// The program that a package names in its `package.json`.
+fn bin_of(stage: &Path, package: &str) -> Result<String, Fault> {
+    let directory = PathBuf::from("node_modules").join(package);
+    let missing = || Fault::NoProgram(format!("{package} (its `bin`)"));
+    let text = std::fs::read(stage.join(&directory).join("package.json")).map_err(|_| missing())?;
+    let manifest: Value = serde_json::from_slice(&text).map_err(|_| missing())?;
+    let short = package.rsplit('/').next().unwrap_or(package);
+    let bin = match &manifest["bin"] {
+        Value::String(bin) => Some(bin.as_str()),
+        // As npx does it: the only one, or the one that is called like the package.
+        Value::Object(bins) if bins.len() == 1 => bins.values().next().and_then(Value::as_str),
+        Value::Object(bins) => bins.get(short).and_then(Value::as_str),
+        _ => None,
+    };
+    let bin = bin.ok_or_else(missing)?.trim_start_matches("./");
+    Ok(directory.join(bin).to_string_lossy().into_owned())
+}
+
+/// Installs Python packages into `stage`.
+///
+/// Not as a virtual environment: that holds its own path in many places, so it could not be moved into place.
+pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> Result<(), Fault> {
+    let python = work.need("python").await?.found.program;
+    work.teller.phase(InstallPhase::Installing);
+    let cache = work.inner.config.cache.as_deref();
+    let spec = match work.inner.config.search_path.find(Path::new("uv")) {
+        Some(uv) => {
+            let spec =
+                Spec::new(uv).args(["pip", "install", "--quiet", "--no-progress", "--python"]).arg(python);
+            let spec = spec.arg("--target").arg(stage);
+            match cache {
+                Some(cache) => spec.arg("--cache-dir").arg(cache.join("uv")),
+                None => spec,
+            }
+        }
+        None => {
+            let spec = Spec::new(python).args(["-m", "pip", "install", "--quiet", "--no-input"]);
+            let spec = spec
+                .args(["--disable-pip-version-check", "--no-warn-script-location", "--target"])
+                .arg(stage);
+            match cache {
+                Some(cache) => spec.arg("--cache-dir").arg(cache.join("pip")),
+                None => spec,
+            }
+        }
+    };
+    tool::run(&work.scrubbed(spec.args(packages)), TOOL_MAX).await.map_err(full_disk)?;
+    Ok(())
+}
+
+/// Tools tell of a full disk in words.
+fn full_disk(fault: Fault) -> Fault {
+    match fault {
+        Fault::Tool { said, .. } if said.contains("ENOSPC") || said.contains("No space left") => {
+            Fault::NoSpace
+        }
+        other => other,
+    }
+}
+
+/// The components that a tool needs to install something.
+pub(super) fn name(text: &str) -> Result<ComponentName, Fault> {
+    text.parse().map_err(|error| Fault::Answer(format!("{error}")))
+}

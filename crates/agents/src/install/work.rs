@@ -1,0 +1,226 @@
+//! The installation of one component.
+
+use std::{path::PathBuf, sync::Arc};
+
+use jiff::Timestamp;
+use process::Spec;
+use protocol::agents::InstallPhase;
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+use super::{
+    Cache, Error, Fault, Inner, Installed,
+    archive::{self, npm_config},
+    error::Attempt,
+    http::Http,
+    lock::Lock,
+    look::Present,
+    manifest::Manifest,
+    npm::NpmConfig,
+    offer::{Offer, offers},
+    packages,
+    progress::Teller,
+    store::Stored,
+    unpack,
+};
+use crate::{Component, ComponentName, Platform, Source, Version, Want};
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Task {
+    pub(super) component: ComponentName,
+    pub(super) want: Want,
+    /// Whether what is there is not good enough.
+    pub(super) again: bool,
+}
+
+/// The installation of one component, with all that it works with.
+pub(super) struct Work<'a> {
+    pub(super) inner: &'a Arc<Inner>,
+    pub(super) name: &'a ComponentName,
+    pub(super) row: &'a Component,
+    pub(super) npm: NpmConfig,
+    pub(super) cache: Option<Cache>,
+    pub(super) downloads: &'a Semaphore,
+    pub(super) teller: &'a Teller,
+}
+
+/// Installs a component, unless it is there.
+pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Result<Installed, Error> {
+    let name = &task.component;
+    let platform = inner.platform.clone()?;
+    let unsupported = || Error::Unsupported { component: name.clone(), platform };
+    let catalog = inner.catalog.read().clone();
+    let row = catalog.component(name).ok_or_else(unsupported)?;
+    let offers = offers(row, platform, &inner.config.mirrors);
+    if offers.is_empty() {
+        return Err(unsupported());
+    }
+    let _lock = Lock::take(&inner.store.of(name), teller).await?;
+    // Whoever held the lock may have done it.
+    if let Some(stored) = there(inner, task)? {
+        return Ok(done(stored, true));
+    }
+    let work = Work {
+        inner,
+        name,
+        row,
+        npm: npm_config(inner).await,
+        cache: inner.config.cache.clone().map(Cache::new),
+        downloads: &inner.downloads,
+        teller,
+    };
+    let mut attempts = Vec::new();
+    for offer in offers {
+        let from = offer.label();
+        teller.source(&from);
+        teller.phase(InstallPhase::Resolving);
+        match work.take(&offer, task, platform).await {
+            Ok(installed) => return Ok(installed),
+            // The next one would only fill the disk again.
+            Err(Fault::NoSpace) => return Err(Error::NoSpace(name.clone())),
+            Err(fault) => {
+                tracing::info!(component = %name, %from, %fault, "a source failed");
+                attempts.push(Attempt { from, fault: Arc::new(fault) });
+            }
+        }
+    }
+    Err(Error::Failed { component: name.clone(), attempts })
+}
+
+fn there(inner: &Inner, task: &Task) -> Result<Option<Stored>, Error> {
+    if task.again {
+        return Ok(None);
+    }
+    match &task.want {
+        Want::Pinned => Ok(inner.store.current(&task.component)),
+        Want::Exact(version) => use_stored(inner, &task.component, version),
+        Want::Latest => Ok(None),
+    }
+}
+
+/// Uses a version that is there.
+fn use_stored(inner: &Inner, name: &ComponentName, version: &Version) -> Result<Option<Stored>, Error> {
+    let Some(stored) = inner.store.get(name, version) else { return Ok(None) };
+    inner.store.use_version(name, version).map_err(Error::store("choose the version"))?;
+    Ok(Some(stored))
+}
+
+fn done(stored: Stored, already: bool) -> Installed {
+    Installed { version: Some(stored.manifest.version), found: stored.found, already }
+}
+
+impl Work<'_> {
+    /// Installs from one source.
+    async fn take(&self, offer: &Offer<'_>, task: &Task, platform: Platform) -> Result<Installed, Fault> {
+        let version = archive::version(self, offer, &task.want).await?;
+        if !task.again
+            && let Ok(Some(stored)) = use_stored(self.inner, self.name, &version)
+        {
+            return Ok(done(stored, true));
+        }
+        let mut manifest = Manifest {
+            component: self.name.clone(),
+            version: version.clone(),
+            platform,
+            program: String::new(),
+            source: offer.label(),
+            sha256: None,
+            verified: true, // by the tool, which knows what its registry published
+            installed_at: Timestamp::now(),
+        };
+        let stage = match offer.source {
+            Source::Download { .. } | Source::NpmTarball { .. } => {
+                let verified = archive::get(self, offer, &version, &task.want).await?;
+                self.teller.phase(InstallPhase::Unpacking);
+                manifest.program = verified.program.clone();
+                manifest.sha256 = Some(verified.sha256.clone());
+                manifest.verified = verified.verified;
+                self.unpacked(verified).await?
+            }
+            Source::NpmInstall { package, program, omit_optional } => {
+                let stage = self.inner.store.stage(self.name)?;
+                let asked = packages::Npm {
+                    package,
+                    version: &version,
+                    program: program.as_deref(),
+                    omit_optional: *omit_optional,
+                };
+                manifest.program = packages::npm(self, &asked, stage.path()).await?;
+                stage
+            }
+            Source::Pypi { packages, program } => {
+                let stage = self.inner.store.stage(self.name)?;
+                let packages: Result<Vec<_>, _> =
+                    packages.iter().map(|package| offer.fill(package, version.as_str())).collect();
+                packages::pypi(self, &packages?, stage.path()).await?;
+                manifest.program = program.clone();
+                stage
+            }
+        };
+        let store = self.inner.store.clone();
+        let stored = off_thread(move || {
+            unpack::make_executable(stage.path(), &manifest.program)?;
+            store.commit(&stage, &manifest)
+        });
+        Ok(done(stored.await?, false))
+    }
+
+    /// A stage that holds what is in an archive.
+    async fn unpacked(&self, from: archive::Verified) -> Result<TempDir, Fault> {
+        let stage = self.inner.store.stage(self.name)?;
+        off_thread(move || {
+            unpack::unpack(&from.path, from.archive, stage.path(), &from.program)?;
+            if from.temporary {
+                let _ = std::fs::remove_file(&from.path); // at worst the next one resumes it
+            }
+            Ok(stage)
+        })
+        .await
+    }
+
+    /// Something that this component requires: as it is there, or installed now.
+    pub(super) async fn need(&self, name: &str) -> Result<Present, Fault> {
+        let name = packages::name(name)?;
+        let min = self.row.requires.get(&name).copied();
+        if let Some(present) = self.inner.look(&name, min).await {
+            return Ok(present);
+        }
+        self.teller.phase(InstallPhase::Waiting);
+        let task = Task { component: name.clone(), want: Want::Pinned, again: false };
+        let outcome = super::outcome(&name, self.inner.start(task)).await;
+        outcome.map_err(|error| match &*error {
+            Error::NoSpace(_) => Fault::NoSpace,
+            _ => Fault::Needs(error),
+        })?;
+        let missing = Fault::NoProgram(name.to_string());
+        self.inner.look(&name, min).await.ok_or(missing)
+    }
+
+    /// Who asks servers, with the certificates that npm trusts.
+    pub(super) async fn http(&self) -> Result<Http, Fault> {
+        let http = self.inner.http(self.npm.certificates());
+        http.map_err(|error| Fault::Needs(Arc::new(error)))
+    }
+
+    /// Where downloads go that are not whole.
+    pub(super) fn parts(&self) -> PathBuf {
+        self.inner.store.parts(self.name)
+    }
+
+    /// A tool without the variables that are ours alone.
+    pub(super) fn scrubbed(&self, mut spec: Spec) -> Spec {
+        spec.env_remove = self.inner.config.env_remove.clone();
+        spec
+    }
+}
+
+/// Runs what waits for the disk where waiting is allowed.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| {
+        Err(Fault::Local { doing: "unpack the archive", source: std::io::Error::other(error) })
+    })
+}

@@ -1,0 +1,306 @@
+//! The rows of `catalog.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{
+    AgentName,
+    agents::{Mode, Protocol},
+};
+use serde::Deserialize;
+
+use crate::{ComponentName, Platform, Release, Template, Version, template};
+
+/// The whole file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// What can be put on disk.
+    pub components: BTreeMap<ComponentName, Component>,
+    /// What can be started.
+    pub agents: BTreeMap<AgentName, AgentRow>,
+}
+
+/// Something that can be put on disk.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Component {
+    /// The version that was tested.
+    pub version: Version,
+    /// What it is called where it is installed already.
+    pub on_path: Option<OnPath>,
+    /// What it needs, and how new.
+    #[serde(default)]
+    pub requires: BTreeMap<ComponentName, Release>,
+    /// Where it comes from, in the order in which they are tried.
+    #[serde(default)]
+    pub sources: Vec<Source>,
+}
+
+/// What a component is called where it is installed already.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnPath {
+    /// The name of its program.
+    pub program: String,
+}
+
+/// Where a component comes from.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Source {
+    /// A file of its vendor.
+    Download {
+        /// The file of one version.
+        url: String,
+        /// The file of the newest version, where it has a name of its own.
+        latest_url: Option<String>,
+        /// How the newest version is found out.
+        latest: Option<Latest>,
+        /// How the tag of a version is called.
+        #[serde(default = "bare_version")]
+        tag: String,
+        /// Where the file's SHA-256 is published.
+        checksum: Option<Published>,
+        /// The SHA-256 of the file of each platform, where it is known beforehand.
+        #[serde(default)]
+        sha256: BTreeMap<Platform, String>,
+        /// What the file is.
+        archive: Archive,
+        /// The program in it.
+        program: String,
+        /// What each platform is called there; those that are not here are not served.
+        platforms: BTreeMap<Platform, String>,
+        /// A second name of each platform.
+        #[serde(default)]
+        targets: BTreeMap<Platform, String>,
+    },
+    /// The tarball of an npm package that holds a program for one platform; unpacked without npm.
+    NpmTarball {
+        /// The package.
+        package: String,
+        /// Its version.
+        #[serde(default = "bare_version")]
+        release: String,
+        /// The program in it.
+        program: String,
+        /// What each platform is called there; none at all is for every platform.
+        #[serde(default)]
+        platforms: BTreeMap<Platform, String>,
+        /// A second name of each platform.
+        #[serde(default)]
+        targets: BTreeMap<Platform, String>,
+    },
+    /// An npm package with its dependencies; installed by npm.
+    NpmInstall {
+        /// The package.
+        package: String,
+        /// The program in it; what its `bin` says if left out.
+        program: Option<String>,
+        /// Whether its optional dependencies are left out.
+        #[serde(default)]
+        omit_optional: bool,
+    },
+    /// Packages of the Python Package Index; installed by uv or pip.
+    Pypi {
+        /// The packages with their versions.
+        packages: Vec<String>,
+        /// The program in them.
+        program: String,
+    },
+}
+
+fn bare_version() -> String {
+    "{version}".into()
+}
+
+impl Source {
+    /// What kind of source it is, for people.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Source::Download { .. } => "download",
+            Source::NpmTarball { .. } => "npm tarball",
+            Source::NpmInstall { .. } => "npm package",
+            Source::Pypi { .. } => "PyPI package",
+        }
+    }
+
+    /// Whether it has something for `platform`.
+    pub fn serves(&self, platform: Platform) -> bool {
+        match self {
+            Source::Download { platforms, .. } => platforms.contains_key(&platform),
+            Source::NpmTarball { platforms, .. } => platforms.is_empty() || platforms.contains_key(&platform),
+            Source::NpmInstall { .. } | Source::Pypi { .. } => true,
+        }
+    }
+}
+
+/// How the newest version is found out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latest {
+    /// What to ask.
+    pub url: String,
+    /// What the answer is.
+    pub form: LatestForm,
+}
+
+/// What an answer that holds the newest version is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LatestForm {
+    /// The version and nothing else.
+    Text,
+    /// A release as GitHub tells it; its `tag_name` is the tag.
+    Github,
+}
+
+/// Where a checksum is published: a JSON document and the place in it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The document.
+    pub url: String,
+    /// The place, as a JSON Pointer.
+    pub pointer: String,
+}
+
+/// What a downloaded file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Archive {
+    /// The program itself.
+    #[serde(rename = "raw")]
+    Raw,
+    /// A compressed tarball.
+    #[serde(rename = "tar.gz")]
+    TarGz,
+    /// A tarball that is compressed more slowly.
+    #[serde(rename = "tar.bz2")]
+    TarBz2,
+    /// A zip.
+    #[serde(rename = "zip")]
+    Zip,
+    /// What the end of its name says.
+    #[serde(rename = "by-name")]
+    ByName,
+}
+
+impl Archive {
+    /// What the file at `url` is.
+    pub fn of(self, url: &str) -> Self {
+        let ends = |endings: &[&str]| endings.iter().any(|ending| url.ends_with(ending));
+        match self {
+            Archive::ByName if ends(&[".tar.gz", ".tgz"]) => Archive::TarGz,
+            Archive::ByName if ends(&[".tar.bz2", ".tbz2"]) => Archive::TarBz2,
+            Archive::ByName if ends(&[".zip"]) => Archive::Zip,
+            Archive::ByName => Archive::Raw,
+            known => known,
+        }
+    }
+}
+
+/// Something that can be started.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AgentRow {
+    /// Its name for people.
+    pub name: String,
+    /// What it is.
+    #[serde(default)]
+    pub description: String,
+    /// What people should know before they choose it.
+    pub note: Option<String>,
+    /// How it is started to speak ACP.
+    pub acp: Option<LaunchRow>,
+    /// How it is started to speak a protocol of its own.
+    pub native: Option<NativeRow>,
+    /// Where its credentials are.
+    #[serde(default)]
+    pub credentials: Credentials,
+    /// What it can do.
+    #[serde(default)]
+    pub capabilities: CapabilitiesRow,
+    /// The ways it can behave.
+    #[serde(default)]
+    pub modes: Vec<Mode>,
+    /// The models it can use.
+    #[serde(default)]
+    pub models: Vec<ModelRow>,
+}
+
+/// What an agent can do; what is left out it cannot.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CapabilitiesRow {
+    /// It asks before it does something.
+    pub permissions: bool,
+    /// It asks questions.
+    pub questions: bool,
+    /// It shows a plan and waits for its approval.
+    pub plans: bool,
+    /// It can be told more while it works.
+    pub steering: bool,
+    /// It can go on with a session of an earlier process.
+    pub resume: bool,
+    /// It can branch off a session.
+    pub fork: bool,
+}
+
+/// How a program is started.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchRow {
+    /// The program.
+    pub program: Template,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<Template>,
+    /// Variables added to its environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, Template>,
+    /// Directories that come first in its `PATH`.
+    #[serde(default)]
+    pub path: Vec<Template>,
+}
+
+impl LaunchRow {
+    /// The components that it names.
+    pub fn components(&self) -> BTreeSet<ComponentName> {
+        let program = std::iter::once(&self.program);
+        template::components(program.chain(&self.args).chain(self.env.values()).chain(&self.path))
+    }
+}
+
+/// How a program is started to speak a protocol of its own.
+#[derive(Debug, Clone, Deserialize)]
+pub struct NativeRow {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// How it is started.
+    #[serde(flatten)]
+    pub launch: LaunchRow,
+}
+
+/// Where the credentials of an agent are.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// Variables that hold one.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// Files that hold one, below the home directory.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+/// One model of an agent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRow {
+    /// Its id in requests.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Variants of it.
+    #[serde(default)]
+    pub variants: Vec<String>,
+}

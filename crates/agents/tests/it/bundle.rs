@@ -1,0 +1,55 @@
+use agents::{
+    Purpose,
+    install::{BundleError, Fault},
+};
+
+use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, tar_gz};
+
+/// daemon #6: agents travel in one file to a machine without a network.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_is_installed_without_a_network() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("bundled"))]));
+    let home = Home::new(&mirror);
+    let (installer, file) = (home.installer(), home.directory.path().join("agents.tar.zst"));
+    let opencode = agent(&installer, "opencode");
+    let packed = installer.bundle(std::slice::from_ref(&opencode), &file).await.unwrap();
+    assert_eq!(packed.len(), 1);
+    let mut other = Home::new(&mirror);
+    other.config.mirrors.clear();
+    other.config.allowed = false;
+    let there = other.installer();
+    assert_eq!(there.unbundle(&file, &[]).await.unwrap(), packed);
+    let launch = there.launch(&opencode, Purpose::Acp).await.unwrap();
+    assert_eq!(says(launch.program), "bundled");
+    assert_eq!(other.names("opencode"), ["1.18.33", "current", "lock"]);
+    assert!(
+        there.unbundle(&file, &[agent(&there, "codex")]).await.unwrap().is_empty(),
+        "only what was named"
+    );
+}
+
+/// daemon #6: a bundle that is damaged installs nothing of what is damaged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_bundle_is_refused() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("bundled"))]));
+    let home = Home::new(&mirror);
+    let (installer, file) = (home.installer(), home.directory.path().join("agents.tar.zst"));
+    let opencode = agent(&installer, "opencode");
+    installer.bundle(&[opencode], &file).await.unwrap();
+    let whole = zstd::decode_all(std::fs::File::open(&file).unwrap()).unwrap();
+    let mut flipped = whole.clone();
+    let at = flipped.windows(7).position(|bytes| bytes == b"bundled").unwrap();
+    flipped[at] = b'B';
+    let cut = whole[..whole.len() / 2].to_vec();
+    for (what, bytes) in [("flipped", flipped), ("cut", cut), ("nonsense", b"nonsense".to_vec())] {
+        std::fs::write(&file, zstd::encode_all(bytes.as_slice(), 1).unwrap()).unwrap();
+        let other = Home::new(&mirror);
+        let error = other.installer().unbundle(&file, &[]).await.unwrap_err();
+        if what == "flipped" {
+            assert!(matches!(error, BundleError::Fault(Fault::Checksum { .. })), "{error}");
+        }
+        assert!(!other.config.directory.join("opencode/current").exists(), "{what}");
+    }
+}

@@ -1,0 +1,133 @@
+use std::process::Command;
+
+use agents::{
+    Purpose,
+    install::{Ask, Error, Fault},
+};
+
+use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
+
+async fn install(home: &Home) -> Result<String, std::sync::Arc<Error>> {
+    let installer = home.installer();
+    let opencode = agent(&installer, "opencode");
+    installer.install(&opencode, &Ask::default()).await?.finish().await?;
+    Ok(says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program))
+}
+
+/// daemon #6: a download that is cut goes on where it was, in the same try and in the next.
+#[tokio::test]
+async fn a_cut_download_goes_on_where_it_was() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("opencode", &large("whole"))]);
+    mirror.put(OPENCODE, tarball.clone());
+    let home = Home::new(&mirror);
+    mirror.cut(tarball.len() / 3, 1);
+    assert_eq!(install(&home).await.unwrap(), "whole");
+    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    assert_eq!(ranges.len(), 2, "{ranges:?}");
+    assert_eq!(ranges[0], None);
+    let start: usize = ranges[1].as_ref().unwrap()["bytes=".len()..].trim_end_matches('-').parse().unwrap();
+    assert!(start > 0 && start <= tarball.len() / 3, "{start}");
+}
+
+/// daemon #6: a server that changes the file in between is noticed by the checksum, and the file is fetched anew.
+#[tokio::test]
+async fn a_part_of_another_file_is_thrown_away() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &large("right"))]);
+    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
+    let home = Home::new(&mirror);
+    let parts = home.config.directory.join("opencode/parts");
+    std::fs::create_dir_all(&parts).unwrap();
+    // What an earlier try left: the start of something else.
+    let url = format!("{}/npm/opencode-linux-x64/-/1.18.33.tgz", mirror.url);
+    let name: String = {
+        use sha2::Digest;
+        sha2::Sha256::digest(&url).iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    std::fs::write(parts.join(format!("{name}.part")), vec![b'x'; 1000]).unwrap();
+    let note = serde_json::json!({ "url": url, "validator": null, "total": tarball.len() });
+    std::fs::write(parts.join(format!("{name}.json")), note.to_string()).unwrap();
+    assert_eq!(install(&home).await.unwrap(), "right");
+    assert_eq!(mirror.asked("1.18.33.tgz"), [Some("bytes=1000-".to_owned()), None]);
+}
+
+/// daemon #6: a server that never gets to the end is given up, and says how far it came.
+#[tokio::test]
+async fn a_server_that_always_cuts_is_given_up() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("never"))]));
+    mirror.cut(0, usize::MAX);
+    let error = install(&Home::new(&mirror)).await.unwrap_err();
+    let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
+    assert!(matches!(*attempts[0].fault, Fault::Truncated { .. } | Fault::Unreachable { .. }), "{error}");
+}
+
+/// daemon #6: what is not what was published is not installed.
+#[tokio::test]
+async fn a_wrong_checksum_is_refused() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &script("evil"))]);
+    let other =
+        "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==";
+    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, Some(other));
+    let home = Home::new(&mirror);
+    let error = install(&home).await.unwrap_err();
+    let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
+    assert!(matches!(*attempts.last().unwrap().fault, Fault::Checksum { .. }), "{error}");
+    assert_eq!(home.names("opencode"), ["lock", "parts"]);
+    assert!(!home.config.cache.as_ref().unwrap().exists(), "it is not kept either");
+}
+
+/// daemon #6: a full disk is told as such, and leaves nothing; with room it works.
+#[tokio::test]
+async fn a_full_disk_is_told_and_leaves_nothing() {
+    let mirror = Loopback::start().await;
+    // Small to fetch, large to unpack: both places of the failure are hit, one after the other.
+    let tarball = tar_gz(&[("opencode", &large("roomy"))]);
+    let (too_small, only_for_the_download) = (tarball.len() / 2, tarball.len() + (2 << 20));
+    mirror.put(OPENCODE, tarball);
+    let mut home = Home::new(&mirror);
+    let small = home.directory.path().join("small");
+    std::fs::create_dir(&small).unwrap();
+    let Some(mounted) = Mounted::new(&small, too_small) else {
+        eprintln!("SKIPPED: a_full_disk_is_told_and_leaves_nothing needs the right to mount a tmpfs");
+        return;
+    };
+    home.config.directory = small.join("agents");
+    home.config.cache = None;
+    let error = install(&home).await.unwrap_err();
+    assert!(matches!(*error, Error::NoSpace(_)), "{error}");
+    let left: Vec<_> = home.names("opencode").into_iter().filter(|name| name.starts_with('.')).collect();
+    assert!(left.is_empty(), "{left:?}");
+    // Room for the download, not for what is in it.
+    mounted.resize(only_for_the_download);
+    let error = install(&home).await.unwrap_err();
+    assert!(matches!(*error, Error::NoSpace(_)), "{error}");
+    mounted.resize(64 << 20);
+    assert_eq!(install(&home).await.unwrap(), "roomy");
+}
+
+/// A small filesystem of its own.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    fn resize(&self, bytes: usize) {
+        let done = Command::new("mount").args(["-o", &format!("remount,size={bytes}")]).arg(&self.0).status();
+        assert!(done.unwrap().success());
+    }
+
+    fn new(at: &std::path::Path, size: usize) -> Option<Self> {
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(at)
+            .output();
+        done.is_ok_and(|output| output.status.success()).then(|| Self(at.into()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}

@@ -1,0 +1,210 @@
+use agents::{
+    ComponentName, Purpose, Want,
+    install::{Ask, Error, Fault, Manifest},
+};
+use protocol::agents::InstallPhase;
+
+use crate::mirror::{CLAUDE, Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
+
+fn component(name: &str) -> ComponentName {
+    name.parse().unwrap()
+}
+
+fn manifest(home: &Home, name: &str) -> Manifest {
+    let path = home.config.directory.join(name).join("current/manifest.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// daemon #6, daemon #7: a tarball from a mirror becomes a program that runs; the second time there is nothing to do.
+#[tokio::test]
+async fn a_tarball_of_a_mirror_becomes_a_program() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &script("opencode-here"))]));
+    let home = Home::new(&mirror);
+    let installer = home.installer();
+    let opencode = agent(&installer, "opencode");
+    assert!(installer.launch(&opencode, Purpose::Acp).await.is_err());
+    let mut installation = installer.install(&opencode, &Ask::default()).await.unwrap();
+    let mut phases = Vec::new();
+    while let Some(progress) = installation.next().await {
+        phases.push(progress.phase);
+    }
+    assert_eq!(phases.last(), Some(&InstallPhase::Done));
+    assert!(installation.finish().await.unwrap());
+    let launch = installer.launch(&opencode, Purpose::Acp).await.unwrap();
+    assert_eq!((says(launch.program), launch.args), ("opencode-here".into(), vec!["acp".to_owned()]));
+    let manifest = manifest(&home, "opencode");
+    assert!(!manifest.verified && manifest.sha256.is_some(), "a checksum that nobody published is recorded");
+    assert!(installer.install(&opencode, &Ask::default()).await.unwrap().is_empty());
+    assert_eq!(home.names("opencode"), ["1.18.33", "current", "lock", "parts"]);
+    assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
+}
+
+/// daemon #6, daemon #7: a raw binary, its newest version, and its published SHA-256.
+#[tokio::test]
+async fn the_newest_version_is_verified_with_the_published_checksum() {
+    let mirror = Loopback::start().await;
+    let program = script("claude-9");
+    let sha256 = {
+        use sha2::Digest;
+        sha2::Sha256::digest(&program).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    mirror.put(&format!("{CLAUDE}/latest"), "9.9.9\n");
+    mirror.put(&format!("{CLAUDE}/9.9.9/linux-x64/claude"), program);
+    mirror.put(
+        &format!("{CLAUDE}/9.9.9/manifest.json"),
+        serde_json::json!({ "platforms": { "linux-x64": { "checksum": sha256 } } }).to_string(),
+    );
+    let home = Home::new(&mirror);
+    let installer = home.installer();
+    let claude = agent(&installer, "claude");
+    let ask = Ask { want: Want::Latest, ..Ask::default() };
+    // The adapter has no source here; Claude itself does.
+    let _ = installer.install(&claude, &ask).await.unwrap().finish().await;
+    let stored = wait_for(&installer, "claude").await;
+    assert_eq!(stored.manifest.version.as_str(), "9.9.9");
+    assert!(stored.manifest.verified);
+    assert_eq!(says(stored.found.program), "claude-9");
+}
+
+async fn wait_for(installer: &agents::Installer, name: &str) -> agents::install::Stored {
+    for _ in 0..500 {
+        if let Some(stored) = installer.store().current(&component(name)) {
+            return stored;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("{name} was not installed");
+}
+
+/// daemon #7: where the vendor is out of reach, the npm registry's platform package is taken, without npm or Node.
+#[tokio::test]
+async fn the_second_source_is_the_platform_package_of_npm() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &script("from-npm")), ("package/package.json", b"{}")]);
+    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
+    let mut home = Home::new(&mirror);
+    // The vendor's own address: nobody listens there.
+    home.config.mirrors =
+        vec![agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap()];
+    let installer = home.installer();
+    let opencode = agent(&installer, "opencode");
+    installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap();
+    let launch = installer.launch(&opencode, Purpose::Acp).await.unwrap();
+    assert_eq!(says(launch.program), "from-npm");
+    let manifest = manifest(&home, "opencode");
+    assert!(manifest.verified && manifest.source.starts_with("npm tarball"), "{manifest:?}");
+}
+
+/// daemon #6: with the cache of another home, no network is needed.
+#[tokio::test]
+async fn a_second_home_needs_no_network() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &script("cached"))]);
+    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, None);
+    let first = Home::new(&mirror);
+    let install = async |home: &Home| {
+        let installer = home.installer();
+        let opencode = agent(&installer, "opencode");
+        installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap();
+        says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program)
+    };
+    assert_eq!(install(&first).await, "cached");
+    let mut nobody = Loopback::start().await;
+    nobody.url = "http://127.0.0.1:9".into();
+    let mut second = Home::new(&nobody);
+    second.config.cache = first.config.cache.clone();
+    second.config.mirrors.clear();
+    second
+        .config
+        .mirrors
+        .push(agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap());
+    assert_eq!(install(&second).await, "cached");
+}
+
+/// daemon #6: at the end, every source that was tried is named with why it failed.
+#[tokio::test]
+async fn a_failure_names_every_source() {
+    let mirror = Loopback::start().await;
+    let mut home = Home::new(&mirror);
+    home.config
+        .mirrors
+        .insert(0, agents::install::Mirror::parse("https://github.com=http://127.0.0.1:9").unwrap());
+    let installer = home.installer();
+    let opencode = agent(&installer, "opencode");
+    let error = installer.install(&opencode, &Ask::default()).await.unwrap().finish().await.unwrap_err();
+    let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
+    assert!(matches!(*attempts[0].fault, Fault::Unreachable { .. }), "{}", attempts[0].fault);
+    assert!(matches!(*attempts[1].fault, Fault::Status { status: 404, .. }), "{}", attempts[1].fault);
+    assert!(attempts.last().unwrap().from.starts_with("npm tarball"), "{error}");
+    assert!(error.to_string().contains("there is no version"), "{error}");
+    assert_eq!(home.names("opencode"), ["lock", "parts"], "nothing is left that could be taken for it");
+}
+
+/// daemon #6: a version that is asked for by name, and back again; the reinstalled one replaces the old.
+#[tokio::test]
+async fn versions_stand_side_by_side_and_one_is_used() {
+    let mirror = Loopback::start().await;
+    for version in ["1.18.33", "1.0.0"] {
+        let place = OPENCODE.replace("1.18.33", version);
+        mirror.put(&place, tar_gz(&[("opencode", &script(&format!("v{version}")))]));
+    }
+    let home = Home::new(&mirror);
+    let installer = home.installer();
+    let opencode = agent(&installer, "opencode");
+    let install = async |want: Want, again: bool| {
+        let ask = Ask { want, again, ..Ask::default() };
+        let anything = installer.install(&opencode, &ask).await.unwrap().finish().await.unwrap();
+        (anything, says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program))
+    };
+    assert_eq!(install(Want::Pinned, false).await, (true, "v1.18.33".into()));
+    let old = Want::Exact("1.0.0".parse().unwrap());
+    assert_eq!(install(old.clone(), false).await, (true, "v1.0.0".into()));
+    assert_eq!(install(Want::Pinned, false).await, (false, "v1.0.0".into()), "what was chosen stays");
+    assert_eq!(install(Want::Exact("1.18.33".parse().unwrap()), false).await, (false, "v1.18.33".into()));
+    std::fs::write(home.config.directory.join("opencode/1.18.33/opencode"), "broken").unwrap();
+    assert_eq!(install(Want::Exact("1.18.33".parse().unwrap()), true).await, (true, "v1.18.33".into()));
+    assert_eq!(home.names("opencode"), ["1.0.0", "1.18.33", "current", "lock", "parts"]);
+}
+
+/// daemon #6: what may not be installed is refused, with nothing asked of anybody.
+#[tokio::test]
+async fn nothing_is_installed_where_that_is_forbidden() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, large("x"));
+    let mut home = Home::new(&mirror);
+    home.config.allowed = false;
+    let installer = home.installer();
+    let error = installer.install(&agent(&installer, "opencode"), &Ask::default()).await.unwrap_err();
+    assert!(matches!(*error, Error::Forbidden(_)), "{error}");
+    assert!(mirror.asked("").is_empty() && !home.directory.path().join("agents").exists());
+}
+
+/// daemon #8: another registry is asked when it is needed, once, and remembered for when it is out of reach.
+#[tokio::test]
+async fn another_registry_adds_its_agents() {
+    let mirror = Loopback::start().await;
+    let platform = agents::Platform::here().unwrap().in_registry();
+    let archive = tar_gz(&[("it/run", &script("from-registry"))]);
+    mirror.put("archive.tar.gz", archive);
+    let document = serde_json::json!({ "version": "1.0.0", "agents": [{
+        "id": "newone", "name": "New", "version": "1.0.0", "description": "d",
+        "distribution": { "binary": { platform: {
+            "archive": format!("{}/archive.tar.gz", mirror.url), "cmd": "./it/run", "args": ["acp"] } } },
+    }] });
+    mirror.put("registry.json", document.to_string());
+    let mut home = Home::new(&mirror);
+    home.config.mirrors.clear();
+    home.config.acp_registry = Some(format!("{}/registry.json", mirror.url));
+    let installer = home.installer();
+    assert!(installer.agent(&"mock".parse().unwrap()).await.is_some());
+    assert!(mirror.asked("registry.json").is_empty(), "what is known already needs no registry");
+    let new = installer.agent(&"newone".parse().unwrap()).await.unwrap();
+    installer.install(&new, &Ask::default()).await.unwrap().finish().await.unwrap();
+    let launch = installer.launch(&new, Purpose::Acp).await.unwrap();
+    assert_eq!((says(launch.program), launch.args), ("from-registry".into(), vec!["acp".to_owned()]));
+    assert!(installer.agent(&"nobody".parse().unwrap()).await.is_none());
+    assert_eq!(mirror.asked("registry.json").len(), 1);
+    home.config.acp_registry = Some("http://127.0.0.1:9/registry.json".into());
+    assert!(home.installer().agent(&"newone".parse().unwrap()).await.is_some());
+}

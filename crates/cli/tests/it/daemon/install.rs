@@ -1,0 +1,239 @@
+//! Installing through the real program.
+
+use std::{path::Path, process::Stdio};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{
+    Daemon, DaemonOptions,
+    mirror::{Loopback, large, script, tar_gz},
+    within,
+};
+
+use crate::{TOMBOLO, check_problem, problem, secs};
+
+/// Where the catalog has opencode's tarball, as a mirror has it.
+const OPENCODE: &str = "github.com/anomalyco/opencode/releases/download/v1.18.33/opencode-linux-x64.tar.gz";
+
+/// An agent that answers one request as an ACP agent would.
+const ACP: &[u8] = br#"#!/bin/sh
+read line
+echo '{"jsonrpc":"2.0","id":1,"result":{"from":"installed"}}'
+read line
+"#;
+
+fn initialize() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })
+}
+
+/// A daemon that fetches everything from `mirror`, and has no agents on its PATH.
+fn daemon(mirror: &Loopback) -> Daemon {
+    options(mirror).start(TOMBOLO)
+}
+
+fn options(mirror: &Loopback) -> DaemonOptions {
+    DaemonOptions::default()
+        .arg(format!("--mirror={}", mirror.url))
+        .env("npm_config_registry", &format!("{}/npm", mirror.url))
+        .env("PATH", "/bin:/usr/bin")
+        .env("XDG_CACHE_HOME", "")
+        .env("XDG_DATA_HOME", "")
+        .env("TOMBOLO_CACHE_DIR", "")
+}
+
+/// `tombolo agents install opencode` into `home`.
+fn install(home: &Path, mirror: &Loopback) -> std::process::Command {
+    let mut command = std::process::Command::new(TOMBOLO);
+    command.args(["agents", "install", "opencode", "--mirror", &mirror.url]);
+    command
+        .env("HOME", home)
+        .env("PATH", "/bin:/usr/bin")
+        .env("npm_config_registry", format!("{}/npm", mirror.url));
+    command.env_remove("XDG_DATA_HOME").env_remove("XDG_CACHE_HOME").env_remove("TOMBOLO_CACHE_DIR");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// daemon #6: the first message to an instance installs its agent, then starts it.
+#[tokio::test]
+async fn the_first_message_installs_the_agent() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    let daemon = daemon(&mirror);
+    // Preparing does not install, and does not mind.
+    let prepared =
+        daemon.request(Method::PUT, "/v1/acp/x").json(&json!({ "agent": "opencode" })).send().await;
+    assert_eq!(prepared.unwrap().status(), 201);
+    let answer: Value = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await.json().await.unwrap();
+    assert_eq!(answer["result"]["from"], "installed");
+    let list: Value = daemon.get("/v1/agents").await.json().await.unwrap();
+    let opencode = list["items"].as_array().unwrap().iter().find(|agent| agent["id"] == "opencode").unwrap();
+    assert_eq!((&opencode["installed"], &opencode["version"]), (&json!(true), &json!("1.18.33")));
+}
+
+/// daemon #6: a request's patience ends the wait, not the installation.
+#[tokio::test]
+async fn a_request_that_gives_up_leaves_the_installation() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large("x"))]));
+    mirror.stall(1_000_000, 1);
+    let daemon = daemon(&mirror);
+    let answer = daemon.post("/v1/acp/x?agent=opencode&timeoutMs=300", &initialize()).await;
+    check_problem(&problem(answer).await, 504, "urn:problem:agent-timeout");
+    let list: Value = daemon.get("/v1/acp").await.json().await.unwrap();
+    assert_eq!(list["items"], json!([]), "nothing was started");
+    let parts = daemon.home().join(".local/share/tombolo/agents/opencode/parts");
+    assert!(parts.exists(), "the installation goes on");
+}
+
+/// daemon #6: an installation can be followed, and ends with what it came to.
+#[tokio::test]
+async fn an_installation_is_followed_by_events() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("x"))]));
+    let daemon = daemon(&mirror);
+    let request = daemon.request(Method::POST, "/v1/agents/opencode/install");
+    let events = request.header("accept", "text/event-stream").send().await.unwrap().text().await.unwrap();
+    let last = events.trim_end().rsplit("\n\n").next().unwrap();
+    let (name, data) = last.split_once('\n').unwrap();
+    assert_eq!(name, "event: done");
+    let done: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+    assert_eq!((&done["agent"], &done["alreadyInstalled"]), (&json!("opencode"), &json!(false)));
+    assert!(events.contains(r#""phase":"done""#) && events.contains("event: progress"), "{events}");
+    let again: Value = daemon
+        .request(Method::POST, "/v1/agents/opencode/install")
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    assert_eq!((&again["alreadyInstalled"], &again["version"]), (&json!(true), &json!("1.18.33")));
+}
+
+/// daemon #6: a failure is a problem that names every source; followed, it is the last event.
+#[tokio::test]
+async fn a_failed_installation_names_its_sources() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("package/bin/opencode", &script("evil"))]);
+    let other =
+        "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==";
+    let daemon = options(&mirror).arg("--mirror=https://github.com=http://127.0.0.1:9").start(TOMBOLO);
+    let install = || daemon.request(Method::POST, "/v1/agents/opencode/install");
+    let failed = problem(install().send().await.unwrap()).await;
+    check_problem(&failed, 502, "urn:problem:install-failed");
+    let sources: Vec<_> =
+        failed["causes"].as_array().unwrap().iter().map(|cause| cause["source"].as_str().unwrap()).collect();
+    assert!(sources[0].starts_with("mirror 127.0.0.1:") && sources[1] == "mirror 127.0.0.1:9", "{sources:?}");
+    assert!(sources.last().unwrap().starts_with("npm tarball"), "{sources:?}");
+    mirror.put_npm("opencode-linux-x64", "1.18.33", &tarball, Some(other));
+    let failed = problem(install().send().await.unwrap()).await;
+    check_problem(&failed, 502, "urn:problem:checksum-mismatch");
+    let events = install().header("accept", "text/event-stream").send().await.unwrap().text().await.unwrap();
+    assert!(events.contains("event: failed\ndata: {\"type\":\"urn:problem:checksum-mismatch\""), "{events}");
+}
+
+/// daemon #6: a preprovisioned image installs nothing on first use either.
+#[tokio::test]
+async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP)]));
+    let daemon = options(&mirror).arg("--no-install").start(TOMBOLO);
+    let answer = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await;
+    check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
+    let answer = daemon.request(Method::POST, "/v1/agents/opencode/install").send().await.unwrap();
+    check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
+    assert!(mirror.asked("").is_empty());
+}
+
+/// daemon #8: an agent of another protocol cannot be driven by ACP.
+#[tokio::test]
+async fn an_agent_that_speaks_no_acp_is_refused() {
+    let options = DaemonOptions::default().agent("mine", &["cat"]).config("protocol = \"codex\"\n");
+    let daemon = options.start(TOMBOLO);
+    let answer = daemon.post("/v1/acp/x?agent=mine", &initialize()).await;
+    check_problem(&problem(answer).await, 409, "urn:problem:not-acp");
+}
+
+/// daemon #6: killed in mid-install, nothing is left that could be taken for the agent, and the next try goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_installation_is_taken_up_by_the_next() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("opencode", &large("survived"))]);
+    mirror.put(OPENCODE, tarball.clone());
+    mirror.stall(tarball.len() / 2, 1);
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join(".local/share/tombolo/agents/opencode");
+    let mut killed = install(home.path(), &mirror).spawn().unwrap();
+    let come = || {
+        let parts = std::fs::read_dir(place.join("parts")).into_iter().flatten().flatten();
+        parts.filter_map(|part| part.metadata().ok()).map(|metadata| metadata.len()).max().unwrap_or(0)
+    };
+    within(secs(20), async {
+        while come() < 1_000_000 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // A killed unpacking leaves such a directory.
+    std::fs::create_dir(place.join(".new-left-behind")).unwrap();
+    assert!(!place.join("current").exists());
+    let output = install(home.path(), &mirror).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("opencode 1.18.33 /"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let program = said.trim().rsplit(' ').next().unwrap();
+    let run = std::process::Command::new(program).output().unwrap();
+    assert_eq!(run.stdout, b"survived\n");
+    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    assert!(
+        ranges.len() == 2 && ranges[1].as_ref().is_some_and(|range| range.starts_with("bytes=")),
+        "{ranges:?}"
+    );
+    assert!(!place.join(".new-left-behind").exists());
+}
+
+/// daemon #6: two processes at once install it once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_at_once_install_it_once() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &large("once"))]));
+    let home = tempfile::tempdir().unwrap();
+    let both =
+        [install(home.path(), &mirror).spawn().unwrap(), install(home.path(), &mirror).spawn().unwrap()];
+    let [one, two] = both.map(|child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    });
+    assert_eq!(one, two);
+    assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
+}
+
+/// daemon #6: from the command line to another machine, in one file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_goes_from_one_home_to_another() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", &script("carried"))]));
+    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bundle = home.path().join("agents.tar.zst");
+    let run = |home: &Path, arguments: &[&str]| {
+        let mut command = std::process::Command::new(TOMBOLO);
+        command.args(arguments).env("HOME", home).env("PATH", "/nowhere").env_remove("XDG_DATA_HOME");
+        command.env_remove("XDG_CACHE_HOME").env_remove("TOMBOLO_CACHE_DIR");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let file = bundle.to_str().unwrap();
+    run(home.path(), &["agents", "bundle", "opencode", "-o", file, "--mirror", &mirror.url]);
+    let said = run(other.path(), &["agents", "install", "--from", file]);
+    assert!(said.contains("opencode   1.18.33"), "{said}");
+    let list = run(other.path(), &["agents", "list"]);
+    let row = list.lines().find(|line| line.starts_with("opencode ")).unwrap();
+    let program = row.split_whitespace().last().unwrap();
+    assert!(program.starts_with(other.path().to_str().unwrap()), "{list}");
+    assert_eq!(std::process::Command::new(program).output().unwrap().stdout, b"carried\n");
+    assert!(run(home.path(), &["agents", "cache", "clear"]).ends_with("bytes removed\n"));
+}

@@ -1,0 +1,155 @@
+//! A mirror on the loopback: serves archives of the shapes that vendors and registries have, and misbehaves when told to.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::{StatusCode, header},
+    response::Response,
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use futures_util::{StreamExt, stream};
+use sha2::{Digest, Sha512};
+use tokio::task::JoinSet;
+
+/// A program that says which it is.
+pub fn script(says: &str) -> Vec<u8> {
+    format!("#!/bin/sh\necho {says}\n").into_bytes()
+}
+
+/// A compressed tarball of these files, without permission to be executed.
+///
+/// # Panics
+/// Never: it is written to memory.
+pub fn tar_gz(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (name, content) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, *content).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+/// Something of a size that takes several pieces to come.
+pub fn large(says: &str) -> Vec<u8> {
+    let mut bytes = script(says);
+    bytes.extend_from_slice(b"exit 0\n#");
+    bytes.extend((0..6_000_000u32).map(|at| b'a' + (at.wrapping_mul(2_654_435_761) >> 24) as u8 % 26));
+    bytes
+}
+
+/// What goes wrong with files that are longer than `after`, so many times.
+#[derive(Debug, Clone, Copy)]
+struct Trouble {
+    after: usize,
+    times: usize,
+    /// Whether the connection stays open and nothing comes any more.
+    stalls: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    files: Mutex<HashMap<String, Vec<u8>>>,
+    trouble: Mutex<Option<Trouble>>,
+    asked: Mutex<Vec<(String, Option<String>)>>,
+}
+
+/// A mirror on the loopback, until it is dropped.
+#[derive(Debug)]
+pub struct Loopback {
+    shelf: Arc<Shelf>,
+    /// Its address.
+    pub url: String,
+    _serving: JoinSet<()>,
+}
+
+impl Loopback {
+    /// Starts it on a port that is free.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn start() -> Self {
+        let shelf = Arc::new(Shelf::default());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().fallback(serve).with_state(shelf.clone());
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { shelf, url, _serving: serving }
+    }
+
+    /// Puts a file where a mirror has what is at `https://{place}`.
+    pub fn put(&self, place: &str, content: impl Into<Vec<u8>>) {
+        self.shelf.files.lock().unwrap().insert(format!("/{place}"), content.into());
+    }
+
+    /// Cuts the connection after so many bytes of a file, so many times.
+    pub fn cut(&self, after: usize, times: usize) {
+        *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: false });
+    }
+
+    /// Falls silent after so many bytes of a file, so many times.
+    pub fn stall(&self, after: usize, times: usize) {
+        *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: true });
+    }
+
+    /// What was asked for: paths and ranges.
+    pub fn asked(&self, ending: &str) -> Vec<Option<String>> {
+        let asked = self.shelf.asked.lock().unwrap();
+        asked.iter().filter(|(path, _)| path.ends_with(ending)).map(|(_, range)| range.clone()).collect()
+    }
+
+    /// Puts a package where an npm registry has it.
+    pub fn put_npm(&self, package: &str, version: &str, tarball: &[u8], integrity: Option<&str>) {
+        let right = format!("sha512-{}", STANDARD.encode(Sha512::digest(tarball)));
+        let file = format!("npm/{package}/-/{version}.tgz");
+        let dist = serde_json::json!({
+            "tarball": format!("{}/{file}", self.url), "integrity": integrity.unwrap_or(&right),
+        });
+        let document = serde_json::json!({ "dist-tags": { "latest": version }, "versions": { version: { "dist": dist } } });
+        self.put(&format!("npm/{}", package.replace('/', "%2f")), document.to_string());
+        self.put(&file, tarball);
+    }
+}
+
+async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
+    let path = request.uri().path().to_owned();
+    let range = request.headers().get(header::RANGE).map(|value| value.to_str().unwrap().to_owned());
+    shelf.asked.lock().unwrap().push((path.clone(), range.clone()));
+    let found = shelf.files.lock().unwrap().get(&path).cloned();
+    let Some(content) = found else {
+        return Response::builder().status(StatusCode::NOT_FOUND).body(Body::empty()).unwrap();
+    };
+    let start: usize = range
+        .as_ref()
+        .map_or(0, |range| range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap());
+    let mut response = Response::builder().header(header::ETAG, format!("\"{}\"", content.len()));
+    if start > 0 {
+        let shown = format!("bytes {start}-{}/{}", content.len() - 1, content.len());
+        response = response.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, shown);
+    }
+    let content = content[start..].to_vec();
+    response = response.header(header::CONTENT_LENGTH, content.len());
+    let mut trouble = shelf.trouble.lock().unwrap();
+    if let Some(trouble) = trouble.as_mut()
+        && trouble.times > 0
+        && content.len() > trouble.after
+    {
+        trouble.times -= 1;
+        let first = stream::iter([Ok(Bytes::copy_from_slice(&content[..trouble.after]))]);
+        let body = if trouble.stalls {
+            Body::from_stream(first.chain(stream::pending::<std::io::Result<Bytes>>()))
+        } else {
+            Body::from_stream(first.chain(stream::iter([Err(std::io::Error::other("cut"))])))
+        };
+        return response.body(body).unwrap();
+    }
+    response.body(Body::from(content)).unwrap()
+}
