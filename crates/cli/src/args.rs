@@ -4,6 +4,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     api::{self, Api, Resource},
+    credentials::Credentials,
     daemon::DaemonOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     up::UpOptions,
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Ask a daemon: one command for every endpoint
     Api(Api),
+    /// The credentials of this machine
+    Credentials(Credentials),
     /// Print a script that completes commands in your shell
     Completions(CompletionsOptions),
     /// Print the manual page, or write all of them

@@ -6,6 +6,7 @@
 mod agents;
 mod api;
 mod args;
+mod credentials;
 mod daemon;
 mod environment;
 mod exit;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Api(api) => api.resource.run(),
+        Command::Credentials(credentials) => exit::code(credentials.run()),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),
         Command::Reference(options) => exit::code(generate::reference(&options)),
