@@ -48,7 +48,8 @@ pub use progress::{Installed, Progress};
 pub use store::{Store, Stored};
 
 use crate::{
-    Catalog, ComponentName, Definition, Launch, Platform, Purpose, Release, SearchPath, UnknownPlatform, Want,
+    Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, Release, SearchPath,
+    UnknownPlatform, Want,
 };
 use http::Http;
 use installation::outcome;
@@ -230,12 +231,12 @@ impl Installer {
         self.inner.config.allowed
     }
 
-    /// Whether credentials for an agent are on this machine.
-    pub fn has_credentials(&self, agent: &Definition) -> bool {
-        let Environment { variables, home, .. } = &self.inner.config.environment;
-        let set = |name: &String| variables.get(name).is_some_and(|value| !value.is_empty());
-        let there = |file: &String| home.as_ref().is_some_and(|home| home.join(file).is_file());
-        agent.credentials.variables.iter().any(set) || agent.credentials.files.iter().any(there)
+    /// The credentials of an agent that are on this machine.
+    pub async fn credentials(&self, agent: &Definition) -> Vec<Credential> {
+        let (inner, agent) = (self.inner.clone(), agent.clone());
+        let found =
+            tokio::task::spawn_blocking(move || crate::credentials(&agent, &inner.config.environment));
+        found.await.unwrap_or_default()
     }
 
     /// An agent as it is on this machine.

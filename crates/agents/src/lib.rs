@@ -11,6 +11,7 @@ mod registry;
 mod table;
 
 mod catalog;
+mod credentials;
 mod definition;
 mod search_path;
 
@@ -19,6 +20,7 @@ pub mod mock;
 
 pub use catalog::{Catalog, InvalidCatalog};
 pub use component::ComponentName;
+pub use credentials::{Credential, Secret, found as credentials};
 pub use definition::{Definition, Error, Launch, Purpose, UserAgent};
 pub use install::Installer;
 pub use platform::{Platform, UnknownPlatform};

@@ -287,9 +287,23 @@ pub struct Credentials {
     /// Variables that hold one.
     #[serde(default)]
     pub variables: Vec<String>,
-    /// Files that hold one, below the home directory.
+    /// Files that hold one.
     #[serde(default)]
-    pub files: Vec<String>,
+    pub files: Vec<CredentialFile>,
+}
+
+/// A credential in a file of JSON.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialFile {
+    /// The file, below the home directory.
+    pub path: String,
+    /// Where in it the credential is.
+    pub pointer: String,
+    /// The variable that hands it to the agent; none if only the file does.
+    pub variable: Option<String>,
+    /// Where in it is said, in milliseconds, when it expires.
+    pub expires: Option<String>,
 }
 
 /// One model of an agent.

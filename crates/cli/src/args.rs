@@ -5,6 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     agents::AgentsOptions,
     api::{self, Api, Resource},
+    credentials::Credentials,
     daemon::DaemonOptions,
     editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Api(Api),
     /// Install and list the agents of this machine, without a daemon
     Agents(AgentsOptions),
+    /// The credentials of this machine
+    Credentials(Credentials),
     /// Print a script that completes commands in your shell
     Completions(CompletionsOptions),
     /// Print the manual page, or write all of them

@@ -6,6 +6,7 @@
 mod agents;
 mod api;
 mod args;
+mod credentials;
 mod daemon;
 mod editor;
 mod environment;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Acp(options) => editor::run(&options),
         Command::Api(api) => api.resource.run(),
         Command::Agents(options) => exit::code(agents::run(options)),
+        Command::Credentials(credentials) => exit::code(credentials.run()),
         Command::Completions(options) => exit::code(generate::completions(&options)),
         Command::Man(options) => exit::code(generate::man(&options)),
         Command::Reference(options) => exit::code(generate::reference(&options)),

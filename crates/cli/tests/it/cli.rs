@@ -1,6 +1,7 @@
 //! The command line: daemon #2 and daemon #3.
 
 mod commands;
+mod credentials;
 mod endings;
 mod files;
 mod generated;

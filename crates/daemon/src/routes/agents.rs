@@ -49,7 +49,7 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
         path: presence.program.map(|path| path.display().to_string()),
         source: agent.source,
         installable_from: presence.sources,
-        credentials_found: app.installer.has_credentials(agent),
+        credentials_found: !app.installer.credentials(agent).await.is_empty(),
         protocol: agent.protocol,
         capabilities: agent.capabilities.clone(),
         running_instances: app.instances.running(&agent.id) as u64,

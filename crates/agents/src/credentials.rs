@@ -1,0 +1,94 @@
+//! The credentials that people have on this machine, found where each agent keeps them.
+
+use std::{fmt, fs, io::Read, path::Path};
+
+use jiff::Timestamp;
+use protocol::AgentName;
+use serde_json::Value;
+
+use crate::{
+    Definition,
+    install::Environment,
+    table::{CredentialFile, Credentials},
+};
+
+/// What is larger is no file of credentials.
+const FILE_BYTES_MAX: u64 = 32 << 20;
+
+/// A text that prints as `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The text itself, for whoever has to use it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// One credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// Whose it is.
+    pub agent: AgentName,
+    /// The variable that hands it to the agent; none if only the file does.
+    pub variable: Option<String>,
+    /// The file that it was found in; none if that is the variable itself.
+    pub file: Option<String>,
+    /// Until when it can be used; for good, as far as we know, if none.
+    pub expires_at: Option<Timestamp>,
+    /// The credential.
+    pub secret: Secret,
+}
+
+impl Credential {
+    /// Whether it can be used at that time.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+}
+
+/// Every credential of an agent, in the order in which the agent would take them: variables before files.
+///
+/// A file that cannot be read holds none, as far as we can tell.
+pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
+    let Credentials { variables, files } = &agent.credentials;
+    let credential = |variable: Option<&String>, file: Option<&String>, expires_at, secret| Credential {
+        agent: agent.id.clone(),
+        variable: variable.cloned(),
+        file: file.cloned(),
+        expires_at,
+        secret: Secret(secret),
+    };
+    let of_variables = variables.iter().filter_map(|name| {
+        let value = environment.variables.get(name).filter(|value| !value.is_empty())?;
+        Some(credential(Some(name), None, None, value.clone()))
+    });
+    let of_files = files.iter().filter_map(|file| {
+        let content = read(&environment.home.as_ref()?.join(&file.path))?;
+        let secret = content.pointer(&file.pointer)?.as_str().filter(|text| !text.is_empty())?;
+        Some(credential(file.variable.as_ref(), Some(&file.path), expiry(file, &content), secret.into()))
+    });
+    of_variables.chain(of_files).collect()
+}
+
+/// When the credential of a file expires. Agents note it in milliseconds.
+fn expiry(file: &CredentialFile, content: &Value) -> Option<Timestamp> {
+    Timestamp::from_millisecond(content.pointer(file.expires.as_ref()?)?.as_i64()?).ok()
+}
+
+fn read(path: &Path) -> Option<Value> {
+    let mut text = Vec::new();
+    let file = fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    file.take(FILE_BYTES_MAX).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+#[cfg(test)]
+mod tests;
