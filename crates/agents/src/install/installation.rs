@@ -42,7 +42,7 @@ impl Installation {
         self.parts.is_empty()
     }
 
-    /// The next thing to tell; `None` once everything is over. Cancel safe: what is missed comes again, as it is then.
+    /// The next thing to tell; `None` once everything is over, or something has failed. Cancel safe: what is missed comes again, as it is then.
     pub async fn next(&mut self) -> Option<InstallProgress> {
         let waiting: Vec<_> = self.parts.iter_mut().enumerate().filter(|(_, part)| !part.over).collect();
         if waiting.is_empty() {
@@ -56,19 +56,25 @@ impl Installation {
         let progress = part.progress.borrow_and_update().clone();
         let ended = progress.outcome.is_some() || changed.is_err();
         part.over = ended;
+        let failed = ended && !matches!(progress.outcome, Some(Ok(_)));
         let phase = if changed.is_err() && progress.outcome.is_none() {
             InstallPhase::Failed
         } else {
             progress.phase
         };
-        Some(InstallProgress {
+        let told = InstallProgress {
             agent: self.agent.clone(),
             component: part.component.to_string(),
             phase,
             source: progress.source,
             bytes: progress.bytes,
             total_bytes: progress.total_bytes,
-        })
+        };
+        if failed {
+            // The rest goes on, but this installation has come to its end.
+            self.parts.iter_mut().for_each(|part| part.over = true);
+        }
+        Some(told)
     }
 
     /// What it came to: whether anything was installed. The first failure is told at once.

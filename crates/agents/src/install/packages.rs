@@ -47,7 +47,8 @@ pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Resul
         // With a cache of ours, what was installed once is installed again without a network.
         spec = spec.arg("--prefer-offline").arg("--cache").arg(cache.join("npm"));
     }
-    spec = spec.arg(format!("{}@{}", asked.package, asked.version));
+    // A name out of a registry is a name, whatever it begins with.
+    spec = spec.arg("--").arg(format!("{}@{}", asked.package, asked.version));
     tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
     match asked.program {
         Some(program) => Ok(program.to_owned()),
@@ -101,7 +102,7 @@ pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> 
             }
         }
     };
-    tool::run(&work.scrubbed(spec.args(packages)), TOOL_MAX).await.map_err(full_disk)?;
+    tool::run(&work.scrubbed(spec.arg("--").args(packages)), TOOL_MAX).await.map_err(full_disk)?;
     Ok(())
 }
 

@@ -159,9 +159,13 @@ impl Work<'_> {
             }
         };
         let store = self.inner.store.clone();
+        let parts = self.parts();
         let stored = off_thread(move || {
             unpack::make_executable(stage.path(), &manifest.program)?;
-            store.commit(&stage, &manifest)
+            let stored = store.commit(&stage, &manifest)?;
+            // What came of other tries is of no use any more.
+            let _ = std::fs::remove_dir_all(parts);
+            Ok(stored)
         });
         Ok(done(stored.await?, false))
     }

@@ -36,7 +36,7 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
     let manifest = manifest(&home, "opencode");
     assert!(!manifest.verified && manifest.sha256.is_some(), "a checksum that nobody published is recorded");
     assert!(installer.install(&opencode, &Ask::default()).await.unwrap().is_empty());
-    assert_eq!(home.names("opencode"), ["1.18.33", "current", "lock", "parts"]);
+    assert_eq!(home.names("opencode"), ["1.18.33", "current", "lock"]);
     assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
 }
 
@@ -164,7 +164,7 @@ async fn versions_stand_side_by_side_and_one_is_used() {
     assert_eq!(install(Want::Exact("1.18.33".parse().unwrap()), false).await, (false, "v1.18.33".into()));
     std::fs::write(home.config.directory.join("opencode/1.18.33/opencode"), "broken").unwrap();
     assert_eq!(install(Want::Exact("1.18.33".parse().unwrap()), true).await, (true, "v1.18.33".into()));
-    assert_eq!(home.names("opencode"), ["1.0.0", "1.18.33", "current", "lock", "parts"]);
+    assert_eq!(home.names("opencode"), ["1.0.0", "1.18.33", "current", "lock"]);
 }
 
 /// daemon #6: what may not be installed is refused, with nothing asked of anybody.

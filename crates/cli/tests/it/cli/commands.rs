@@ -23,9 +23,26 @@ async fn info_is_shown() {
     check_json(&daemon, &["info", "openapi"], "/v1/openapi.json").await;
 }
 
+/// What the machine that runs the tests may have, and a snapshot must not show.
+const CREDENTIALS: [&str; 8] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "OPENAI_API_KEY",
+    "CODEX_API_KEY",
+    "AMP_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+];
+
 #[tokio::test]
 async fn agents_are_shown_and_installed() {
-    let daemon = DaemonOptions::default().agent("mine", &["no-such-program", "--acp"]).start(TOMBOLO);
+    let mut options =
+        DaemonOptions::default().agent("mine", &["no-such-program", "--acp"]).env("PATH", "/nowhere");
+    for name in CREDENTIALS {
+        options = options.env(name, "");
+    }
+    let daemon = options.start(TOMBOLO);
     assert_shown!("agents_list", api(&daemon, &["agents", "list"]).ok());
     assert_shown!("agents_install", api(&daemon, &["agents", "install", "mock"]).ok());
     assert_shown!("agents_modes", api(&daemon, &["agents", "modes", "mock"]).ok());
