@@ -54,21 +54,28 @@ impl DaemonOptions {
         self
     }
 
-    /// Defines an agent that needs variables of its own.
-    #[must_use]
-    pub fn agent_with(mut self, name: &str, command: &[String], env: &[(String, String)]) -> Self {
-        self.agents += &format!("[agents.{name}]\ncommand = {}\n[agents.{name}.env]\n", json!(command));
-        for (name, value) in env {
-            self.agents += &format!("{name} = {}\n", json!(value));
-        }
-        self
-    }
-
     /// Adds lines to the definition of the last agent, or any to the configuration.
     #[must_use]
     pub fn config(mut self, lines: &str) -> Self {
         self.agents += lines;
         self
+    }
+
+    /// Lets it install as whoever runs the test would: with their cache, and from where their npm is told to.
+    #[must_use]
+    pub fn installs(self) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "tests have no `main` of ours")]
+        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let home = PathBuf::from(said("HOME").unwrap_or_default());
+        let place =
+            |name: &str, usual: &str| said(name).unwrap_or_else(|| home.join(usual).display().to_string());
+        let cache = place("TOMBOLO_CACHE_DIR", ".cache/tombolo");
+        let (npmrc, npm_cache) =
+            (place("NPM_CONFIG_USERCONFIG", ".npmrc"), place("npm_config_cache", ".npm"));
+        self.env("TOMBOLO_CACHE_DIR", &cache)
+            .env("NPM_CONFIG_USERCONFIG", &npmrc)
+            .env("npm_config_cache", &npm_cache)
+            .env("XDG_DATA_HOME", "")
     }
 
     /// Starts `program` with these options.

@@ -7,7 +7,6 @@ mod agent;
 mod agents;
 mod features;
 mod processes;
-mod programs;
 mod stage;
 mod suite;
 mod talk;

@@ -1,6 +1,10 @@
 //! What one test has to itself: a daemon in a fresh home, a model with a key of its own, a directory to work in.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
 
 use serde_json::json;
 use testkit::{
@@ -12,7 +16,6 @@ use testkit::{
 use super::{
     agent::Agent,
     processes::{self, MARK},
-    programs,
     talk::Talk,
 };
 use crate::TOMBOLO;
@@ -21,16 +24,8 @@ use crate::TOMBOLO;
 const KEY: &str = "sk-scripted-0123456789";
 
 /// The variables of whoever runs the tests that would lead an agent elsewhere.
-const MISLEADING: [&str; 8] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-];
+const MISLEADING: [&str; 5] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 pub(super) struct Stage {
     pub(super) agent: &'static Agent,
@@ -43,12 +38,13 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn new(agent: &'static Agent) -> Self {
-        let program = programs::program(agent.name);
-        let mut options = DaemonOptions::default().agent_with(agent.name, &program.command, &program.env);
+        let mut options = DaemonOptions::default().installs();
         for name in MISLEADING {
-            options = options.env_remove(name).env_remove(&name.to_lowercase());
+            options = options.env_remove(name);
         }
-        let daemon = options.start(TOMBOLO);
+        // The model is on this machine, whatever leads to the network.
+        let daemon = options.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1").start(TOMBOLO);
+        share_agents(&daemon.home());
         let model = ModelOptions::default().key(KEY).start().await.expect("a free port");
         let setup = (agent.home)(&daemon.home(), Endpoint { url: &model.url(), key: KEY });
         fs::create_dir_all(daemon.home().join("project")).expect("make the project");
@@ -71,6 +67,15 @@ impl Stage {
         assert_eq!(prepared.status(), 201, "{:?}", prepared.text().await);
         Talk::start(&self.daemon, instance).await
     }
+}
+
+/// Lets all tests install into one place, as an agent takes some hundred megabytes. The first to use one installs it.
+fn share_agents(home: &Path) {
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
+    fs::create_dir_all(&shared).expect("make the place");
+    let data = home.join(".local/share/tombolo");
+    fs::create_dir_all(&data).expect("make the daemon's place");
+    symlink(shared, data.join("agents")).expect("link it");
 }
 
 /// A test that fails kills its daemon, which then cannot end what an agent of it started.
