@@ -22,6 +22,7 @@ mod progress;
 mod registry;
 mod store;
 mod tool;
+mod trees;
 mod unpack;
 mod work;
 

@@ -9,7 +9,7 @@ use super::Fault;
 use crate::{ComponentName, Platform, Version};
 
 /// The name of the file.
-const NAME: &str = "manifest.json";
+pub(super) const NAME: &str = "manifest.json";
 
 /// What is known of something that is installed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

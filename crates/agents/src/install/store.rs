@@ -80,10 +80,15 @@ impl Store {
 
     /// Puts a whole installation into place and into use: after this it is there, before it nothing was seen of it.
     pub(crate) fn commit(&self, stage: &TempDir, manifest: &Manifest) -> Result<Stored, Fault> {
+        sync(stage.path()).map_err(Fault::local("write the installation to the disk"))?;
+        self.place(stage, manifest)
+    }
+
+    /// The same for an installation whose files are on the disk already.
+    pub(crate) fn place(&self, stage: &TempDir, manifest: &Manifest) -> Result<Stored, Fault> {
         let directory = self.of(&manifest.component);
         let target = directory.join(manifest.version.as_str());
         manifest.write(stage.path())?;
-        sync(stage.path()).map_err(Fault::local("write the installation to the disk"))?;
         let put = || -> io::Result<()> {
             if target.exists() {
                 // The old one takes the name of the new one, which is not looked at, and goes away with it.

@@ -21,6 +21,7 @@ use super::{
     packages,
     progress::Teller,
     store::Stored,
+    trees::Trees,
     unpack,
 };
 use crate::{Component, ComponentName, Platform, Source, Version, Want};
@@ -61,6 +62,9 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
     if let Some(stored) = there(inner, task)? {
         return Ok(done(stored, true));
     }
+    if let Some(stored) = linked(inner, task, row, platform).await {
+        return Ok(done(stored, false));
+    }
     let work = Work {
         inner,
         name,
@@ -97,6 +101,27 @@ fn there(inner: &Inner, task: &Task) -> Result<Option<Stored>, Error> {
         Want::Exact(version) => use_stored(inner, &task.component, version),
         Want::Latest => Ok(None),
     }
+}
+
+/// Installs what another home has had before, without asking anybody.
+async fn linked(inner: &Arc<Inner>, task: &Task, row: &Component, platform: Platform) -> Option<Stored> {
+    let trees = Trees::new(inner.config.cache.as_deref()?);
+    let version = match &task.want {
+        Want::Pinned => row.version.clone(),
+        Want::Exact(version) => version.clone(),
+        Want::Latest => return None,
+    };
+    if task.again {
+        return None;
+    }
+    let (store, name) = (inner.store.clone(), task.component.clone());
+    let linked = off_thread(move || {
+        let stage = store.stage(&name)?;
+        let Some(kept) = trees.take(&name, &version, platform, stage.path()) else { return Ok(None) };
+        let manifest = Manifest { installed_at: Timestamp::now(), ..kept };
+        store.place(&stage, &manifest).map(Some)
+    });
+    linked.await.ok().flatten()
 }
 
 /// Uses a version that is there.
@@ -160,9 +185,14 @@ impl Work<'_> {
         };
         let store = self.inner.store.clone();
         let parts = self.parts();
+        let trees = self.inner.config.cache.as_deref().map(Trees::new);
         let stored = off_thread(move || {
             unpack::make_executable(stage.path(), &manifest.program)?;
             let stored = store.commit(&stage, &manifest)?;
+            if let Some(trees) = trees {
+                // Only the next home would notice.
+                let _ = trees.keep(&stored.manifest, &stored.found.tree);
+            }
             // What came of other tries is of no use any more.
             let _ = std::fs::remove_dir_all(parts);
             Ok(stored)

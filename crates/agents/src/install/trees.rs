@@ -1,0 +1,254 @@
+//! Components as they were installed, kept beside the archives: the next home gets links to the same files.
+//!
+//! `trees/<component>-<version>-<platform>/tree` holds the files and `kept.json` what they were when they were kept. A tree
+//! in which a file has changed since, in whichever home, is not used again. Where files cannot be linked, such as from
+//! another filesystem, nothing is kept, and the archives have to do.
+
+use std::{
+    fs::{self, Metadata},
+    io,
+    os::unix::fs::{MetadataExt, symlink},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::manifest::{self, Manifest};
+use crate::{ComponentName, Platform, Version};
+
+/// How many trees are kept; the one that was not used for longest goes first.
+const TREES_MAX: usize = 64;
+
+const KEPT: &str = "kept.json";
+const TREE: &str = "tree";
+
+/// Components as they were installed.
+#[derive(Debug, Clone)]
+pub(crate) struct Trees {
+    directory: PathBuf,
+}
+
+/// What a tree was when it was kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    manifest: Manifest,
+    /// Directories before what they hold.
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    path: PathBuf,
+    what: What,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum What {
+    Directory,
+    File { bytes: u64, modified_at: (i64, i64) },
+    Link { to: PathBuf },
+}
+
+impl Trees {
+    /// Below the directory of the cache.
+    pub(crate) fn new(cache: &Path) -> Self {
+        Self { directory: cache.join("trees") }
+    }
+
+    /// Keeps what is installed in `installed`.
+    pub(crate) fn keep(&self, manifest: &Manifest, installed: &Path) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        let stage = tempfile::Builder::new().prefix(".new-").tempdir_in(&self.directory)?;
+        let mut entries = Vec::new();
+        list(installed, Path::new(""), &mut entries)?;
+        link(&entries, installed, &stage.path().join(TREE))?;
+        let kept = Kept { manifest: manifest.clone(), entries };
+        fs::write(stage.path().join(KEPT), serde_json::to_vec(&kept)?)?;
+        let place = self.of(&manifest.component, &manifest.version, manifest.platform);
+        let _ = fs::remove_dir_all(&place); // kept before, or not there
+        fs::rename(stage.path(), place)?;
+        self.bound(TREES_MAX)
+    }
+
+    /// Puts a component into `stage`, which is empty, if it is here and unchanged.
+    pub(crate) fn take(
+        &self,
+        component: &ComponentName,
+        version: &Version,
+        platform: Platform,
+        stage: &Path,
+    ) -> Option<Manifest> {
+        let place = self.of(component, version, platform);
+        let kept: Kept = serde_json::from_slice(&fs::read(place.join(KEPT)).ok()?).ok()?;
+        let tree = place.join(TREE);
+        let same = |entry: &Entry| what(&tree.join(&entry.path)).is_ok_and(|what| what == entry.what);
+        if !kept.entries.iter().all(same) {
+            let _ = fs::remove_dir_all(&place); // it will be kept anew
+            return None;
+        }
+        link(&kept.entries, &tree, stage).ok()?;
+        // The time of the last use decides what goes first.
+        let _ = fs::File::open(&place).and_then(|place| place.set_modified(SystemTime::now()));
+        Some(kept.manifest)
+    }
+
+    fn of(&self, component: &ComponentName, version: &Version, platform: Platform) -> PathBuf {
+        self.directory.join(format!("{component}-{version}-{platform}"))
+    }
+
+    fn bound(&self, most: usize) -> io::Result<()> {
+        let used = |entry: &fs::DirEntry| entry.metadata().and_then(|about| about.modified()).ok();
+        let mut trees: Vec<_> = fs::read_dir(&self.directory)?.collect::<Result<_, _>>()?;
+        trees.sort_by_key(used);
+        for tree in trees.iter().take(trees.len().saturating_sub(most)) {
+            let _ = fs::remove_dir_all(tree.path()); // somebody else may have been faster
+        }
+        Ok(())
+    }
+}
+
+/// Lists what is in a directory, but for the manifest, which is written anew wherever it is.
+fn list(root: &Path, below: &Path, entries: &mut Vec<Entry>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(below))? {
+        let path = below.join(entry?.file_name());
+        if path == Path::new(manifest::NAME) {
+            continue;
+        }
+        let what = what(&root.join(&path))?;
+        let deeper = (what == What::Directory).then(|| path.clone());
+        entries.push(Entry { path, what });
+        if let Some(deeper) = deeper {
+            list(root, &deeper, entries)?;
+        }
+    }
+    Ok(())
+}
+
+fn what(path: &Path) -> io::Result<What> {
+    let about: Metadata = fs::symlink_metadata(path)?;
+    Ok(if about.is_dir() {
+        What::Directory
+    } else if about.is_symlink() {
+        What::Link { to: fs::read_link(path)? }
+    } else {
+        What::File { bytes: about.len(), modified_at: (about.mtime(), about.mtime_nsec()) }
+    })
+}
+
+/// Makes the same tree in `to`, of the same files.
+fn link(entries: &[Entry], from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for Entry { path, what } in entries {
+        match what {
+            What::Directory => fs::create_dir(to.join(path))?,
+            What::File { .. } => fs::hard_link(from.join(path), to.join(path))?,
+            What::Link { to: target } => symlink(target, to.join(path))?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    struct Place(TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self(TempDir::new().unwrap());
+            fs::create_dir_all(place.installed().join("bin/deep")).unwrap();
+            fs::write(place.installed().join("bin/program"), "program").unwrap();
+            fs::write(place.installed().join(manifest::NAME), "of this home").unwrap();
+            symlink("program", place.installed().join("bin/alias")).unwrap();
+            place
+        }
+
+        fn installed(&self) -> PathBuf {
+            self.0.path().join("installed")
+        }
+
+        fn trees(&self) -> Trees {
+            Trees::new(&self.0.path().join("cache"))
+        }
+
+        fn keep(&self, version: &str) -> io::Result<()> {
+            self.trees().keep(&manifest(version), &self.installed())
+        }
+
+        fn take(&self, version: &str) -> (Option<Manifest>, TempDir) {
+            let stage = TempDir::new_in(self.0.path()).unwrap();
+            let Manifest { component, version, platform, .. } = manifest(version);
+            (self.trees().take(&component, &version, platform, stage.path()), stage)
+        }
+    }
+
+    fn manifest(version: &str) -> Manifest {
+        Manifest {
+            component: "x".parse().unwrap(),
+            version: version.parse().unwrap(),
+            platform: Platform::here().unwrap(),
+            program: "bin/program".into(),
+            source: "a test".into(),
+            sha256: None,
+            verified: true,
+            installed_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn the_next_home_gets_the_same_files() {
+        let place = Place::new();
+        place.keep("1.0.0").unwrap();
+        place.keep("1.0.0").unwrap();
+        let (taken, stage) = place.take("1.0.0");
+        assert_eq!(taken, Some(manifest("1.0.0")));
+        let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
+        assert_eq!(inode(stage.path().join("bin/program")), inode(place.installed().join("bin/program")));
+        assert_eq!(fs::read_link(stage.path().join("bin/alias")).unwrap(), Path::new("program"));
+        assert!(stage.path().join("bin/deep").is_dir());
+        assert!(!stage.path().join(manifest::NAME).exists(), "each home has its own");
+        assert_eq!(place.take("2.0.0").0, None);
+    }
+
+    #[test]
+    fn what_was_changed_in_one_home_does_not_come_to_another() {
+        let place = Place::new();
+        place.keep("1.0.0").unwrap();
+        fs::write(place.installed().join("bin/program"), "altered").unwrap();
+        assert_eq!(place.take("1.0.0").0, None);
+        place.keep("1.0.0").unwrap();
+        assert!(place.take("1.0.0").0.is_some());
+        fs::remove_file(
+            place
+                .trees()
+                .directory
+                .read_dir()
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap()
+                .path()
+                .join("tree/bin/alias"),
+        )
+        .unwrap();
+        assert_eq!(place.take("1.0.0").0, None);
+    }
+
+    #[test]
+    fn the_tree_that_was_not_used_for_longest_goes_first() {
+        let place = Place::new();
+        for version in ["1.0.0", "2.0.0", "3.0.0"] {
+            place.keep(version).unwrap();
+        }
+        assert!(place.take("1.0.0").0.is_some());
+        place.trees().bound(2).unwrap();
+        let there = ["1.0.0", "2.0.0", "3.0.0"].map(|version| place.take(version).0.is_some());
+        assert_eq!(there, [true, false, true]);
+    }
+}
