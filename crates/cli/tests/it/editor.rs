@@ -104,16 +104,16 @@ impl Editor {
     }
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
+fn request(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
 fn initialize() -> Value {
-    request(1, "initialize", json!({ "protocolVersion": 1 }))
+    request(1, "initialize", &json!({ "protocolVersion": 1 }))
 }
 
 fn prompt(id: u64, text: &str) -> Value {
-    request(id, "session/prompt", json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": text }] }))
+    request(id, "session/prompt", &json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": text }] }))
 }
 
 /// The instances of a daemon.

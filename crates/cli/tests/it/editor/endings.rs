@@ -96,6 +96,21 @@ async fn a_deleted_instance_is_told() {
     check(editor, 2, 6, "the agent ").await;
 }
 
+/// The instance is deleted while nobody can be told; a daemon that was started anew looks the same.
+#[tokio::test]
+async fn an_instance_that_is_gone_after_an_outage_is_told() {
+    let daemon = Daemon::start(TOMBOLO);
+    let proxy = Proxy::start(daemon.base()).await;
+    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--server-id", "a"]);
+    editor.say(&prompt(2, "/think x\n/hang")).await;
+    editor.hear().await;
+    proxy.open(false);
+    assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
+    proxy.open(true);
+    check(editor, 2, 6, "the instance is gone").await;
+    assert!(instances(&daemon).await.is_empty());
+}
+
 /// acp #18: what fell out of the ring while the network was down is never passed over in silence.
 #[tokio::test]
 async fn a_gap_is_told() {

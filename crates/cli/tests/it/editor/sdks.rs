@@ -21,7 +21,7 @@ fn rust_editor() -> PathBuf {
     target.join("debug/rust-sdk-editor")
 }
 
-async fn check(daemon: &Daemon, output: Output) {
+async fn check(daemon: &Daemon, output: &Output) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", output.status);
     // The SDK has closed the pipes; what it started has a moment to tidy up.
@@ -38,7 +38,7 @@ async fn the_rust_sdk_holds_a_conversation() {
     let daemon = Daemon::start(TOMBOLO);
     let mut editor = Command::new(rust_editor());
     editor.args([TOMBOLO, "acp", "--endpoint", daemon.base(), "--agent", "mock"]);
-    check(&daemon, editor.output().unwrap()).await;
+    check(&daemon, &editor.output().unwrap()).await;
 }
 
 #[tokio::test]
@@ -47,5 +47,5 @@ async fn the_typescript_sdk_holds_a_conversation() {
     let mut editor = Command::new("node");
     editor.arg(clients::script("editor.mjs"));
     editor.args([TOMBOLO, "acp", "--endpoint", daemon.base(), "--agent", "mock"]);
-    check(&daemon, editor.output().expect("node is installed")).await;
+    check(&daemon, &editor.output().expect("node is installed")).await;
 }
