@@ -16,6 +16,9 @@ use crate::{Events, within_blocking};
 /// How long a daemon may take to stop before the test fails.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
+/// How long a connection is kept for the next request: less than the daemon keeps it, or a request may meet its end.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
 /// How a daemon is started.
 #[derive(Debug, Default)]
 pub struct DaemonOptions {
@@ -125,7 +128,8 @@ impl Daemon {
             let _ = stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
             panic!("the daemon did not start: {line}{said}");
         };
-        Self { base: base.to_owned(), child, stderr, http: reqwest::Client::new(), home }
+        let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("a client");
+        Self { base: base.to_owned(), child, stderr, http, home }
     }
 
     /// Its address, such as `http://127.0.0.1:1234`.
