@@ -99,6 +99,16 @@ impl Catalog {
         self.agents.get(name)
     }
 
+    /// How what an agent needs to speak ACP comes to a machine, for people.
+    pub fn means(&self, agent: &Definition) -> String {
+        let components = agent.acp.iter().flat_map(LaunchRow::components);
+        let means = components.filter_map(|name| {
+            let kinds = Vec::from_iter(self.component(&name)?.sources.iter().map(crate::Source::kind));
+            (!kinds.is_empty()).then(|| format!("{name}: {}", kinds.join(" or ")))
+        });
+        Vec::from_iter(means).join("; ")
+    }
+
     /// Every agent, by name.
     pub fn iter(&self) -> btree_map::Values<'_, AgentName, Arc<Definition>> {
         self.agents.values()

@@ -1,12 +1,14 @@
 //! What is made from the definition of the commands: completions, manual pages, the reference.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use ::agents::Catalog;
 use anyhow::Context;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
@@ -89,6 +91,8 @@ enum Subject {
     Openapi,
     /// Which endpoint each API command mirrors: command, method and path, with tabs between
     Operations,
+    /// How each agent is installed, as JSON
+    Agents,
 }
 
 /// Which reference.
@@ -99,12 +103,19 @@ pub(crate) struct ReferenceOptions {
     subject: Subject,
 }
 
+fn installed() -> anyhow::Result<String> {
+    let catalog = Catalog::new(Path::new(""), BTreeMap::new())?;
+    let means = BTreeMap::from_iter(catalog.iter().map(|agent| (agent.id.to_string(), catalog.means(agent))));
+    Ok(format!("{}\n", serde_json::to_string_pretty(&means)?))
+}
+
 /// Prints what is generated from the code and kept in `docs`.
 pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> {
     let text = match options.subject {
         Subject::Cli => commands()?,
         Subject::Openapi => format!("{:#}\n", ::daemon::openapi()),
         Subject::Operations => operations()?,
+        Subject::Agents => installed()?,
     };
     print(text.as_bytes())
 }

@@ -35,7 +35,7 @@ struct Program {
     version: String,
 }
 
-/// How each agent comes to a machine. The catalog is to say so; what it does not know is not a column.
+/// How each agent comes to a machine, as the catalog says.
 pub(crate) type Installed = BTreeMap<String, String>;
 
 /// The README with its table as `agents` says.
@@ -49,18 +49,13 @@ pub(crate) fn readme(readme: &str, agents: &str, installed: &Installed) -> anyho
 }
 
 fn table(agents: &BTreeMap<String, Agent>, installed: &Installed) -> anyhow::Result<String> {
-    let mut heads = vec!["agent", "shown with"];
-    if !installed.is_empty() {
-        heads.push("installed");
-    }
+    let mut heads = vec!["agent", "shown with", "installed"];
     heads.extend(COLUMNS.iter().map(|(head, _)| *head));
     let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
     for (name, agent) in agents {
         let shown = format!("{} {}", agent.program.name, agent.program.version);
         let mut cells = vec![name.as_str(), &shown];
-        if !installed.is_empty() {
-            cells.push(installed.get(name).map_or("by hand", String::as_str));
-        }
+        cells.push(installed.get(name).with_context(|| format!("the catalog has no agent `{name}`"))?);
         for (_, feature) in COLUMNS {
             let words = agent.features.get(*feature);
             cells.push(words.with_context(|| format!("docs/agents.json: {name} has no `{feature}`"))?);
@@ -84,23 +79,27 @@ mod tests {
             .to_string()
     }
 
+    fn installed() -> Installed {
+        Installed::from([("x".into(), "npm".into())])
+    }
+
     #[test]
     fn only_what_stands_between_the_marks_is_written() {
         let old = format!("before\n{START}old\n{END}after\n");
-        let new = readme(&old, &agents(), &Installed::new()).unwrap();
+        let new = readme(&old, &agents(), &installed()).unwrap();
         assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("old"), "{new}");
-        assert!(new.contains("| x | x-acp 1 | yes |") && !new.contains("installed"), "{new}");
-        assert_eq!(readme(&new, &agents(), &Installed::new()).unwrap(), new);
-        let installed = Installed::from([("x".into(), "npm".into())]);
-        assert!(readme(&old, &agents(), &installed).unwrap().contains("| x | x-acp 1 | npm | yes |"));
+        assert!(new.contains("| x | x-acp 1 | npm | yes |"), "{new}");
+        assert_eq!(readme(&new, &agents(), &installed()).unwrap(), new);
     }
 
     #[test]
     fn missing_marks_and_features_are_told() {
-        assert!(readme("nothing", &agents(), &Installed::new()).is_err());
+        assert!(readme("nothing", &agents(), &installed()).is_err());
         let old = format!("{START}{END}");
         let poor = r#"{"x":{"program":{"name":"x","version":"1"},"features":{}}}"#;
-        let error = readme(&old, poor, &Installed::new()).unwrap_err().to_string();
+        let error = readme(&old, poor, &installed()).unwrap_err().to_string();
         assert!(error.contains("x has no `text`"), "{error}");
+        let error = readme(&old, &agents(), &Installed::new()).unwrap_err().to_string();
+        assert!(error.contains("no agent `x`"), "{error}");
     }
 }

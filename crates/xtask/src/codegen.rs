@@ -14,18 +14,22 @@ const GENERATED: &[(&str, &str)] = &[("docs/openapi.json", "openapi"), ("docs/cl
 
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let program = sh::build()?;
-    for (file, what) in GENERATED {
+    let reference = |what: &str| {
         let output = sh::command(&program).args(["reference", what]).output()?;
         if !output.status.success() {
             bail!("`tombolo reference {what}` failed: {}", String::from_utf8_lossy(&output.stderr));
         }
-        put(&sh::root().join(file), &output.stdout, check)?;
+        Ok(output.stdout)
+    };
+    for (file, what) in GENERATED {
+        put(&sh::root().join(file), &reference(what)?, check)?;
     }
     let read = |file: &str| {
         let path = sh::root().join(file);
         std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))
     };
-    let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &Installed::new())?;
+    let installed: Installed = serde_json::from_slice(&reference("agents")?)?;
+    let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &installed)?;
     put(&sh::root().join("README.md"), readme.as_bytes(), check)
 }
 
