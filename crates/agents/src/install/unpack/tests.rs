@@ -102,5 +102,7 @@ fn what_is_damaged_or_lacks_the_program_is_refused() {
     assert!(matches!(unpacked(b"PK nonsense", Archive::Zip, "x").1, Err(Fault::Unpack(_))));
     assert!(matches!(unpacked(&whole, Archive::TarGz, "y").1, Err(Fault::NoProgram(_))));
     assert!(matches!(unpacked(&whole, Archive::TarGz, "../archive").1, Err(Fault::NoProgram(_))));
-    assert!(matches!(unpacked(SCRIPT, Archive::Raw, "../x").1, Err(Fault::NoProgram(_))));
+    let (directory, result) = unpacked(SCRIPT, Archive::Raw, "../x");
+    assert!(matches!(result, Err(Fault::NoProgram(_))));
+    assert!(!directory.path().join("x").exists(), "nothing was written beside it");
 }
