@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn only_what_stands_between_the_marks_is_written() {
-        let old = format!("before\n{START}old\n{END}after\n");
+        let old = format!("before\n{START}stale\n{END}after\n");
         let new = readme(&old, &agents(), &Installed::new()).unwrap();
-        assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("old"), "{new}");
+        assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
         assert!(new.contains("| x | x-acp 1 | yes |") && !new.contains("installed"), "{new}");
         assert_eq!(readme(&new, &agents(), &Installed::new()).unwrap(), new);
         let installed = Installed::from([("x".into(), "npm".into())]);
