@@ -63,8 +63,8 @@ impl fmt::Display for Version {
 }
 
 /// The numbers of a version, for comparing: `v20.20.2` and `Python 3.12` have some.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Release([u64; 3]);
 
 impl Release {
@@ -86,6 +86,12 @@ impl TryFrom<String> for Release {
 
     fn try_from(text: String) -> Result<Self, InvalidVersion> {
         Self::find(&text).ok_or(InvalidVersion(text))
+    }
+}
+
+impl From<Release> for String {
+    fn from(release: Release) -> String {
+        release.to_string()
     }
 }
 

@@ -22,6 +22,9 @@ use crate::{agents, memory, secret, storage::data_dir};
 /// The signals that end a daemon in order.
 const FAREWELL_SIGNALS: [fn() -> SignalKind; 2] = [SignalKind::terminate, SignalKind::interrupt];
 
+/// How long after its start a daemon returns what only that needed. The first answer needs much of the same.
+const START: Duration = Duration::from_millis(200);
+
 /// Serves until a signal ends it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
     serve(options, |address| format!("listening on http://{address}"))
@@ -56,7 +59,10 @@ async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> St
     let bound = Server::bind(config).await?;
     // stdout may be closed; that is no reason not to serve.
     let _ = writeln!(std::io::stdout(), "{}", greeting(bound.address()?));
-    memory::return_what_the_start_needed();
+    tokio::spawn(async {
+        tokio::time::sleep(START).await;
+        memory::return_what_the_start_needed();
+    });
     let serving = bound.serve(stop.clone());
     let mut serving = std::pin::pin!(serving);
     let [terminate, interrupt] = signals.as_mut_slice() else { anyhow::bail!("two signals were asked for") };

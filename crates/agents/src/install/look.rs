@@ -1,17 +1,23 @@
 //! Finding what is there already: in the store, or on the `PATH`.
 
 use std::{
+    collections::BTreeMap,
+    fs, io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
 use process::Spec;
+use serde::{Deserialize, Serialize};
 
 use super::{Inner, tool};
 use crate::{ComponentName, Found, Release};
 
 /// How long a program may take to say its version.
 const VERSION_MAX: Duration = Duration::from_secs(10);
+
+/// Where in the cache is kept what programs said.
+const SAID: &str = "programs.json";
 
 /// A component that is there.
 #[derive(Debug, Clone)]
@@ -22,10 +28,10 @@ pub(crate) struct Present {
 }
 
 /// What a program on the `PATH` said when it was asked for its version; asked again when the file changes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Said {
-    pub(super) changed: Option<SystemTime>,
-    pub(super) release: Option<Release>,
+    changed: Option<SystemTime>,
+    release: Option<Release>,
 }
 
 impl Inner {
@@ -50,14 +56,77 @@ impl Inner {
 
     async fn release(&self, program: &PathBuf) -> Option<Release> {
         let changed = program.metadata().and_then(|metadata| metadata.modified()).ok();
-        if let Some(said) = self.said.lock().get(program)
-            && said.changed == changed
-        {
+        let known = |said: &BTreeMap<PathBuf, Said>| {
+            said.get(program).filter(|said| said.changed == changed).cloned()
+        };
+        let said = known(&self.said.lock()).or_else(|| known(&self.remembered()));
+        if let Some(said) = said {
+            self.said.lock().insert(program.clone(), said.clone());
             return said.release;
         }
         let answer = tool::run(&Spec::new(program).arg("--version"), VERSION_MAX).await;
         let release = answer.ok().and_then(|text| Release::find(&text));
-        self.said.lock().insert(program.clone(), Said { changed, release });
+        self.remember(program, Said { changed, release });
         release
+    }
+
+    /// What programs said to earlier processes: to ask one takes as long as to start it.
+    fn remembered(&self) -> BTreeMap<PathBuf, Said> {
+        let file = self.config.cache.as_ref().map(|cache| cache.join(SAID));
+        let text = file.and_then(|file| fs::read(file).ok()).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    fn remember(&self, program: &Path, said: Said) {
+        self.said.lock().insert(program.to_path_buf(), said.clone());
+        let Some(cache) = &self.config.cache else { return };
+        let mut all = self.remembered();
+        all.retain(|program, _| program.exists());
+        all.insert(program.to_path_buf(), said);
+        // Whoever cannot read it asks again.
+        let _ = fs::create_dir_all(cache).and_then(|()| {
+            let file = tempfile::NamedTempFile::new_in(cache)?;
+            fs::write(file.path(), serde_json::to_vec(&all)?)?;
+            file.persist(cache.join(SAID)).map_err(io::Error::from)
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::{
+        Catalog,
+        install::{Config, Installer},
+    };
+
+    /// A program that says its version, and notes that it was asked.
+    fn program(directory: &Path, version: &str) -> PathBuf {
+        let path = directory.join("program");
+        let text =
+            format!("#!/bin/sh\necho asked >> {}\necho v{version}\n", directory.join("asked").display());
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn a_program_is_asked_once_by_all_processes_and_again_when_it_changes() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Some(directory.path().join("cache"));
+        let path = program(directory.path(), "1.2.3");
+        let ask = async || {
+            let catalog = Catalog::new(Path::new("/own"), BTreeMap::new()).unwrap();
+            let installer = Installer::new(Config { cache: cache.clone(), ..Config::default() }, catalog);
+            installer.inner.release(&path).await.unwrap().to_string()
+        };
+        assert_eq!((ask().await, ask().await), ("1.2.3".into(), "1.2.3".into()));
+        program(directory.path(), "2.0.0");
+        let later = SystemTime::now() + Duration::from_secs(5);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(later).unwrap();
+        assert_eq!(ask().await, "2.0.0");
+        assert_eq!(fs::read_to_string(directory.path().join("asked")).unwrap().lines().count(), 2);
     }
 }

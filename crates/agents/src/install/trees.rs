@@ -20,6 +20,9 @@ use crate::{ComponentName, Platform, Version};
 /// How many trees are kept; the one that was not used for longest goes first.
 const TREES_MAX: usize = 64;
 
+/// How many threads make links.
+const LINKERS: usize = 4;
+
 const KEPT: &str = "kept.json";
 const TREE: &str = "tree";
 
@@ -82,13 +85,10 @@ impl Trees {
     ) -> Option<Manifest> {
         let place = self.of(component, version, platform);
         let kept: Kept = serde_json::from_slice(&fs::read(place.join(KEPT)).ok()?).ok()?;
-        let tree = place.join(TREE);
-        let same = |entry: &Entry| what(&tree.join(&entry.path)).is_ok_and(|what| what == entry.what);
-        if !kept.entries.iter().all(same) {
+        if link(&kept.entries, &place.join(TREE), stage).is_err() {
             let _ = fs::remove_dir_all(&place); // it will be kept anew
             return None;
         }
-        link(&kept.entries, &tree, stage).ok()?;
         // The time of the last use decides what goes first.
         let _ = fs::File::open(&place).and_then(|place| place.set_modified(SystemTime::now()));
         Some(kept.manifest)
@@ -137,17 +137,42 @@ fn what(path: &Path) -> io::Result<What> {
     })
 }
 
-/// Makes the same tree in `to`, of the same files.
+/// Makes the same tree in `to`, of the same files; an error if one of them is not what it was.
 fn link(entries: &[Entry], from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
+    let mut files = Vec::new();
     for Entry { path, what } in entries {
         match what {
             What::Directory => fs::create_dir(to.join(path))?,
-            What::File { .. } => fs::hard_link(from.join(path), to.join(path))?,
-            What::Link { to: target } => symlink(target, to.join(path))?,
+            What::Link { to: target } if fs::read_link(from.join(path))? == *target => {
+                symlink(target, to.join(path))?;
+            }
+            What::Link { .. } => return Err(changed(path)),
+            What::File { .. } => files.push((path, what)),
+        }
+    }
+    // A package may be ten thousand files.
+    let share = files.len().div_ceil(LINKERS).max(1);
+    std::thread::scope(|scope| {
+        let linkers = files.chunks(share).map(|files| scope.spawn(|| link_files(files, from, to)));
+        let failed = |_| Err(io::Error::other("a thread failed"));
+        Vec::from_iter(linkers).into_iter().try_for_each(|linker| linker.join().unwrap_or_else(failed))
+    })
+}
+
+fn link_files(files: &[(&PathBuf, &What)], from: &Path, to: &Path) -> io::Result<()> {
+    for (path, was) in files {
+        let new = to.join(path);
+        fs::hard_link(from.join(path), &new)?;
+        if what(&new)? != **was {
+            return Err(changed(path));
         }
     }
     Ok(())
+}
+
+fn changed(path: &Path) -> io::Error {
+    io::Error::other(format!("`{}` is not what it was", path.display()))
 }
 
 #[cfg(test)]

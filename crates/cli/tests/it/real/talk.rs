@@ -8,11 +8,12 @@ use testkit::{Daemon, Event, Events, within};
 use super::turn::Turn;
 use crate::secs;
 
-/// How long an agent may take to say hello: the first start of a program of 300 MB took 30 s on a busy machine.
-const START: u64 = 60;
+/// How long an agent may take to say hello: the first one to say it is installed before, and its program of 300 MB
+/// comes from a disk.
+const START: u64 = 240;
 
-/// How long an agent may be silent.
-const PATIENCE: u64 = 30;
+/// How long an agent may be silent. On a busy machine some take half a minute for their first session.
+const PATIENCE: u64 = 90;
 
 /// How often a fact is looked at that nobody announces.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
