@@ -59,15 +59,15 @@ async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> St
     let bound = Server::bind(config).await?;
     // stdout may be closed; that is no reason not to serve.
     let _ = writeln!(std::io::stdout(), "{}", greeting(bound.address()?));
-    tokio::spawn(async {
+    let tidying = async {
         tokio::time::sleep(START).await;
         memory::return_what_the_start_needed();
-    });
-    let serving = bound.serve(stop.clone());
+    };
+    let serving = async { tokio::join!(bound.serve(stop.clone()), tidying) };
     let mut serving = std::pin::pin!(serving);
     let [terminate, interrupt] = signals.as_mut_slice() else { anyhow::bail!("two signals were asked for") };
     tokio::select! {
-        () = &mut serving => return Ok(()),
+        _ = &mut serving => return Ok(()),
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
