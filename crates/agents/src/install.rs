@@ -19,6 +19,7 @@ mod npm;
 mod offer;
 mod packages;
 mod progress;
+mod prune;
 mod registry;
 mod store;
 mod tool;

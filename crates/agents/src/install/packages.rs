@@ -9,7 +9,12 @@ use process::Spec;
 use protocol::agents::InstallPhase;
 use serde_json::Value;
 
-use super::{Fault, tool, work::Work};
+use super::{
+    Fault,
+    prune::prune,
+    tool,
+    work::{Work, off_thread},
+};
 use crate::{ComponentName, Version};
 
 /// How long a tool may take to install a package with all that it needs.
@@ -50,6 +55,8 @@ pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Resul
     // A name out of a registry is a name, whatever it begins with.
     spec = spec.arg("--").arg(format!("{}@{}", asked.package, asked.version));
     tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
+    let modules = stage.join("node_modules");
+    off_thread(move || prune(&modules).map_err(Fault::local("leave out what never runs"))).await?;
     match asked.program {
         Some(program) => Ok(program.to_owned()),
         None => bin_of(stage, asked.package),
