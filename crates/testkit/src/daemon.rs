@@ -64,21 +64,11 @@ impl DaemonOptions {
         self
     }
 
-    /// Lets it install as whoever runs the test would: with their cache, and from where their npm is told to.
+    /// Lets it install as whoever runs the test would.
     #[must_use]
-    pub fn installs(self) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "tests have no `main` of ours")]
-        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let home = PathBuf::from(said("HOME").unwrap_or_default());
-        let place =
-            |name: &str, usual: &str| said(name).unwrap_or_else(|| home.join(usual).display().to_string());
-        let cache = place("TOMBOLO_CACHE_DIR", ".cache/tombolo");
-        let (npmrc, npm_cache) =
-            (place("NPM_CONFIG_USERCONFIG", ".npmrc"), place("npm_config_cache", ".npm"));
-        self.env("TOMBOLO_CACHE_DIR", &cache)
-            .env("NPM_CONFIG_USERCONFIG", &npmrc)
-            .env("npm_config_cache", &npm_cache)
-            .env("XDG_DATA_HOME", "")
+    pub fn installs(mut self) -> Self {
+        self.env.extend(users_places());
+        self.env("XDG_DATA_HOME", "")
     }
 
     /// Starts `program` with these options.
@@ -88,6 +78,22 @@ impl DaemonOptions {
     pub fn start(self, program: impl AsRef<Path>) -> Daemon {
         Daemon::launch(program.as_ref(), self)
     }
+}
+
+/// Variables that let a program with a home of its own install as whoever runs it would: with their cache, and from
+/// where their npm is told to.
+pub(crate) fn users_places() -> [(String, String); 3] {
+    #[expect(clippy::disallowed_methods, reason = "neither tests nor benchmarks have a `main` of ours")]
+    let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let home = PathBuf::from(said("HOME").unwrap_or_default());
+    let places = [
+        ("TOMBOLO_CACHE_DIR", ".cache/tombolo"),
+        ("NPM_CONFIG_USERCONFIG", ".npmrc"),
+        ("npm_config_cache", ".npm"),
+    ];
+    let place =
+        |name: &str, usual: &str| said(name).unwrap_or_else(|| home.join(usual).display().to_string());
+    places.map(|(name, usual)| (name.to_owned(), place(name, usual)))
 }
 
 /// A running daemon.

@@ -3,6 +3,7 @@
 mod connections;
 mod death;
 mod files;
+mod first;
 mod memory;
 mod post;
 mod sse;
@@ -45,6 +46,8 @@ pub enum Measure {
     Stalled,
     /// How often the kernel is called.
     Syscalls,
+    /// The first use of a real agent.
+    First,
 }
 
 impl Measure {
@@ -64,6 +67,7 @@ impl Measure {
             Self::Stop => stop::run(lab, report),
             Self::Stalled => stalled::run(lab, report),
             Self::Syscalls => syscalls::run(lab, report),
+            Self::First => first::run(lab, report),
         }
     }
 }

@@ -34,6 +34,14 @@ pub(crate) fn forget_peak(pid: u32) {
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
+/// The processes that it started and that have not ended.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let words = |list: String| Vec::from_iter(list.split_whitespace().filter_map(|pid| pid.parse().ok()));
+    lists.flat_map(words).collect()
+}
+
 /// Whether it runs: neither gone nor waiting to be reaped.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

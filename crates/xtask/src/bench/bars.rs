@@ -13,6 +13,8 @@ pub(crate) enum Bar {
     PeerLeast(f64),
     /// At least so many times the (first) floor's.
     FloorLeast(f64),
+    /// At most so many times the (first) floor's.
+    FloorMost(f64),
 }
 
 /// One figure.
@@ -84,6 +86,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("per connection: after a request", "connections.keepalive", "KiB", &[], Bar::Most(15.0)),
     row("per connection: SSE reader", "connections.sse", "KiB", &[], Bar::Most(15.0)),
     row("start to the first 200", "start", "ms", &[], Bar::PeerMost(0.2)),
+    row("first use of an agent in a fresh home", "first", "ms", &["hand"], Bar::FloorMost(1.3)),
     row("file PUT", "files.put", "MB/s", &["loopback", "cp"], Bar::FloorLeast(0.8)),
     row("file PUT: RSS growth", "files.put.grown", "MiB", &[], Bar::Most(64.0)),
     row("file GET", "files.get", "MB/s", &["loopback"], Bar::FloorLeast(0.8)),

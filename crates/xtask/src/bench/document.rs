@@ -25,6 +25,8 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   lines that a new reader can still get, a second after the last line; then what is left of it after DELETE. Each size on
   a fresh server. The lines are letters at random, which are harder to pack than what agents write.
 - **Connections**: 500 of each kind on a fresh server. **Start**: from `spawn` to the first 200 on `/v1/health`.
+- **First use**: the first message to a real agent (claude) in a fresh home, when another home has had it before; *hand*
+  is the same command as the daemon ran, started with the same variables, to the same answer.
 - **Files**: 1 GiB. *loopback* is file → socket → file with blocking calls of 256 KiB in two processes; *cp* is read and
   write in one. Our client does the same file work. RSS growth is the peak during the copy.
 - **Death**: the agent's last line carries the time of its writing. **Stop**: grace period 2 s.

@@ -84,6 +84,7 @@ impl Row {
             Bar::PeerMost(most) => ours <= most * peer()?,
             Bar::PeerLeast(least) => ours >= least * peer()?,
             Bar::FloorLeast(least) => ours >= least * report.median(self.key, self.floors.first()?)?,
+            Bar::FloorMost(most) => ours <= most * report.median(self.key, self.floors.first()?)?,
         })
     }
 
@@ -103,7 +104,7 @@ impl Row {
     fn ratio(&self, report: &Report) -> Option<f64> {
         let base = match self.bar {
             Bar::Most(_) => return None,
-            Bar::FloorLeast(_) => self.floors.first()?,
+            Bar::FloorLeast(_) | Bar::FloorMost(_) => self.floors.first()?,
             Bar::Info | Bar::PeerMost(_) | Bar::PeerLeast(_) => "peer",
         };
         let base = report.median(self.key, base).filter(|base| *base != 0.0)?;
@@ -131,6 +132,7 @@ impl Row {
             Bar::PeerMost(most) => format!("≤ {most} × peer"),
             Bar::PeerLeast(least) => format!("≥ {least} × peer"),
             Bar::FloorLeast(least) => format!("≥ {least} × floor"),
+            Bar::FloorMost(most) => format!("≤ {most} × floor"),
         }
     }
 

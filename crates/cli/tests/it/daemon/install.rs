@@ -71,6 +71,24 @@ async fn the_first_message_installs_the_agent() {
     assert_eq!((&opencode["installed"], &opencode["version"]), (&json!(true), &json!("1.18.33")));
 }
 
+/// daemon #6: twenty first messages at once: one download, one installation, twenty answers.
+#[tokio::test]
+async fn twenty_first_messages_install_the_agent_once() {
+    let mirror = Loopback::start().await;
+    mirror.put(OPENCODE, tar_gz(&[("opencode", ACP), ("filling", &large("x"))]));
+    let daemon = daemon(&mirror);
+    let message = initialize();
+    let first = |id: u32| {
+        let path = format!("/v1/acp/x{id}?agent=opencode");
+        let (daemon, message) = (&daemon, &message);
+        async move { daemon.post(&path, message).await.json::<Value>().await.unwrap() }
+    };
+    for answer in futures_util::future::join_all((0..20).map(first)).await {
+        assert_eq!(answer["result"]["from"], "installed");
+    }
+    assert_eq!(mirror.asked(OPENCODE).len(), 1, "downloads");
+}
+
 /// daemon #6: a request's patience ends the wait, not the installation.
 #[tokio::test]
 async fn a_request_that_gives_up_leaves_the_installation() {
