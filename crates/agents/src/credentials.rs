@@ -1,6 +1,11 @@
 //! The credentials that people have on this machine, found where each agent keeps them.
 
-use std::{fmt, fs, io::Read, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt, fs,
+    io::Read,
+    path::Path,
+};
 
 use jiff::Timestamp;
 use protocol::AgentName;
@@ -43,6 +48,8 @@ pub struct Credential {
     pub file: Option<String>,
     /// Until when it can be used; for good, as far as we know, if none.
     pub expires_at: Option<Timestamp>,
+    /// Whether it is in a file that the agent does not read by itself.
+    pub lent: bool,
     /// The credential.
     pub secret: Secret,
 }
@@ -59,23 +66,39 @@ impl Credential {
 /// A file that cannot be read holds none, as far as we can tell.
 pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
     let Credentials { variables, files } = &agent.credentials;
-    let credential = |variable: Option<&String>, file: Option<&String>, expires_at, secret| Credential {
-        agent: agent.id.clone(),
-        variable: variable.cloned(),
-        file: file.cloned(),
-        expires_at,
-        secret: Secret(secret),
-    };
     let of_variables = variables.iter().filter_map(|name| {
         let value = environment.variables.get(name).filter(|value| !value.is_empty())?;
-        Some(credential(Some(name), None, None, value.clone()))
+        Some(Credential {
+            agent: agent.id.clone(),
+            variable: Some(name.clone()),
+            file: None,
+            expires_at: None,
+            lent: false,
+            secret: Secret(value.clone()),
+        })
     });
     let of_files = files.iter().filter_map(|file| {
         let content = read(&environment.home.as_ref()?.join(&file.path))?;
         let secret = content.pointer(&file.pointer)?.as_str().filter(|text| !text.is_empty())?;
-        Some(credential(file.variable.as_ref(), Some(&file.path), expiry(file, &content), secret.into()))
+        Some(Credential {
+            agent: agent.id.clone(),
+            variable: file.variable.clone(),
+            file: Some(file.path.clone()),
+            expires_at: expiry(file, &content),
+            lent: file.lent,
+            secret: Secret(secret.to_owned()),
+        })
     });
     of_variables.chain(of_files).collect()
+}
+
+/// The variables that an agent is handed besides those that it inherits: of credentials that it does not find by itself.
+pub(crate) fn lent(agent: &Definition, environment: &Environment) -> BTreeMap<String, String> {
+    let all = found(agent, environment);
+    let inherited = BTreeSet::from_iter(all.iter().filter(|one| one.file.is_none()).map(|one| &one.variable));
+    let lent = all.iter().filter(|one| one.lent && !inherited.contains(&one.variable));
+    let lent = lent.filter(|one| one.is_valid(Timestamp::now()));
+    lent.filter_map(|one| Some((one.variable.clone()?, one.secret.reveal().to_owned()))).collect()
 }
 
 /// When the credential of a file expires. Agents note it in milliseconds.

@@ -51,7 +51,7 @@ pub use store::{Store, Stored};
 
 use crate::{
     Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, Release, SearchPath,
-    UnknownPlatform, Want,
+    UnknownPlatform, Want, credentials,
 };
 use http::Http;
 use installation::outcome;
@@ -175,9 +175,12 @@ impl Installer {
     /// How to start an agent, if everything that it needs is there.
     pub async fn launch(&self, agent: &Definition, purpose: Purpose) -> Result<Launch, crate::Error> {
         let found = self.inner.found(agent, Some(purpose)).await;
-        agent.plan(purpose, &self.inner.config.search_path, &|name| {
-            found.get(name).map(|one| one.found.clone())
-        })
+        let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
+        let mut launch = agent.plan(purpose, &self.inner.config.search_path, &find)?;
+        let (inner, agent) = (self.inner.clone(), agent.clone());
+        let lent = tokio::task::spawn_blocking(move || credentials::lent(&agent, &inner.config.environment));
+        launch.env.extend(lent.await.unwrap_or_default());
+        Ok(launch)
     }
 
     /// How to start an agent, after installing what it lacks.
@@ -237,7 +240,7 @@ impl Installer {
     pub async fn credentials(&self, agent: &Definition) -> Vec<Credential> {
         let (inner, agent) = (self.inner.clone(), agent.clone());
         let found =
-            tokio::task::spawn_blocking(move || crate::credentials(&agent, &inner.config.environment));
+            tokio::task::spawn_blocking(move || credentials::found(&agent, &inner.config.environment));
         found.await.unwrap_or_default()
     }
 

@@ -304,6 +304,9 @@ pub struct CredentialFile {
     pub variable: Option<String>,
     /// Where in it is said, in milliseconds, when it expires.
     pub expires: Option<String>,
+    /// The file is another agent's: this one does not read it, and is handed the variable.
+    #[serde(default)]
+    pub lent: bool,
 }
 
 /// One model of an agent.

@@ -85,6 +85,20 @@ fn files_are_found() {
     assert_eq!(of("opencode", &environment), pairs(&opencode));
 }
 
+/// daemon #9: passed to agents by env, where they would not find it themselves and nobody said otherwise.
+#[test]
+fn an_agent_is_handed_what_another_one_keeps() {
+    let home = home(&[(".claude.json", json!({ "primaryApiKey": "key of claude" }))]);
+    let catalog = Catalog::new(Path::new("/own"), BTreeMap::new()).unwrap();
+    let lent_to = |agent: &str, variables: &[(&str, &str)]| {
+        lent(catalog.get(&agent.parse().unwrap()).unwrap(), &environment(&home, variables))
+    };
+    let handed = BTreeMap::from([("ANTHROPIC_API_KEY".to_owned(), "key of claude".to_owned())]);
+    assert_eq!(lent_to("amp", &[]), handed);
+    assert_eq!(lent_to("amp", &[("ANTHROPIC_API_KEY", "said")]), BTreeMap::new());
+    assert_eq!(lent_to("claude", &[]), BTreeMap::new(), "it reads its own file");
+}
+
 #[test]
 fn an_old_token_is_known_to_be_old() {
     let token = |expires_at: i64| json!({ "claudeAiOauth": { "accessToken": "t", "expiresAt": expires_at } });
