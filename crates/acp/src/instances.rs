@@ -196,8 +196,13 @@ impl Instances {
     /// Whether `agent` could be started, perhaps after installing it.
     async fn check(&self, agent: &AgentName) -> Result<(), Error> {
         let definition = self.definition(agent).await?;
+        let installs = || self.inner.installer.installs(&definition);
         match self.inner.installer.launch(&definition, Purpose::Acp).await {
-            Err(agents::Error::NotInstalled { .. }) if self.inner.installer.installs(&definition) => Ok(()),
+            Err(agents::Error::NotInstalled { .. })
+                if installs().map_err(|error| Error::Install(error.into()))? =>
+            {
+                Ok(())
+            }
             Err(error) => Err(Error::Launch(Arc::new(error))),
             Ok(_) => Ok(()),
         }

@@ -227,8 +227,14 @@ impl Installer {
     }
 
     /// Whether what an agent lacks can be installed by us.
-    pub fn installs(&self, agent: &Definition) -> bool {
-        self.inner.config.allowed && self.inner.is_ours(agent)
+    ///
+    /// # Errors
+    /// If it could, but nothing may be installed here.
+    pub fn installs(&self, agent: &Definition) -> Result<bool, Error> {
+        match self.inner.is_ours(agent) {
+            true if !self.inner.config.allowed => Err(Error::Forbidden(agent.id.clone().into())),
+            ours => Ok(ours),
+        }
     }
 
     /// Whether anything may be installed at all.

@@ -31,7 +31,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     std::fs::create_dir_all(root.join("directory"))?;
     std::fs::write(root.join("file"), "content")?;
     let mut command = sh::command(program);
-    command.args(["daemon", "--port", "0", "--log", "error", "--timeout-max-ms", "2000", "--fs-root"]);
+    // What is made up must not be fetched from the vendors: an agent that is not there is refused.
+    command.args(["daemon", "--port", "0", "--log", "error", "--no-install"]);
+    command.args(["--timeout-max-ms", "2000", "--fs-root"]);
     command.arg(&root).arg("--data-dir").arg(home.join("data")).stdin(Stdio::null()).stdout(Stdio::piped());
     let daemon = Running(command.env("TOMBOLO_TOKEN", TOKEN).spawn()?);
     let (daemon, base) = daemon.address()?;

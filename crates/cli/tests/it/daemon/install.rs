@@ -159,6 +159,8 @@ async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
     let daemon = options(&mirror).arg("--no-install").start(TOMBOLO);
     let answer = daemon.post("/v1/acp/x?agent=opencode", &initialize()).await;
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
+    let answer = daemon.put("/v1/acp/x", &json!({ "agent": "opencode" })).await;
+    check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
     let answer = daemon.request(Method::POST, "/v1/agents/opencode/install").send().await.unwrap();
     check_problem(&problem(answer).await, 403, "urn:problem:forbidden");
     assert!(mirror.asked("").is_empty());
