@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt, fs,
+    fs,
     io::Read,
     path::Path,
 };
@@ -12,30 +12,13 @@ use protocol::AgentName;
 use serde_json::Value;
 
 use crate::{
-    Definition,
+    Definition, Secret,
     install::Environment,
     table::{CredentialFile, Credentials},
 };
 
 /// What is larger is no file of credentials.
 const FILE_BYTES_MAX: u64 = 32 << 20;
-
-/// A text that prints as `***`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// The text itself, for whoever has to use it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// One credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +57,7 @@ pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
             file: None,
             expires_at: None,
             lent: false,
-            secret: Secret(value.clone()),
+            secret: Secret::new(value),
         })
     });
     let of_files = files.iter().filter_map(|file| {
@@ -86,7 +69,7 @@ pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
             file: Some(file.path.clone()),
             expires_at: expiry(file, &content),
             lent: file.lent,
-            secret: Secret(secret.to_owned()),
+            secret: Secret::new(secret),
         })
     });
     of_variables.chain(of_files).collect()

@@ -14,18 +14,20 @@ mod catalog;
 mod credentials;
 mod definition;
 mod search_path;
+mod secret;
 
 pub mod install;
 pub mod mock;
 
 pub use catalog::{Catalog, InvalidCatalog};
 pub use component::ComponentName;
-pub use credentials::{Credential, Secret, found as credentials};
+pub use credentials::{Credential, found as credentials};
 pub use definition::{Definition, Error, Launch, Purpose, UserAgent};
 pub use install::Installer;
 pub use platform::{Platform, UnknownPlatform};
 pub use registry::Registry;
 pub use release::{InvalidVersion, Release, Version, Want};
 pub use search_path::SearchPath;
+pub use secret::Secret;
 pub use table::{Archive, Component, Source, Table};
 pub use template::{Found, InvalidTemplate, Template};
