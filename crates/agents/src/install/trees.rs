@@ -3,6 +3,9 @@
 //! `trees/<component>-<version>-<platform>/tree` holds the files and `kept.json` what they were when they were kept. A tree
 //! in which a file has changed since, in whichever home, is not used again. Where files cannot be linked, such as from
 //! another filesystem, nothing is kept, and the archives have to do.
+//!
+//! Linking some thousand files takes longer than everything else that a first use does. So `spare` is a tree that was
+//! linked in advance: the next home gets it by one rename, and another is made in its place when there is time.
 
 use std::{
     fs::{self, Metadata},
@@ -25,6 +28,7 @@ const LINKERS: usize = 4;
 
 const KEPT: &str = "kept.json";
 const TREE: &str = "tree";
+const SPARE: &str = "spare";
 
 /// Components as they were installed.
 #[derive(Debug, Clone)]
@@ -84,14 +88,33 @@ impl Trees {
         stage: &Path,
     ) -> Option<Manifest> {
         let place = self.of(component, version, platform);
-        let kept: Kept = serde_json::from_slice(&fs::read(place.join(KEPT)).ok()?).ok()?;
-        if link(&kept.entries, &place.join(TREE), stage).is_err() {
+        let kept = Kept::read(&place)?;
+        let taken = match fs::rename(place.join(SPARE), stage) {
+            Ok(()) => unchanged(&kept.entries, stage),
+            Err(_) => link(&kept.entries, &place.join(TREE), stage), // it was taken, or is not made yet
+        };
+        if taken.is_err() {
             let _ = fs::remove_dir_all(&place); // it will be kept anew
             return None;
         }
         // The time of the last use decides what goes first.
         let _ = fs::File::open(&place).and_then(|place| place.set_modified(SystemTime::now()));
         Some(kept.manifest)
+    }
+
+    /// Makes the spare of a component that is kept, unless there is one.
+    pub(crate) fn stock(
+        &self,
+        component: &ComponentName,
+        version: &Version,
+        platform: Platform,
+    ) -> io::Result<()> {
+        let place = self.of(component, version, platform);
+        let spare = place.join(SPARE);
+        let Some(kept) = Kept::read(&place).filter(|_| !spare.exists()) else { return Ok(()) };
+        let stage = tempfile::Builder::new().prefix(".new-").tempdir_in(&place)?;
+        link(&kept.entries, &place.join(TREE), stage.path())?;
+        fs::rename(stage.path(), spare)
     }
 
     fn of(&self, component: &ComponentName, version: &Version, platform: Platform) -> PathBuf {
@@ -106,6 +129,12 @@ impl Trees {
             let _ = fs::remove_dir_all(tree.path()); // somebody else may have been faster
         }
         Ok(())
+    }
+}
+
+impl Kept {
+    fn read(place: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(place.join(KEPT)).ok()?).ok()
     }
 }
 
@@ -171,6 +200,16 @@ fn link_files(files: &[(&PathBuf, &What)], from: &Path, to: &Path) -> io::Result
     Ok(())
 }
 
+/// An error if something in `tree` is not what it was.
+fn unchanged(entries: &[Entry], tree: &Path) -> io::Result<()> {
+    for entry in entries {
+        if what(&tree.join(&entry.path))? != entry.what {
+            return Err(changed(&entry.path));
+        }
+    }
+    Ok(())
+}
+
 fn changed(path: &Path) -> io::Error {
     io::Error::other(format!("`{}` is not what it was", path.display()))
 }
@@ -204,6 +243,16 @@ mod tests {
 
         fn keep(&self, version: &str) -> io::Result<()> {
             self.trees().keep(&manifest(version), &self.installed())
+        }
+
+        fn stock(&self, version: &str) -> io::Result<()> {
+            let Manifest { component, version, platform, .. } = manifest(version);
+            self.trees().stock(&component, &version, platform)
+        }
+
+        fn spare(&self, version: &str) -> PathBuf {
+            let Manifest { component, version, platform, .. } = manifest(version);
+            self.trees().of(&component, &version, platform).join(SPARE)
         }
 
         fn take(&self, version: &str) -> (Option<Manifest>, TempDir) {
@@ -263,6 +312,36 @@ mod tests {
         )
         .unwrap();
         assert_eq!(place.take("1.0.0").0, None);
+    }
+
+    #[test]
+    fn a_spare_is_taken_once_and_made_again() {
+        let place = Place::new();
+        place.keep("1.0.0").unwrap();
+        let spare = place.spare("1.0.0");
+        place.stock("1.0.0").unwrap();
+        let inode = fs::metadata(&spare).unwrap().ino();
+        place.stock("1.0.0").unwrap();
+        let (taken, stage) = place.take("1.0.0");
+        assert_eq!(taken, Some(manifest("1.0.0")));
+        assert_eq!(fs::metadata(stage.path()).unwrap().ino(), inode, "it was renamed, not linked");
+        assert_eq!(fs::read(stage.path().join("bin/program")).unwrap(), b"program");
+        assert!(!spare.exists());
+        assert!(place.take("1.0.0").0.is_some(), "without a spare it is linked");
+        place.stock("1.0.0").unwrap();
+        assert!(spare.exists());
+        place.stock("2.0.0").unwrap();
+        assert!(!place.spare("2.0.0").exists(), "nothing is kept of that version");
+    }
+
+    #[test]
+    fn a_spare_of_which_a_file_has_changed_is_not_taken() {
+        let place = Place::new();
+        place.keep("1.0.0").unwrap();
+        place.stock("1.0.0").unwrap();
+        fs::write(place.installed().join("bin/program"), "altered").unwrap();
+        assert_eq!(place.take("1.0.0").0, None);
+        assert_eq!(place.take("1.0.0").0, None, "nor is the tree it came from");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The installation of one component.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use process::Spec;
@@ -25,6 +25,9 @@ use super::{
     unpack,
 };
 use crate::{Component, ComponentName, Platform, Source, Version, Want};
+
+/// How long after an installation the next home is thought of. Agents start in less on the machines that we measured.
+const RESTOCK: Duration = Duration::from_secs(3);
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -63,6 +66,7 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
         return Ok(done(stored, true));
     }
     if let Some(stored) = linked(inner, task, row, platform).await {
+        inner.restock(&stored.manifest);
         return Ok(done(stored, false));
     }
     let work = Work {
@@ -135,6 +139,22 @@ fn done(stored: Stored, already: bool) -> Installed {
     Installed { version: Some(stored.manifest.version), found: stored.found, already }
 }
 
+impl Inner {
+    /// Links a component for the next home, once the agent of this one had time to start.
+    fn restock(&self, manifest: &Manifest) {
+        let Some(trees) = self.config.cache.as_deref().map(Trees::new) else { return };
+        let Manifest { component, version, platform, .. } = manifest.clone();
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            if stop.run_until_cancelled(tokio::time::sleep(RESTOCK)).await.is_some() {
+                // Only the next home would notice.
+                let stock = move || trees.stock(&component, &version, platform);
+                let _ = tokio::task::spawn_blocking(stock).await;
+            }
+        });
+    }
+}
+
 impl Work<'_> {
     /// Installs from one source.
     async fn take(&self, offer: &Offer<'_>, task: &Task, platform: Platform) -> Result<Installed, Fault> {
@@ -197,7 +217,9 @@ impl Work<'_> {
             let _ = std::fs::remove_dir_all(parts);
             Ok(stored)
         });
-        Ok(done(stored.await?, false))
+        let stored = stored.await?;
+        self.inner.restock(&stored.manifest);
+        Ok(done(stored, false))
     }
 
     /// A stage that holds what is in an archive.

@@ -24,14 +24,19 @@ const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"
 /// How long the very first use may take, which downloads.
 const DOWNLOAD_MAX: Duration = Duration::from_secs(600);
 
+/// How long it may take until everything is ready for the next home.
+const SPARES_MAX: Duration = Duration::from_secs(60);
+
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     // The first home fills the cache, and stays: what is started by hand is started from it.
     let home = start(lab)?;
     first_use(&home)?;
     let by_hand = Started::of(&home)?;
+    spares()?;
     for _ in 0..lab.size(7, 3) {
         let fresh = start(lab)?;
         let ours = first_use(&fresh)?;
+        spares()?;
         drop(fresh);
         let hand = by_hand.again()?;
         report.add("first", "ours", millis(ours));
@@ -46,6 +51,26 @@ fn start(lab: &Lab) -> io::Result<Server> {
     command.args(["daemon", "--no-token"]).envs(users_places());
     // Beside the cache, or at least not in memory: files are linked within one filesystem.
     Server::start(command, TempDir::new_in(&lab.dir)?)
+}
+
+/// Waits until the daemon has everything ready for the next home.
+fn spares() -> io::Result<()> {
+    let trees = users_places().into_iter().find_map(|(name, place)| {
+        (name == "TOMBOLO_CACHE_DIR").then(|| PathBuf::from(place).join("trees"))
+    });
+    let trees = trees.ok_or(io::ErrorKind::NotFound)?;
+    let touched = |tree: &fs::DirEntry| tree.metadata().ok()?.modified().ok()?.elapsed().ok();
+    let missing = |tree: &fs::DirEntry| {
+        touched(tree).is_some_and(|ago| ago < SPARES_MAX) && !tree.path().join("spare").exists()
+    };
+    let deadline = Instant::now() + SPARES_MAX;
+    while fs::read_dir(&trees)?.flatten().any(|tree| missing(&tree)) {
+        if Instant::now() > deadline {
+            return Err(io::Error::other("nothing is ready for the next home"));
+        }
+        clock::pause(Duration::from_millis(50));
+    }
+    Ok(())
 }
 
 /// How long the first message takes that needs the agent.
