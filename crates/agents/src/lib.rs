@@ -10,6 +10,7 @@ mod template;
 mod registry;
 mod table;
 
+pub mod adapter;
 mod catalog;
 mod credentials;
 mod definition;

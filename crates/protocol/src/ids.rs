@@ -145,6 +145,15 @@ chosen_ids! {
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// One conversation through `/v1/sessions/{id}`; the client's name for it.
+    SessionId = "session id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
+        "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
+        |text| !matches!(text, "." | "..")
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// The person or program behind an input or an answer.
+    Author = "author", 128, "^[^\\x00-\\x1f\\x7f]{1,128}$",
+        "1 to 128 bytes without control characters",
+        |text| !text.bytes().any(|b| b.is_ascii_control());
     /// The program behind an instance or a session: `claude`, `codex`, `mock`, …
     AgentName = "agent", 64, "^[a-z0-9][a-z0-9._-]{0,63}$",
         "1 to 64 of the characters a-z 0-9 . _ - starting with a letter or digit",
@@ -159,6 +168,14 @@ chosen_ids! {
 minted_ids! {
     /// One process started through `/v1/processes`.
     ProcessId = "prc", "^prc_[0-9a-f]{32}$", "`prc_` and 32 hexadecimal digits";
+    /// One event of a session; unique among all sessions of a daemon.
+    EventId = "evt", "^evt_[0-9a-f]{32}$", "`evt_` and 32 hexadecimal digits";
+    /// One prompt and everything the agent did about it.
+    TurnId = "trn", "^trn_[0-9a-f]{32}$", "`trn_` and 32 hexadecimal digits";
+    /// What somebody sent to a session.
+    InputId = "inp", "^inp_[0-9a-f]{32}$", "`inp_` and 32 hexadecimal digits";
+    /// Something that stops until a person answers: a question, a permission, a plan.
+    WaitId = "wat", "^wat_[0-9a-f]{32}$", "`wat_` and 32 hexadecimal digits";
 }
 
 #[cfg(test)]

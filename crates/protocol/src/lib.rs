@@ -6,15 +6,26 @@
 pub mod acp;
 pub mod agents;
 pub mod config;
+pub mod event;
 pub mod fs;
 mod ids;
 pub mod info;
+pub mod message;
 mod object;
 mod problem;
 pub mod processes;
 mod schema;
+pub mod sessions;
+mod transcript;
+pub mod wait;
 
-pub use ids::{AgentName, IdempotencyKey, InvalidId, ProcessId, ServerId};
+pub use event::{Event, Record};
+pub use ids::{
+    AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, ServerId, SessionId, TurnId,
+    WaitId,
+};
+pub use message::Message;
 pub use object::Object;
 pub use problem::{Attempt, Kind, Problem};
 pub use schema::schemas;
+pub use transcript::{Fold, Transcript};

@@ -7,7 +7,7 @@ use utoipa::{
     openapi::{Ref, RefOr, Schema},
 };
 
-use crate::{acp, agents, config, fs, info, problem, processes};
+use crate::{acp, agents, config, event, fs, info, message, problem, processes, sessions, wait};
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
@@ -50,6 +50,8 @@ wire_types! {
     config::McpServerList as "McpServerList",
     config::Skill as "Skill",
     config::SkillList as "SkillList",
+    event::Event as "Event",
+    event::Record as "Record",
     fs::EntryList as "EntryList",
     fs::Made as "Made",
     fs::Move as "Move",
@@ -59,6 +61,7 @@ wire_types! {
     fs::Written as "Written",
     info::About as "About",
     info::Health as "Health",
+    message::Message as "Message",
     problem::Problem as "Problem",
     processes::LogEntry as "LogEntry",
     processes::LogPage as "LogPage",
@@ -69,6 +72,23 @@ wire_types! {
     processes::TerminalCommand as "TerminalCommand",
     processes::TerminalEvent as "TerminalEvent",
     processes::TerminalSize as "TerminalSize",
+    sessions::Create as "Create",
+    sessions::Created as "Created",
+    sessions::Edit as "Edit",
+    sessions::EventPage as "EventPage",
+    sessions::Input as "Input",
+    sessions::InputList as "InputList",
+    sessions::PermissionReply as "PermissionReply",
+    sessions::QuestionReject as "QuestionReject",
+    sessions::QuestionReply as "QuestionReply",
+    sessions::Send as "Send",
+    sessions::Sent as "Sent",
+    sessions::Session as "Session",
+    sessions::SessionList as "SessionList",
+    sessions::Snapshot as "Snapshot",
+    sessions::Transcribed as "Transcribed",
+    wait::Wait as "Wait",
+    wait::WaitList as "WaitList",
 }
 
 #[cfg(test)]

@@ -1,0 +1,133 @@
+//! Putting the pieces of messages together.
+
+use std::collections::HashMap;
+
+use crate::{
+    Event, Message, Record,
+    message::{Content, Delta, DeltaKind, Part, ToolResult},
+};
+
+/// The messages of a session as its events tell them. Events that were applied before change nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transcript {
+    messages: Vec<Message>,
+    /// Where the message of a name is.
+    places: HashMap<String, usize>,
+    seq: u64,
+}
+
+/// What an event did to a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// It was taken.
+    Applied,
+    /// It was there already.
+    Repeated,
+    /// There are events between the last one and this, so it was not taken.
+    Gap {
+        /// The event that comes next.
+        expected: u64,
+    },
+}
+
+impl Transcript {
+    /// What there was up to the event `seq`.
+    pub fn resume(messages: Vec<Message>, seq: u64) -> Self {
+        let places = messages.iter().enumerate().map(|(at, message)| (message.id.clone(), at)).collect();
+        Self { messages, places, seq }
+    }
+
+    /// Takes the next event.
+    pub fn apply(&mut self, record: &Record) -> Fold {
+        if record.seq <= self.seq {
+            return Fold::Repeated;
+        }
+        if record.seq != self.seq + 1 {
+            return Fold::Gap { expected: self.seq + 1 };
+        }
+        self.seq = record.seq;
+        self.fold(&record.event);
+        Fold::Applied
+    }
+
+    /// Takes an event that is known to be the next one, of which only the effect matters.
+    pub fn fold(&mut self, event: &Event) {
+        match event {
+            Event::Message(message) => self.merge(message),
+            Event::MessageDelta(delta) => self.extend(delta),
+            _ => {}
+        }
+    }
+
+    /// The messages so far, in order.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The place of the last event that was taken.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Gives up all messages but the last `keep`; those that it gives up, in order.
+    pub fn shed(&mut self, keep: usize) -> Vec<Message> {
+        let rest = self.messages.split_off(self.messages.len().saturating_sub(keep));
+        let shed = std::mem::take(&mut self.messages);
+        *self = Self::resume(rest, self.seq);
+        shed
+    }
+
+    fn merge(&mut self, new: &Message) {
+        let Some(&at) = self.places.get(&new.id) else {
+            self.places.insert(new.id.clone(), self.messages.len());
+            return self.messages.push(new.clone());
+        };
+        let old = &mut self.messages[at];
+        old.role = new.role;
+        old.author = new.author.clone().or_else(|| old.author.take());
+        old.turn_id = new.turn_id.or(old.turn_id);
+        old.parent_tool_call_id = new.parent_tool_call_id.clone().or_else(|| old.parent_tool_call_id.take());
+        for part in &new.parts {
+            match old.parts.iter_mut().find(|known| known.id == part.id) {
+                Some(known) => known.clone_from(part),
+                None => old.parts.push(part.clone()),
+            }
+        }
+    }
+
+    fn extend(&mut self, delta: &Delta) {
+        // The message of a delta is told before it; one that is not is of a peer that we do not know well.
+        let Some(&at) = self.places.get(&delta.message_id) else { return };
+        let parts = &mut self.messages[at].parts;
+        match parts.iter_mut().find(|part| part.id == delta.part_id) {
+            Some(part) => grow(&mut part.content, delta),
+            None => {
+                let mut content = begin(delta);
+                grow(&mut content, delta);
+                parts.push(Part { id: delta.part_id.clone(), content });
+            }
+        }
+    }
+}
+
+fn begin(delta: &Delta) -> Content {
+    match delta.kind {
+        DeltaKind::Reasoning => Content::Reasoning { text: String::new() },
+        DeltaKind::ToolOutput => {
+            // The part of a result is named after its call.
+            Content::ToolResult(ToolResult { call_id: delta.part_id.clone(), ..ToolResult::default() })
+        }
+        DeltaKind::Text | DeltaKind::Other => Content::Text { text: String::new() },
+    }
+}
+
+fn grow(content: &mut Content, delta: &Delta) {
+    match content {
+        Content::Text { text } | Content::Reasoning { text } => text.push_str(&delta.text),
+        Content::ToolResult(result) => result.output.push_str(&delta.text),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;
