@@ -38,7 +38,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
         let ours = first_use(&fresh)?;
         spares()?;
         drop(fresh);
-        let hand = by_hand.again()?;
+        let hand = by_hand.again(&TempDir::new_in(&lab.dir)?)?;
         report.add("first", "ours", millis(ours));
         report.add("first", "hand", millis(hand));
     }
@@ -110,13 +110,15 @@ impl Started {
         })
     }
 
-    /// Starts the same by hand and says hello: how long until the answer.
-    fn again(&self) -> io::Result<Duration> {
+    /// Starts the same by hand in a home as fresh as ours, where agents have more to do, and says hello: how long until
+    /// the answer.
+    fn again(&self, home: &TempDir) -> io::Result<Duration> {
         let Some((program, args)) = self.words.split_first() else {
             return Err(io::ErrorKind::NotFound.into());
         };
         let mut command = Command::new(program);
-        command.args(args).env_clear().envs(self.variables.iter().cloned()).current_dir(&self.directory);
+        command.args(args).env_clear().envs(self.variables.iter().cloned()).env("HOME", home.path());
+        command.current_dir(&self.directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = Instant::now();
         let mut child = command.spawn()?;
