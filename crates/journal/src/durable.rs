@@ -10,6 +10,7 @@ mod checkpoint;
 mod error;
 mod handle;
 mod ledger;
+mod note;
 mod pool;
 mod queue;
 mod reader;
@@ -19,6 +20,7 @@ mod writer;
 
 pub use error::Error;
 pub use handle::Durable;
+pub use note::{Note, Noted};
 pub use queue::QUEUE_MAX;
 pub use reader::Reader;
 pub use store::{Listed, Store, Sync};

@@ -8,10 +8,11 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::{
-    Error, Reader,
+    Error, Note, Reader, note,
     pool::Pool,
     queue::{Queue, Request, Work},
 };
@@ -58,8 +59,52 @@ impl Durable {
     /// [`Error::Write`] when the file refuses them, and nothing was appended; [`Error::Deleted`], [`Error::Closed`],
     /// [`Error::Died`].
     pub async fn append(&self, frames: Frames) -> Result<RangeInclusive<Seq>, Error> {
+        self.append_noting(frames, Vec::new()).await
+    }
+
+    /// As [`Durable::append`], and changes notes with it: both are committed, or neither.
+    ///
+    /// # Errors
+    /// As [`Durable::append`].
+    pub async fn append_noting(
+        &self,
+        frames: Frames,
+        notes: Vec<Note>,
+    ) -> Result<RangeInclusive<Seq>, Error> {
         let journal = Arc::clone(&self.shared);
-        self.queue.ask(|reply| Request::Append(Work { journal, frames, reply })).await
+        self.queue.ask(|reply| Request::Append(Work { journal, frames, notes, reply })).await
+    }
+
+    /// What a note says, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn note(&self, kind: &'static str, key: String) -> Result<Option<Bytes>, Error> {
+        let journal = self.shared.id;
+        Arc::clone(&self.pool).run(move |conn| note::one(conn, journal, kind, &key)).await
+    }
+
+    /// The first `most` notes of a kind whose keys come after `after`, in the order of their keys.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn notes(
+        &self,
+        kind: &'static str,
+        after: String,
+        most: u32,
+    ) -> Result<Vec<(String, Bytes)>, Error> {
+        let journal = self.shared.id;
+        Arc::clone(&self.pool).run(move |conn| note::some(conn, journal, kind, &after, most)).await
+    }
+
+    /// The last `most` notes of a kind, in the order of their keys.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn last_notes(&self, kind: &'static str, most: u32) -> Result<Vec<(String, Bytes)>, Error> {
+        let journal = self.shared.id;
+        Arc::clone(&self.pool).run(move |conn| note::last(conn, journal, kind, most)).await
     }
 
     /// What is committed now.

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Error, handle::Shared};
+use super::{Error, Note, handle::Shared};
 use crate::{Frames, Retention, Seq};
 
 /// How many requests may wait for the writer thread; who comes then waits for a place.
@@ -27,11 +27,12 @@ pub(super) enum Request {
     Close,
 }
 
-/// Frames for one journal. It holds the journal, so that it stays open until they are written.
+/// Frames and notes for one journal. It holds the journal, so that it stays open until they are written.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) journal: Arc<Shared>,
     pub(super) frames: Frames,
+    pub(super) notes: Vec<Note>,
     pub(super) reply: Reply<RangeInclusive<Seq>>,
 }
 

@@ -16,7 +16,8 @@ const APPLICATION_ID: i64 = 0x544a_524e;
 /// and no counter needs to be updated with each append. The newest row of a journal is always kept, so its bounds
 /// are in the rows themselves. A journal without a name was deleted, and its rows are still being removed; its id is
 /// never used again (AUTOINCREMENT), as readers may still hold it.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE journals (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         name TEXT UNIQUE,
@@ -32,7 +33,18 @@ const MIGRATIONS: &[&str] = &["
         frame BLOB NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX events_by_seq ON events (journal, seq);
-"];
+",
+    // Notes: what is known now, beside what happened.
+    "
+    CREATE TABLE notes (
+        journal INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        PRIMARY KEY (journal, kind, key)
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 /// The write-ahead log is cut back to this when it starts anew.
 pub(super) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;

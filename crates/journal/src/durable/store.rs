@@ -12,9 +12,10 @@ use std::{
 use tracing::error;
 
 use super::{
-    Durable, Error,
+    Durable, Error, Noted,
     checkpoint::{self, Signal},
     ledger::Marks,
+    note,
     pool::Pool,
     queue::{self, Closer, Queue, Request},
     schema, writer,
@@ -110,6 +111,14 @@ impl Store {
     /// [`Error::Read`], [`Error::Died`].
     pub async fn list(&self) -> Result<Vec<Listed>, Error> {
         Arc::clone(&self.pool).run(list).await
+    }
+
+    /// All notes of a kind, by journal and key.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn notes(&self, kind: &'static str) -> Result<Vec<Noted>, Error> {
+        Arc::clone(&self.pool).run(move |conn| note::all(conn, kind)).await
     }
 
     /// Writes what is queued and ends the threads, as dropping does. Blocks until that is done.

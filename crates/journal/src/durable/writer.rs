@@ -18,6 +18,7 @@ use super::{
     checkpoint::Signal,
     handle::Shared,
     ledger::{self, Marks},
+    note,
     queue::{Request, Work},
 };
 use crate::{Epoch, Retention, Ring, Writer as Tail};
@@ -142,7 +143,7 @@ impl Writer {
                 *bounds = draft.bounds(bounds.epoch);
             }
         }
-        for Work { journal, frames, reply } in appends.drain(..) {
+        for Work { journal, frames, reply, .. } in appends.drain(..) {
             let answer = match (&published, self.open.get_mut(&journal.id)) {
                 (Err(error), _) => Err(error.clone()),
                 (Ok(()), None) => Err(Error::Deleted),
@@ -164,6 +165,7 @@ impl Writer {
                 touched.push(id);
             }
             open.draft.get_or_insert(open.marks).insert(&mut insert, id, &append.frames)?;
+            note::write(&transaction, id, &append.notes)?;
         }
         drop(insert);
         for id in touched {
@@ -251,6 +253,7 @@ impl Writer {
         let some = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE journal = ?1 LIMIT ?2)";
         let removed = self.conn.prepare_cached(some)?.execute((id, ledger::REMOVE_MAX as i64))?;
         if removed == 0 {
+            self.conn.execute("DELETE FROM notes WHERE journal = ?1", [id])?;
             self.conn.execute("DELETE FROM journals WHERE id = ?1", [id])?;
         }
         Ok(removed == 0)

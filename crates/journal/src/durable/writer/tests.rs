@@ -1,7 +1,10 @@
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::{Frames, Seq, durable::schema};
+use crate::{
+    Frames, Seq,
+    durable::{Note, schema},
+};
 
 fn writer(dir: &tempfile::TempDir) -> Writer {
     let conn = schema::open(&dir.path().join("journal.db"), crate::durable::Sync::Normal).unwrap();
@@ -15,7 +18,12 @@ fn append(writer: &mut Writer, journal: &Arc<Shared>, sizes: &[usize]) -> Vec<Re
     let (mut group, mut answers) = (Vec::new(), Vec::new());
     for &size in sizes {
         let (reply, answer) = oneshot::channel();
-        group.push(Work { journal: Arc::clone(journal), frames: Frames::one(vec![0; size]), reply });
+        group.push(Work {
+            journal: Arc::clone(journal),
+            frames: Frames::one(vec![0; size]),
+            notes: Vec::new(),
+            reply,
+        });
         answers.push(answer);
     }
     writer.append(&mut group);
@@ -35,6 +43,33 @@ fn what_could_not_be_written_never_was() {
     assert!(matches!(refused[..], [Err(Error::Write(_)), Err(Error::Write(_))]), "{refused:?}");
     assert_eq!((journal.bounds(), journal.tail.bounds().newest), (before, before.newest));
     assert!(matches!(append(&mut writer, &journal, &[1])[..], [Ok(three)] if three == Seq::new(3)));
+}
+
+/// A note is written with the frames that it goes with, or not at all, and goes with its journal.
+#[test]
+fn a_note_shares_the_fate_of_its_frames() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut writer = writer(&dir);
+    let journal = writer.open("one", Retention::UNLIMITED).unwrap();
+    let mut noting = |writer: &mut Writer, bytes: usize, note: Note| {
+        let (reply, mut answer) = oneshot::channel();
+        let (journal, frames) = (Arc::clone(&journal), Frames::one(vec![0; bytes]));
+        writer.append(&mut vec![Work { journal, frames, notes: vec![note], reply }]);
+        answer.try_recv().unwrap().is_ok()
+    };
+    let says = |writer: &Writer| note::one(&writer.conn, 1, "state", "k").unwrap();
+    assert!(noting(&mut writer, 1, Note::says("state", "k", "first")));
+    writer.conn.pragma_update(None, "max_page_count", 20).unwrap();
+    assert!(!noting(&mut writer, 1_000_000, Note::says("state", "k", "second")));
+    assert_eq!(says(&writer).unwrap(), "first");
+    assert!(noting(&mut writer, 1, Note::gone("state", "k")));
+    assert_eq!(says(&writer), None);
+    assert!(noting(&mut writer, 1, Note::says("state", "k", "third")));
+    writer.delete("one").unwrap();
+    while !writer.doomed.is_empty() {
+        writer.bury();
+    }
+    assert_eq!(says(&writer), None);
 }
 
 /// Journals that nobody holds are closed when there are many, those that somebody holds never.
