@@ -78,7 +78,7 @@ pub enum Protocol {
 }
 
 /// What an agent can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Capabilities {
     /// It can be driven through `/v1/acp`.

@@ -50,12 +50,13 @@ impl Transcript {
         Fold::Applied
     }
 
-    /// Takes an event that is known to be the next one, of which only the effect matters.
-    pub fn fold(&mut self, event: &Event) {
+    /// Takes an event that is known to be the next one, of which only the effect matters; where the message is that it
+    /// changed.
+    pub fn fold(&mut self, event: &Event) -> Option<usize> {
         match event {
-            Event::Message(message) => self.merge(message),
+            Event::Message(message) => Some(self.merge(message)),
             Event::MessageDelta(delta) => self.extend(delta),
-            _ => {}
+            _ => None,
         }
     }
 
@@ -77,10 +78,11 @@ impl Transcript {
         shed
     }
 
-    fn merge(&mut self, new: &Message) {
+    fn merge(&mut self, new: &Message) -> usize {
         let Some(&at) = self.places.get(&new.id) else {
             self.places.insert(new.id.clone(), self.messages.len());
-            return self.messages.push(new.clone());
+            self.messages.push(new.clone());
+            return self.messages.len() - 1;
         };
         let old = &mut self.messages[at];
         old.role = new.role;
@@ -93,11 +95,12 @@ impl Transcript {
                 None => old.parts.push(part.clone()),
             }
         }
+        at
     }
 
-    fn extend(&mut self, delta: &Delta) {
+    fn extend(&mut self, delta: &Delta) -> Option<usize> {
         // The message of a delta is told before it; one that is not is of a peer that we do not know well.
-        let Some(&at) = self.places.get(&delta.message_id) else { return };
+        let &at = self.places.get(&delta.message_id)?;
         let parts = &mut self.messages[at].parts;
         match parts.iter_mut().find(|part| part.id == delta.part_id) {
             Some(part) => grow(&mut part.content, delta),
@@ -107,6 +110,7 @@ impl Transcript {
                 parts.push(Part { id: delta.part_id.clone(), content });
             }
         }
+        Some(at)
     }
 }
 

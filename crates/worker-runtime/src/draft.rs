@@ -1,0 +1,44 @@
+//! What has happened and is not written down yet.
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use journal::Frames;
+use protocol::{AgentName, Event, EventId, SessionId};
+
+use crate::frame::{self, Body};
+
+/// The events that the next commit writes, as frames.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    frames: Vec<Bytes>,
+}
+
+/// Who an event is of.
+pub(crate) struct Of<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) agent: &'a AgentName,
+    pub(crate) agent_session_id: Option<&'a str>,
+}
+
+impl Draft {
+    pub(crate) fn push(&mut self, of: &Of<'_>, event: &Event, synthetic: bool, raw: Option<&[u8]>) {
+        let body = Body {
+            id: EventId::mint(),
+            time: Timestamp::now(),
+            session_id: of.session,
+            agent: of.agent,
+            agent_session_id: of.agent_session_id,
+            event,
+            synthetic,
+        };
+        self.frames.push(frame::encode(&body, raw));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub(crate) fn take(&mut self) -> Frames {
+        self.frames.drain(..).collect()
+    }
+}

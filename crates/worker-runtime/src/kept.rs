@@ -1,0 +1,77 @@
+//! What is kept of a session beside its events: notes, by kind.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use journal::durable::Note;
+use protocol::{
+    IdempotencyKey, TurnId,
+    event::{Command, Plan, Usage},
+    sessions::{AgentError, Create, Input},
+    wait::Wait,
+};
+use serde::{Deserialize, Serialize};
+
+/// The kind of the one note that says what a session is.
+pub(crate) const SESSION: &str = "session";
+/// The kind of the notes that hold a message each.
+pub(crate) const MESSAGE: &str = "message";
+/// The kind of the notes that hold an input each.
+pub(crate) const INPUT: &str = "input";
+/// The kind of the notes that hold a wait each.
+pub(crate) const WAIT: &str = "wait";
+
+/// What a session is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Kept {
+    /// How it was created, without the token.
+    pub(crate) create: Create,
+    pub(crate) directory: PathBuf,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) agent_session_id: Option<String>,
+    pub(crate) usage: Usage,
+    pub(crate) error: Option<AgentError>,
+    /// How often its agent was started.
+    pub(crate) runs: u64,
+    /// The turn that ran when this was written.
+    pub(crate) turn: Option<TurnId>,
+    /// Whether a turn ran, an input waited or a person was waited for.
+    pub(crate) unfinished: bool,
+    /// Notes hold all messages as they were at this event …
+    pub(crate) folded: u64,
+    /// … and there are so many.
+    pub(crate) messages: u64,
+    pub(crate) plan: Plan,
+    pub(crate) commands: Vec<Command>,
+}
+
+/// An input, and under which key it came.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeptInput {
+    pub(crate) input: Input,
+    pub(crate) key: Option<IdempotencyKey>,
+    /// Of what came with the key.
+    pub(crate) digest: String,
+}
+
+/// A wait, and what the agent's adapter calls it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeptWait {
+    pub(crate) wait: Wait,
+    pub(crate) key: String,
+}
+
+/// A note that says `value`.
+pub(crate) fn note(kind: &'static str, key: impl Into<String>, value: &impl Serialize) -> Note {
+    // What is kept always can be serialised.
+    Note::says(kind, key, serde_json::to_vec(value).unwrap_or_default())
+}
+
+/// The key of the message with this number; keys sort as numbers do.
+pub(crate) fn message_key(ordinal: u64) -> String {
+    format!("{ordinal:012}")
+}

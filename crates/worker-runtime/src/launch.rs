@@ -1,0 +1,151 @@
+//! Starting the agent of a session.
+
+use std::{
+    fs,
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use agents::{
+    Definition, Installer, Purpose, Want,
+    adapter::{self, Adapted, Options, Transport},
+    install::{Ask, ReadyError},
+};
+use process::Spec;
+use protocol::{
+    AgentName, SessionId,
+    sessions::{AgentError, Create},
+};
+
+use crate::{Config, Settings, link::Link};
+
+/// All that is needed to start agents.
+pub(crate) struct Launcher {
+    pub(crate) config: Config,
+    pub(crate) installer: Installer,
+    pub(crate) settings: Arc<dyn Settings>,
+}
+
+/// What is to be started.
+pub(crate) struct Start {
+    pub(crate) create: Create,
+    pub(crate) directory: PathBuf,
+    pub(crate) private: PathBuf,
+    pub(crate) run: String,
+    pub(crate) resume: Option<String>,
+}
+
+impl Launcher {
+    /// The directory of a session's own.
+    pub(crate) fn private(&self, session: &SessionId) -> PathBuf {
+        self.config.directory.join("private").join(session.as_str())
+    }
+
+    /// The agent of that name.
+    pub(crate) async fn agent(&self, name: &AgentName) -> Option<Arc<Definition>> {
+        self.installer.agent(name).await
+    }
+
+    /// Installs the agent if it is missing, and starts it.
+    pub(crate) async fn start(&self, start: Start) -> Result<Link, AgentError> {
+        let create = &start.create;
+        let missing = || AgentError::StartFailed { message: format!("there is no agent `{}`", create.agent) };
+        let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
+        let configured = self.settings.of(start.directory.clone()).await;
+        let mut mcp = configured.mcp;
+        mcp.extend(create.mcp.clone());
+        let adapted = adapter::adapt(
+            agent.protocol,
+            &Options {
+                run: start.run.clone(),
+                directory: start.directory.clone(),
+                private: start.private.clone(),
+                agent_mode: create.agent_mode.clone(),
+                permission_mode: create.permission_mode,
+                model: create.model.clone(),
+                variant: create.variant.clone(),
+                resume: start.resume.clone(),
+                mcp,
+                skills: configured.skills,
+            },
+        )?;
+        let Adapted { adapter, transport, args, env, files } = adapted;
+        let mut spec = self.spec(&agent, &start).await?.args(args);
+        // Whoever made the session knows better than the catalog, and better than the adapter.
+        let own = create.env.iter().map(|(name, value)| (name.clone(), value.into()));
+        let token = create.token.as_ref().zip(agent.credentials.variables.first());
+        let token = token.map(|(token, variable)| (variable.clone(), token.into()));
+        spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
+        write_files(&start.private, &files).map_err(|error| failed("write what it is to read", &error))?;
+        match transport {
+            Transport::Lines => {
+                let process =
+                    process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
+                Ok(Link::lines(adapter, process))
+            }
+            Transport::Server => Err(AgentError::Unsupported {
+                feature: "sessions".into(),
+                message: "its server cannot be driven yet".into(),
+            }),
+        }
+    }
+
+    /// The agent as the catalog starts it, after installing what it lacks.
+    async fn spec(&self, agent: &Definition, start: &Start) -> Result<Spec, AgentError> {
+        if let Some(version) = &start.create.agent_version {
+            let want =
+                Want::parse(Some(version)).map_err(|error| failed("understand `agentVersion`", &error))?;
+            let ask = Ask { want, ..Ask::default() };
+            let install =
+                self.installer.install(agent, &ask).await.map_err(|error| not_installed(&*error))?;
+            install.finish().await.map_err(|error| not_installed(&*error))?;
+        }
+        let purpose = if agent.native.is_some() { Purpose::Native } else { Purpose::Acp };
+        let launch = self.installer.ready(agent, purpose).await.map_err(|error| match error {
+            ReadyError::Install(error) => not_installed(&*error),
+            ReadyError::Launch(error) => AgentError::StartFailed { message: error.to_string() },
+        })?;
+        let mut spec =
+            Spec::new(launch.program).args(launch.args).cwd(&start.directory).grace(self.config.grace);
+        spec.env_remove = self.config.env_remove.clone();
+        spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Ok(spec)
+    }
+}
+
+fn failed(doing: &str, error: &dyn std::error::Error) -> AgentError {
+    AgentError::StartFailed { message: format!("could not {doing}: {}", chain(error)) }
+}
+
+fn not_installed(error: &dyn std::error::Error) -> AgentError {
+    AgentError::InstallFailed { message: chain(error) }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// Writes files that nobody else may read; they may hold keys.
+fn write_files(private: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
+    let mut directory = fs::DirBuilder::new();
+    directory.recursive(true).mode(0o700);
+    directory.create(private)?;
+    for (path, content) in files {
+        let path = private.join(path);
+        if let Some(parent) = path.parent() {
+            directory.create(parent)?;
+        }
+        let mut file =
+            fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+        file.write_all(content)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,457 @@
+//! All sessions: the door that everybody else holds.
+
+use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
+
+use agents::{Installer, Secret};
+use bytes::BytesMut;
+use journal::{
+    Item, Retention, Seq, Start,
+    durable::{self, Durable, Store},
+};
+use parking_lot::{Mutex, RwLock};
+use protocol::{
+    Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
+    sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
+    wait::Wait,
+};
+use tokio::sync::{OnceCell, mpsc, oneshot};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::error;
+
+use crate::{
+    Config, Error, Settings, frame,
+    kept::{Kept, SESSION, note},
+    launch::Launcher,
+    log,
+    shared::{Doing, Shared, View, describe},
+    worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
+};
+
+/// How many requests may wait for a worker; a worker answers in the time of a commit.
+const ASKS_MAX: usize = 256;
+
+/// The largest page of events, …
+pub(crate) const PAGE_EVENTS_MAX: usize = 1000;
+/// … and of messages.
+const PAGE_MESSAGES_MAX: u32 = 200;
+
+/// How large a page of events gets before it ends early.
+const PAGE_BYTES_MAX: usize = 4 << 20;
+
+/// The file of journals, below the directory of the sessions.
+const FILE: &str = "sessions.db";
+
+/// All sessions. Cheap to clone; clones are the same sessions.
+#[derive(Clone)]
+pub struct Sessions {
+    inner: Arc<Inner>,
+}
+
+/// What follows a session.
+pub type Readers = durable::Reader;
+
+struct Inner {
+    launcher: Arc<Launcher>,
+    /// Opened when it is first needed: most daemons start without sessions.
+    open: OnceCell<Open>,
+    workers: TaskTracker,
+    stop: CancellationToken,
+}
+
+struct Open {
+    store: Store,
+    sessions: RwLock<HashMap<SessionId, Arc<Entry>>>,
+}
+
+struct Entry {
+    id: SessionId,
+    /// How it was created, without the token.
+    create: Create,
+    /// Filled once it is written down that there is such a session.
+    shared: OnceCell<Arc<Shared>>,
+    /// The way to its worker, if it has one.
+    door: Mutex<Option<mpsc::Sender<Msg>>>,
+}
+
+impl Sessions {
+    /// The sessions that are kept where `config` says.
+    pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
+        let launcher = Arc::new(Launcher { config, installer, settings });
+        let (open, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
+        Self { inner: Arc::new(Inner { launcher, open, workers, stop }) }
+    }
+
+    /// Goes on with what was interrupted when the daemon was last ended, if there are sessions at all.
+    pub async fn recover(&self) {
+        if !self.inner.launcher.config.directory.join(FILE).exists() {
+            return;
+        }
+        let open = match self.open().await {
+            Ok(open) => open,
+            Err(error) => return error!(%error, "the sessions cannot be opened"),
+        };
+        for noted in open.store.notes(SESSION).await.unwrap_or_default() {
+            let unfinished = serde_json::from_slice::<Kept>(&noted.value).is_ok_and(|kept| kept.unfinished);
+            let Some(entry) = noted.journal.parse().ok().and_then(|id| open.get(&id)) else { continue };
+            if let Some(shared) = entry.shared.get().filter(|_| unfinished)
+                && let Err(error) = self.door(&entry, shared)
+            {
+                error!(session = %entry.id, %error, "a session cannot be restored");
+            }
+        }
+    }
+
+    /// Creates a session, or finds it, and has its agent running.
+    pub async fn create(&self, id: &SessionId, create: Create) -> Result<Created, Error> {
+        let open = self.open().await?;
+        let token = create.token.clone();
+        let wanted = Create { token: None, validate_token: false, ..create };
+        let entry = match open.get(id) {
+            Some(entry) => entry,
+            None => {
+                self.check(open, &wanted).await?;
+                // Somebody may have been faster; then this is that session.
+                let new = || Arc::new(Entry::new(id.clone(), wanted.clone()));
+                open.sessions.write().entry(id.clone()).or_insert_with(new).clone()
+            }
+        };
+        if entry.create != wanted {
+            return Err(Error::Conflict(id.clone()));
+        }
+        let shared = match entry.shared.get_or_try_init(|| self.write_down(open, id, &wanted)).await {
+            Ok(shared) => shared,
+            Err(error) => {
+                open.forget(&entry);
+                return Err(error);
+            }
+        };
+        if let Some(token) = token {
+            *shared.token.lock() = Some(Secret::new(&token));
+        }
+        self.ask(&entry, Msg::Wake).await
+    }
+
+    /// Whether there can be such a session.
+    async fn check(&self, open: &Open, create: &Create) -> Result<(), Error> {
+        let count = open.sessions.read().len();
+        if count >= self.inner.launcher.config.sessions_max {
+            return Err(Error::TooMany(count));
+        }
+        if self.inner.launcher.agent(&create.agent).await.is_none() {
+            return Err(Error::UnknownAgent(create.agent.clone()));
+        }
+        self.directory(create)?;
+        let impossible = |name: &String, value: &String| {
+            name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+        };
+        match create.env.iter().find(|(name, value)| impossible(name, value)) {
+            Some((name, _)) => Err(Error::Variable(name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    async fn write_down(&self, open: &Open, id: &SessionId, create: &Create) -> Result<Arc<Shared>, Error> {
+        let kept = first(create.clone(), self.directory(create)?);
+        let journal = open.store.journal(id.as_str(), Retention::UNLIMITED).await?;
+        journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
+        Ok(shared(id.clone(), journal, &kept))
+    }
+
+    fn directory(&self, create: &Create) -> Result<PathBuf, Error> {
+        let Some(directory) = &create.directory else {
+            return Ok(self.inner.launcher.config.current_dir.clone());
+        };
+        let path = PathBuf::from(directory);
+        match path.is_absolute() && path.is_dir() {
+            true => Ok(path),
+            false => Err(Error::Directory(directory.clone())),
+        }
+    }
+
+    /// All sessions, the one that was used last first.
+    pub async fn list(&self) -> Result<Vec<Session>, Error> {
+        let open = self.open().await?;
+        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        let there = entries.iter().filter_map(|entry| entry.shared.get());
+        let mut sessions: Vec<_> = there.map(|shared| shared.view.read().session.clone()).collect();
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+        Ok(sessions)
+    }
+
+    /// One session as it is now.
+    pub async fn get(&self, id: &SessionId) -> Result<Session, Error> {
+        Ok(self.shared(id).await?.view.read().session.clone())
+    }
+
+    /// Writes down a message for the agent.
+    pub async fn send(&self, id: &SessionId, send: Send, key: Option<IdempotencyKey>) -> Result<Sent, Error> {
+        self.ask_of(id, |reply| Msg::Send(send, key, reply)).await
+    }
+
+    /// What waits for its turn.
+    pub async fn inputs(&self, id: &SessionId) -> Result<Vec<Input>, Error> {
+        self.ask_of(id, Msg::Inputs).await
+    }
+
+    /// Changes what an input says, while it waits.
+    pub async fn edit(&self, id: &SessionId, input: InputId, edit: Edit) -> Result<(), Error> {
+        let author = author(edit.author)?;
+        self.ask_of(id, |reply| Msg::Edit(input, edit.message, author, reply)).await
+    }
+
+    /// Takes an input back, while it waits.
+    pub async fn withdraw(&self, id: &SessionId, input: InputId) -> Result<(), Error> {
+        self.ask_of(id, |reply| Msg::Withdraw(input, reply)).await
+    }
+
+    /// Tells the agent to end its turn; nothing if none runs.
+    pub async fn cancel(&self, id: &SessionId) -> Result<(), Error> {
+        self.ask_of(id, Msg::Cancel).await
+    }
+
+    /// Answers a question.
+    pub async fn answer(&self, id: &SessionId, wait: WaitId, reply: QuestionReply) -> Result<(), Error> {
+        let author = author(reply.author)?;
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Answers(reply.answers), author, done)).await
+    }
+
+    /// Declines to answer a question.
+    pub async fn reject(&self, id: &SessionId, wait: WaitId, by: Option<Author>) -> Result<(), Error> {
+        let author = author(by)?;
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Reject, author, done)).await
+    }
+
+    /// Answers a permission.
+    pub async fn permit(&self, id: &SessionId, wait: WaitId, reply: PermissionReply) -> Result<(), Error> {
+        let author = author(reply.author)?;
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Permission(reply.reply), author, done)).await
+    }
+
+    /// Every wait that is open, the oldest first.
+    pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
+        let open = self.open().await?;
+        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        let there = entries.iter().filter_map(|entry| entry.shared.get());
+        let mut waits: Vec<_> = there.flat_map(|shared| shared.view.read().waits.clone()).collect();
+        waits.sort_by_key(|wait| (wait.opened_at, wait.id));
+        Ok(waits)
+    }
+
+    /// What all events so far come to.
+    pub async fn snapshot(&self, id: &SessionId) -> Result<Snapshot, Error> {
+        self.ask_of(id, Msg::Snapshot).await
+    }
+
+    /// A page of the transcript after `after`, where to go on, and the newest event that is in it.
+    pub async fn messages(
+        &self,
+        id: &SessionId,
+        after: String,
+        most: Option<u32>,
+    ) -> Result<(Vec<Message>, Option<String>, u64), Error> {
+        let seq = self.ask_of(id, Msg::Fold).await?;
+        let shared = self.shared(id).await?;
+        let most = most.unwrap_or(PAGE_MESSAGES_MAX).clamp(1, PAGE_MESSAGES_MAX);
+        let (messages, next) = log::page(&shared.journal, after, most).await?;
+        Ok((messages, next, seq))
+    }
+
+    /// The events after `offset`, as a JSON array, and whether there are more.
+    pub async fn page(
+        &self,
+        id: &SessionId,
+        offset: u64,
+        limit: Option<usize>,
+        include_raw: bool,
+    ) -> Result<(BytesMut, bool), Error> {
+        let journal = self.shared(id).await?.journal.clone();
+        let limit = limit.unwrap_or(PAGE_EVENTS_MAX).clamp(1, PAGE_EVENTS_MAX);
+        page(&journal, offset, limit, include_raw).await.map_err(|error| match error {
+            PageError::Storage(error) => error.into(),
+            PageError::Cursor => Error::Damaged(id.clone()),
+        })
+    }
+
+    /// Follows a session: all events after `offset`.
+    pub async fn reader(&self, id: &SessionId, offset: u64) -> Result<Readers, Error> {
+        let reader = self.shared(id).await?.journal.reader(Start::Resume(Seq::new(offset)));
+        reader.map_err(|_| Error::Damaged(id.clone()))
+    }
+
+    /// Ends a session and its agent, and forgets it.
+    pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
+        let open = self.open().await?;
+        let Some(entry) = open.get(id) else { return Ok(()) };
+        match self.ask(&entry, |reply| Msg::Stop(Stop::Delete, reply)).await {
+            // What cannot be read can be deleted all the same.
+            Ok(()) | Err(Error::Damaged(_)) => {}
+            Err(error) => return Err(error),
+        }
+        open.store.delete(id.as_str()).await?;
+        let private = self.inner.launcher.private(id);
+        // What is left of it is of no use to anybody, and is overwritten by a session of the same name.
+        let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(private)).await;
+        open.forget(&entry);
+        Ok(())
+    }
+
+    /// Ends all agents; the sessions stay.
+    pub async fn shutdown(&self) {
+        self.inner.stop.cancel();
+        let Some(open) = self.inner.open.get() else { return };
+        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        let mut stops = tokio::task::JoinSet::new();
+        for entry in entries {
+            let Some(worker) = entry.door.lock().clone() else { continue };
+            stops.spawn(async move {
+                let (reply, done) = oneshot::channel();
+                if worker.send(Msg::Stop(Stop::Shutdown, reply)).await.is_ok() {
+                    let _ = done.await;
+                }
+            });
+        }
+        stops.join_all().await;
+        self.inner.workers.close();
+        self.inner.workers.wait().await;
+    }
+
+    async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
+        let entry = self.open().await?.get(id).ok_or_else(|| Error::NotFound(id.clone()))?;
+        self.ask(&entry, msg).await
+    }
+
+    async fn ask<T>(&self, entry: &Arc<Entry>, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
+        let shared = entry.shared.get().ok_or_else(|| Error::NotFound(entry.id.clone()))?;
+        let worker = self.door(entry, shared)?;
+        let ending = || Error::Ending(entry.id.clone());
+        let (reply, answer) = oneshot::channel();
+        worker.send(msg(reply)).await.map_err(|_| ending())?;
+        answer.await.map_err(|_| ending())?
+    }
+
+    /// The way to a session's worker, which is started if it is not there.
+    fn door(&self, entry: &Entry, shared: &Arc<Shared>) -> Result<mpsc::Sender<Msg>, Error> {
+        if self.inner.stop.is_cancelled() {
+            return Err(Error::Ending(entry.id.clone()));
+        }
+        let mut door = entry.door.lock();
+        if let Some(worker) = door.as_ref().filter(|worker| !worker.is_closed()) {
+            return Ok(worker.clone());
+        }
+        let (tx, rx) = mpsc::channel(ASKS_MAX);
+        let (shared, launcher) = (shared.clone(), self.inner.launcher.clone());
+        let agent = entry.create.agent.clone();
+        self.inner.workers.spawn(async move {
+            let agent = launcher.agent(&agent).await;
+            match Worker::open(shared, launcher, agent, rx).await {
+                Ok(worker) => worker.run().await,
+                // The next one who asks makes it try again.
+                Err((error, rx)) => refuse_all(rx, &error),
+            }
+        });
+        *door = Some(tx.clone());
+        Ok(tx)
+    }
+
+    async fn shared(&self, id: &SessionId) -> Result<Arc<Shared>, Error> {
+        let entry = self.open().await?.get(id);
+        entry.and_then(|entry| entry.shared.get().cloned()).ok_or_else(|| Error::NotFound(id.clone()))
+    }
+
+    async fn open(&self) -> Result<&Open, Error> {
+        self.inner.open.get_or_try_init(|| open(self.inner.launcher.config.directory.clone())).await
+    }
+}
+
+impl Open {
+    fn get(&self, id: &SessionId) -> Option<Arc<Entry>> {
+        self.sessions.read().get(id).cloned()
+    }
+
+    fn forget(&self, entry: &Arc<Entry>) {
+        let mut sessions = self.sessions.write();
+        if sessions.get(&entry.id).is_some_and(|known| Arc::ptr_eq(known, entry)) {
+            sessions.remove(&entry.id);
+        }
+    }
+}
+
+impl Entry {
+    fn new(id: SessionId, create: Create) -> Self {
+        Self { id, create, shared: OnceCell::new(), door: Mutex::default() }
+    }
+}
+
+fn refuse_all(mut rx: mpsc::Receiver<Msg>, error: &Error) {
+    rx.close();
+    while let Ok(msg) = rx.try_recv() {
+        msg.refuse(error.clone());
+    }
+}
+
+async fn open(directory: PathBuf) -> Result<Open, Error> {
+    let opened = tokio::task::spawn_blocking(move || {
+        // A file that cannot be made is told of by the store, with its name.
+        let _ = fs::create_dir_all(&directory);
+        Store::open(directory.join(FILE))
+    });
+    let store = opened.await.map_err(|_| durable::Error::Died)??;
+    let mut sessions = HashMap::new();
+    for noted in store.notes(SESSION).await? {
+        let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
+        match serde_json::from_slice::<Kept>(&noted.value) {
+            Ok(kept) => {
+                let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
+                let shared = OnceCell::new_with(Some(shared(id.clone(), journal, &kept)));
+                let entry = Entry { shared, ..Entry::new(id.clone(), kept.create) };
+                sessions.insert(id, Arc::new(entry));
+            }
+            Err(error) => error!(session = %id, %error, "what was kept of a session cannot be understood"),
+        }
+    }
+    Ok(Open { store, sessions: RwLock::new(sessions) })
+}
+
+fn shared(id: SessionId, journal: Durable, kept: &Kept) -> Arc<Shared> {
+    let newest = journal.bounds().newest.get();
+    let session = describe(&id, kept, None, Doing::default(), 0, newest);
+    let view = RwLock::new(View { session, waits: Vec::new() });
+    Arc::new(Shared { id, journal, token: Mutex::default(), view })
+}
+
+fn author(given: Option<Author>) -> Result<Author, Error> {
+    given.map_or_else(nobody, Ok)
+}
+
+enum PageError {
+    Storage(durable::Error),
+    Cursor,
+}
+
+async fn page(
+    journal: &Durable,
+    offset: u64,
+    limit: usize,
+    include_raw: bool,
+) -> Result<(BytesMut, bool), PageError> {
+    let newest = journal.bounds().newest;
+    let (mut json, mut count, mut at) = (BytesMut::from(&b"["[..]), 0, Seq::new(offset));
+    if at < newest {
+        let mut reader = journal.reader(Start::Resume(at)).map_err(|_| PageError::Cursor)?;
+        'pages: while at < newest {
+            let Some(Item::Frames(chunk)) = reader.next().await.map_err(PageError::Storage)? else { break };
+            for (seq, bytes) in chunk.frames() {
+                if count == limit || json.len() > PAGE_BYTES_MAX {
+                    break 'pages;
+                }
+                if count > 0 {
+                    json.extend_from_slice(b",");
+                }
+                frame::render(seq.get(), &bytes, include_raw, &mut json);
+                (count, at) = (count + 1, seq);
+            }
+        }
+    }
+    json.extend_from_slice(b"]");
+    Ok((json, at < newest))
+}

@@ -1,0 +1,190 @@
+//! What waits for a person.
+
+use std::{collections::VecDeque, time::Duration};
+
+use agents::adapter::{Asking, PermissionAsk, QuestionAsk};
+use jiff::Timestamp;
+use journal::durable::{Durable, Note};
+use protocol::{
+    Author, Event, SessionId, TurnId, WaitId,
+    event::{PermissionResolved, QuestionResolved},
+    wait::{
+        Ask, Outcome, Permission, PermissionOutcome, Question, QuestionOutcome, Settled, Wait, WaitDefault,
+    },
+};
+
+use crate::{
+    Error,
+    kept::{KeptWait, WAIT, note},
+};
+
+/// How many waits are remembered after they were settled, so that who comes late is told who was faster.
+const SETTLED_MAX: usize = 1024;
+
+/// How many waits may be open in one session; an agent that asks more is not asking anybody.
+const OPEN_MAX: usize = 256;
+
+/// The waits of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// All that are remembered, the oldest first.
+    all: VecDeque<KeptWait>,
+    changes: Vec<Note>,
+}
+
+impl Waits {
+    /// As the notes have it.
+    pub(crate) async fn open(journal: &Durable) -> Result<Self, Error> {
+        let notes = journal.notes(WAIT, String::new(), (OPEN_MAX + SETTLED_MAX) as u32).await?;
+        let all = notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
+        Ok(Self { all, changes: Vec::new() })
+    }
+
+    /// The agent asks: what to tell, or nothing if it asks too much.
+    pub(crate) fn ask(
+        &mut self,
+        session: &SessionId,
+        turn: Option<TurnId>,
+        key: String,
+        asking: Asking,
+        patience: Option<Duration>,
+    ) -> Option<Event> {
+        if self.unsettled().count() >= OPEN_MAX {
+            return None;
+        }
+        let (id, now) = (WaitId::mint(), Timestamp::now());
+        let ask = match asking {
+            Asking::Permission(ask) => Ask::Permission(permission(id, turn, ask)),
+            Asking::Question(ask) => Ask::Question(question(id, turn, ask)),
+        };
+        let event = match &ask {
+            Ask::Permission(permission) => Event::PermissionAsked(permission.clone()),
+            Ask::Question(question) => Event::QuestionAsked(question.clone()),
+        };
+        let wait = Wait {
+            id,
+            session_id: session.clone(),
+            turn_id: turn,
+            ask,
+            opened_at: now,
+            expires_at: patience.and_then(|patience| now.checked_add(patience).ok()),
+            default: WaitDefault::Reject,
+            settled: None,
+        };
+        let kept = KeptWait { wait, key };
+        self.changes.push(note(WAIT, id.to_string(), &kept));
+        self.all.push_back(kept);
+        if self.all.len() > OPEN_MAX + SETTLED_MAX
+            && let Some(at) = self.all.iter().position(|kept| kept.wait.settled.is_some())
+            && let Some(old) = self.all.remove(at)
+        {
+            self.changes.push(Note::gone(WAIT, old.wait.id.to_string()));
+        }
+        Some(event)
+    }
+
+    /// The wait of this name.
+    pub(crate) fn get(&self, id: WaitId) -> Result<&Wait, Error> {
+        let kept = self.all.iter().find(|kept| kept.wait.id == id).ok_or(Error::WaitNotFound(id))?;
+        match &kept.wait.settled {
+            None => Ok(&kept.wait),
+            Some(settled) => Err(Error::Settled { wait: id, settled: Box::new(settled.clone()) }),
+        }
+    }
+
+    /// Settles a wait that is open: what to tell, and what the adapter calls it.
+    pub(crate) fn settle(
+        &mut self,
+        id: WaitId,
+        outcome: Outcome,
+        author: Option<Author>,
+    ) -> Option<(Event, String)> {
+        let kept = self.all.iter_mut().find(|kept| kept.wait.id == id && kept.wait.settled.is_none())?;
+        kept.wait.settled =
+            Some(Settled { outcome: outcome.clone(), author: author.clone(), at: Timestamp::now() });
+        self.changes.push(note(WAIT, id.to_string(), kept));
+        let event = match outcome {
+            Outcome::Permission(outcome) => {
+                Event::PermissionResolved(PermissionResolved { id, outcome, author })
+            }
+            Outcome::Question(outcome) => Event::QuestionResolved(QuestionResolved { id, outcome, author }),
+        };
+        Some((event, kept.key.clone()))
+    }
+
+    /// The agent no longer asks this.
+    pub(crate) fn withdraw(&mut self, key: &str) -> Option<Event> {
+        let wait = self.all.iter().find(|kept| kept.key == key && kept.wait.settled.is_none())?;
+        let (id, outcome) = (wait.wait.id, withdrawn(&wait.wait.ask));
+        self.settle(id, outcome, None).map(|(event, _)| event)
+    }
+
+    /// The agent asks nothing any more.
+    pub(crate) fn withdraw_all(&mut self) -> Vec<Event> {
+        let open: Vec<_> = self.unsettled().map(|wait| (wait.id, withdrawn(&wait.ask))).collect();
+        open.into_iter().filter_map(|(id, outcome)| Some(self.settle(id, outcome, None)?.0)).collect()
+    }
+
+    /// Those that nobody answered in time, with how they are settled now.
+    pub(crate) fn overdue(&self, now: Timestamp) -> Vec<(WaitId, Outcome)> {
+        let late = self.unsettled().filter(|wait| wait.expires_at.is_some_and(|at| at <= now));
+        late.map(|wait| (wait.id, expired(&wait.ask))).collect()
+    }
+
+    /// When the next one is overdue.
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.unsettled().filter_map(|wait| wait.expires_at).min()
+    }
+
+    /// Those that are open, the oldest first.
+    pub(crate) fn unsettled(&self) -> impl Iterator<Item = &Wait> {
+        self.all.iter().map(|kept| &kept.wait).filter(|wait| wait.settled.is_none())
+    }
+
+    /// What is to be written.
+    pub(crate) fn changes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.changes)
+    }
+}
+
+/// Whether these answers fit the question.
+pub(crate) fn check(question: &Question, answers: &[Vec<String>]) -> Result<(), Error> {
+    let (asked, answered) = (question.questions.len(), answers.len());
+    if asked != answered {
+        return Err(Error::InvalidAnswer(format!("there are {asked} questions and {answered} answers")));
+    }
+    for (item, chosen) in question.questions.iter().zip(answers) {
+        if chosen.len() > 1 && !item.multiple {
+            return Err(Error::InvalidAnswer(format!("only one can be chosen for `{}`", item.question)));
+        }
+        let offered = |label: &String| item.options.iter().any(|option| option.label == *label);
+        if let Some(other) = chosen.iter().find(|label| !item.custom && !offered(label)) {
+            return Err(Error::InvalidAnswer(format!("`{other}` is no choice for `{}`", item.question)));
+        }
+    }
+    Ok(())
+}
+
+fn permission(id: WaitId, turn_id: Option<TurnId>, ask: PermissionAsk) -> Permission {
+    let PermissionAsk { call_id, tool, kind, title, reason, input, always } = ask;
+    Permission { id, turn_id, call_id, tool, kind, title, reason, input, always }
+}
+
+fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> Question {
+    let QuestionAsk { call_id, questions, plan } = ask;
+    Question { id, turn_id, call_id, questions, plan }
+}
+
+fn withdrawn(ask: &Ask) -> Outcome {
+    match ask {
+        Ask::Permission(_) => Outcome::Permission(PermissionOutcome::Withdrawn),
+        Ask::Question(_) => Outcome::Question(QuestionOutcome::Withdrawn),
+    }
+}
+
+fn expired(ask: &Ask) -> Outcome {
+    match ask {
+        Ask::Permission(_) => Outcome::Permission(PermissionOutcome::Expired),
+        Ask::Question(_) => Outcome::Question(QuestionOutcome::Expired),
+    }
+}

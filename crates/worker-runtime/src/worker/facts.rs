@@ -1,0 +1,199 @@
+//! What the worker makes of what it learns of the agent.
+
+use agents::adapter::{Fact, Order, PermissionAsk, Reply as Reaction};
+use protocol::{
+    Event, TurnId,
+    event::{EndReason, InputState, Status, TurnStarted, Usage},
+    sessions::{AgentError, Created},
+    wait::PermissionAnswer,
+};
+use tokio::time::Instant;
+use tracing::warn;
+
+use super::{Agent, Turn, Worker};
+
+impl Worker {
+    pub(super) fn on_fact(&mut self, fact: Fact, raw: Option<&[u8]>) {
+        match fact {
+            Fact::Ready => self.ready(),
+            Fact::Started { agent_session_id, mut started } => {
+                started.resumed |=
+                    agent_session_id.is_some() && agent_session_id == self.kept.agent_session_id;
+                self.kept.agent_session_id = agent_session_id.or(self.kept.agent_session_id.take());
+                self.dirty = true;
+                self.note(Event::Started(started), false, raw);
+            }
+            Fact::Event(event) => self.happened(event, raw),
+            Fact::TurnStarted => {
+                if self.turn.is_none() {
+                    self.begin_turn(TurnId::mint(), None);
+                }
+            }
+            Fact::Consumed(input) => self.advance(input, InputState::Consumed, None),
+            Fact::Refused { input, reason } => self.advance(input, InputState::Refused, Some(&reason)),
+            Fact::Asked { key, asking } => self.asked(key, asking, raw),
+            Fact::Withdrawn { key } => {
+                if let Some(event) = self.waits.withdraw(&key) {
+                    self.note(event, false, raw);
+                }
+            }
+            Fact::TurnEnded { reason, usage, error } => self.turn_ended(reason, usage, error, raw),
+            Fact::Failed(error) => self.fail(&error),
+            Fact::Leaving => {
+                if let Agent::Running { link, .. } = &mut self.agent {
+                    link.leaving = true;
+                }
+            }
+        }
+    }
+
+    fn ready(&mut self) {
+        if let Agent::Running { link, .. } = &mut self.agent {
+            link.ready = true;
+        }
+        self.idle_since = Instant::now();
+        self.tell_wakers(None);
+        self.emit_status(None);
+    }
+
+    fn happened(&mut self, event: Event, raw: Option<&[u8]>) {
+        match &event {
+            Event::Error(error) => {
+                self.kept.error = Some(error.clone());
+                self.dirty = true;
+            }
+            Event::Plan(plan) => {
+                self.kept.plan = plan.clone();
+                self.dirty = true;
+            }
+            Event::CommandsUpdated(updated) => {
+                self.kept.commands = updated.commands.clone();
+                self.dirty = true;
+            }
+            Event::Status(status) => {
+                // The adapter knows what the agent says of itself; where the session is we know better.
+                let detail = status.detail.clone();
+                return self.note(Event::Status(Status { state: self.state(), detail }), false, raw);
+            }
+            _ => {}
+        }
+        self.note(event, false, raw);
+    }
+
+    fn asked(&mut self, key: String, asking: agents::adapter::Asking, raw: Option<&[u8]>) {
+        let turn = self.turn.as_ref().map(|turn| turn.id);
+        let patience = self.launcher.config.patience;
+        let permission = matches!(asking, agents::adapter::Asking::Permission(PermissionAsk { .. }));
+        match self.waits.ask(&self.shared.id, turn, key.clone(), asking, patience) {
+            Some(event) => self.note(event, false, raw),
+            None => {
+                warn!(session = %self.shared.id, "the agent asks too much; it is told no");
+                let reply = match permission {
+                    true => Reaction::Permission(PermissionAnswer::Reject),
+                    false => Reaction::Dismissed,
+                };
+                self.tell(Order::Answer { key, reply });
+            }
+        }
+    }
+
+    fn turn_ended(
+        &mut self,
+        reason: EndReason,
+        usage: Option<Usage>,
+        error: Option<AgentError>,
+        raw: Option<&[u8]>,
+    ) {
+        if let Some(usage) = &usage {
+            add(&mut self.kept.usage, usage);
+        }
+        self.kept.error = error.clone();
+        let asked_for = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
+        if let Some(error) = error.filter(|_| !asked_for) {
+            self.note(Event::Error(error), false, raw);
+        }
+        let reason = if asked_for && reason == EndReason::Failed { EndReason::Interrupted } else { reason };
+        self.end_turn(reason, usage, false);
+        self.emit_status(None);
+    }
+
+    /// The agent cannot be used: whoever waits for it is told, and what waits is refused.
+    pub(super) fn fail(&mut self, error: &AgentError) {
+        // Its process, if there is one, is ended with the link.
+        self.agent = Agent::Absent;
+        self.says.clear();
+        self.kept.error = Some(error.clone());
+        self.emit(Event::Error(error.clone()), true);
+        let reason = reason(error);
+        for id in self.inputs.queued().map(|input| input.id).collect::<Vec<_>>() {
+            self.advance(id, InputState::Refused, Some(&reason));
+        }
+        self.tell_wakers(Some(error));
+        if self.turn.is_some() {
+            self.end_turn(EndReason::Failed, None, true);
+        }
+        self.emit_status(None);
+    }
+
+    /// The agent's process has died: the turn is over, and the next message starts it again.
+    pub(super) fn died(&mut self, error: AgentError) {
+        self.kept.error = Some(error.clone());
+        self.dirty = true;
+        self.emit(Event::Error(error), true);
+        let interrupted = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
+        let reason = if interrupted { EndReason::Interrupted } else { EndReason::Failed };
+        self.end_turn(reason, None, true);
+        self.emit_status(None);
+    }
+
+    /// The agent's process has ended as it said it would.
+    pub(super) fn left(&mut self) {
+        self.end_turn(EndReason::Interrupted, None, true);
+        self.emit_status(None);
+    }
+
+    pub(super) fn begin_turn(&mut self, id: TurnId, input: Option<protocol::InputId>) {
+        self.turn = Some(Turn { id, interrupted: None });
+        self.kept.error = None;
+        self.dirty = true;
+        self.emit(Event::TurnStarted(TurnStarted { turn_id: id, input_id: input }), input.is_none());
+        self.emit_status(None);
+    }
+
+    pub(super) fn emit_status(&mut self, detail: Option<String>) {
+        let state = self.state();
+        self.emit(Event::Status(Status { state, detail }), true);
+    }
+
+    pub(super) fn tell_wakers(&mut self, error: Option<&AgentError>) {
+        let created = Created {
+            healthy: error.is_none(),
+            error: error.cloned(),
+            agent_session_id: self.kept.agent_session_id.clone(),
+        };
+        for waker in std::mem::take(&mut self.wakers) {
+            self.answer(waker, Ok(created.clone()));
+        }
+    }
+}
+
+/// What an error says, in a line.
+fn reason(error: &AgentError) -> String {
+    let json = serde_json::to_value(error).unwrap_or_default();
+    let inner = json.as_object().and_then(|kinds| kinds.values().next());
+    let message = inner.and_then(|inner| inner["message"].as_str());
+    message.map_or_else(|| json.to_string(), str::to_owned)
+}
+
+fn add(all: &mut Usage, one: &Usage) {
+    all.input_tokens += one.input_tokens;
+    all.output_tokens += one.output_tokens;
+    all.cached_tokens += one.cached_tokens;
+    all.reasoning_tokens += one.reasoning_tokens;
+    all.cost_usd = match (all.cost_usd, one.cost_usd) {
+        (None, None) => None,
+        (all, one) => Some(all.unwrap_or_default() + one.unwrap_or_default()),
+    };
+    all.context_tokens = one.context_tokens.or(all.context_tokens);
+    all.context_window = one.context_window.or(all.context_window);
+}

@@ -1,0 +1,232 @@
+//! What the worker is asked to do.
+
+use agents::adapter::{Order, Prompt, Reply as Reaction};
+use jiff::Timestamp;
+use protocol::{
+    Author, Event, IdempotencyKey, Message, TurnId, WaitId,
+    event::InputState,
+    message::{Content, Part, Role},
+    sessions::{Attachment, Created, Input, Send, Sent, Snapshot, WhenBusy},
+    wait::{Ask, Outcome, PermissionAnswer, PermissionOutcome, QuestionOutcome},
+};
+use tokio::time::Instant;
+
+use super::{Agent, Answer, INTERRUPT, Reply, Worker};
+use crate::{
+    Error,
+    inputs::{receipt, sent},
+    shared::describe,
+    waits,
+};
+
+/// Who sends what says nothing of who sent it.
+const NOBODY: &str = "user";
+
+impl Worker {
+    /// Has the agent running, and tells whether it can be used.
+    pub(super) fn wake(&mut self, reply: Reply<Created>) {
+        self.wakers.push(reply);
+        match &self.agent {
+            Agent::Running { link, .. } if link.ready => self.tell_wakers(None),
+            _ => self.start_agent(),
+        }
+    }
+
+    /// Writes down a message for the agent.
+    pub(super) fn accept(&mut self, send: Send, key: Option<IdempotencyKey>) -> Result<Sent, Error> {
+        if let Some(key) = &key
+            && let Some(sent) = self.inputs.repeated(key, &send)?
+        {
+            return Ok(sent);
+        }
+        let author = match send.author.clone() {
+            Some(author) => author,
+            None => nobody()?,
+        };
+        let waiting = self.inputs.queued().next().map(|input| input.turn_id);
+        let running = self.turn.as_ref().map(|turn| turn.id);
+        if let Some(turn) = running.or(waiting) {
+            match send.when_busy {
+                WhenBusy::Reject => return Err(Error::Busy { session: self.shared.id.clone(), turn }),
+                WhenBusy::Steer if running.is_some() => return self.steer(turn, send, key, author),
+                WhenBusy::Queue | WhenBusy::Steer => {}
+            }
+        }
+        let input = self.inputs.accept(send, key, TurnId::mint(), author)?;
+        self.accepted(&input);
+        Ok(sent(&input))
+    }
+
+    /// Tells the agent something while it works.
+    fn steer(
+        &mut self,
+        turn: TurnId,
+        send: Send,
+        key: Option<IdempotencyKey>,
+        author: Author,
+    ) -> Result<Sent, Error> {
+        if !self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.steering) {
+            return Err(Error::Unsupported {
+                agent: self.kept.create.agent.clone(),
+                feature: "steer",
+                message: "it cannot be told more while it works",
+            });
+        }
+        let input = self.inputs.accept(send, key, turn, author)?;
+        self.accepted(&input);
+        self.deliver(&input);
+        self.tell(Order::Steer(prompt(&input)));
+        Ok(sent(&input))
+    }
+
+    fn accepted(&mut self, input: &Input) {
+        let mut told = receipt(input);
+        told.message = Some(input.message.clone());
+        self.emit(Event::Input(told), true);
+    }
+
+    fn deliver(&mut self, input: &Input) {
+        self.advance(input.id, InputState::Delivered, None);
+        self.emit(Event::Message(said(input)), true);
+    }
+
+    /// Hands the next input to the agent if it has nothing to do; starts the agent if there is one to hand over.
+    pub(super) fn pump(&mut self) {
+        if self.turn.is_some() {
+            return;
+        }
+        let Some(input) = self.inputs.queued().next().cloned() else { return };
+        match &self.agent {
+            Agent::Absent => self.start_agent(),
+            Agent::Running { link, .. } if link.ready && !link.leaving => {
+                self.begin_turn(input.turn_id, Some(input.id));
+                self.deliver(&input);
+                self.tell(Order::Prompt(prompt(&input)));
+            }
+            Agent::Starting(_) | Agent::Running { .. } => {}
+        }
+    }
+
+    /// Ends the turn that runs, if one does.
+    pub(super) fn interrupt(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.interrupted.is_none() {
+            turn.interrupted = Some(Instant::now() + INTERRUPT);
+            self.tell(Order::Interrupt);
+        }
+    }
+
+    /// Settles a wait as a person answers it.
+    pub(super) fn settle(&mut self, id: WaitId, answer: Answer, author: Author) -> Result<(), Error> {
+        let (outcome, reaction) = match (&self.waits.get(id)?.ask, answer) {
+            (Ask::Permission(_), Answer::Permission(answer)) => {
+                (Outcome::Permission(outcome(answer)), Reaction::Permission(answer))
+            }
+            (Ask::Question(question), Answer::Answers(answers)) => {
+                waits::check(question, &answers)?;
+                let outcome = QuestionOutcome::Answered(answers.clone());
+                (Outcome::Question(outcome), Reaction::Answers(answers))
+            }
+            (Ask::Question(_), Answer::Reject) => {
+                (Outcome::Question(QuestionOutcome::Rejected), Reaction::Dismissed)
+            }
+            (Ask::Permission(_) | Ask::Question(_), _) => return Err(Error::WaitNotFound(id)),
+        };
+        self.resolve(id, outcome, Some(author), reaction);
+        Ok(())
+    }
+
+    /// Settles the waits that nobody answered in time.
+    pub(super) fn expire(&mut self) {
+        for (id, outcome) in self.waits.overdue(Timestamp::now()) {
+            let reaction = match outcome {
+                Outcome::Permission(_) => Reaction::Permission(PermissionAnswer::Reject),
+                Outcome::Question(_) => Reaction::Dismissed,
+            };
+            self.resolve(id, outcome, None, reaction);
+        }
+    }
+
+    fn resolve(&mut self, id: WaitId, outcome: Outcome, author: Option<Author>, reply: Reaction) {
+        if let Some((event, key)) = self.waits.settle(id, outcome, author) {
+            self.emit(event, true);
+            self.tell(Order::Answer { key, reply });
+            self.emit_status(None);
+        }
+    }
+
+    /// Asks something of the agent, if it is there.
+    pub(super) fn tell(&mut self, order: Order) {
+        if let Agent::Running { link, .. } = &mut self.agent {
+            let out = link.tell(order);
+            self.take(out, None);
+        }
+    }
+
+    /// What all events so far come to.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let (messages, has_earlier) = self.log.last();
+        let waits: Vec<_> = self.waits.unsettled().cloned().collect();
+        let session = describe(
+            &self.shared.id,
+            &self.kept,
+            self.agent_row.as_ref(),
+            self.doing(),
+            waits.len() as u64,
+            self.newest,
+        );
+        Snapshot {
+            seq: self.newest,
+            session,
+            messages,
+            has_earlier,
+            waits,
+            inputs: self.inputs.queued().cloned().collect(),
+            plan: self.kept.plan.clone(),
+            commands: self.kept.commands.clone(),
+        }
+    }
+}
+
+pub(crate) fn nobody() -> Result<Author, Error> {
+    NOBODY.parse().map_err(|_| Error::InvalidAnswer("nobody has no name".into()))
+}
+
+fn prompt(input: &Input) -> Prompt {
+    Prompt { id: input.id, text: input.message.clone(), attachments: input.attachments.clone() }
+}
+
+/// An input as a message of the transcript.
+fn said(input: &Input) -> Message {
+    let text = Part { id: "0".into(), content: Content::Text { text: input.message.clone() } };
+    let attached = input.attachments.iter().enumerate().map(|(at, attachment)| Part {
+        id: (at + 1).to_string(),
+        content: match attachment.clone() {
+            Attachment::Text { name, text } => {
+                Content::File { name, mime_type: Some("text/plain".into()), uri: None, text: Some(text) }
+            }
+            Attachment::File { path } => {
+                Content::File { name: None, mime_type: None, uri: Some(path), text: None }
+            }
+            Attachment::Image { mime_type, data } => {
+                Content::Image { mime_type, data: Some(data), uri: None }
+            }
+        },
+    });
+    Message {
+        id: input.id.to_string(),
+        role: Role::User,
+        author: Some(input.author.clone()),
+        turn_id: Some(input.turn_id),
+        parent_tool_call_id: None,
+        parts: std::iter::once(text).chain(attached).collect(),
+    }
+}
+
+fn outcome(answer: PermissionAnswer) -> PermissionOutcome {
+    match answer {
+        PermissionAnswer::Once => PermissionOutcome::Once,
+        PermissionAnswer::Always => PermissionOutcome::Always,
+        PermissionAnswer::Reject => PermissionOutcome::Reject,
+    }
+}
