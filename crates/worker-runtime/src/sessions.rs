@@ -154,7 +154,7 @@ impl Sessions {
         let kept = first(create.clone(), self.directory(create)?);
         let journal = open.store.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        Ok(shared(id.clone(), journal, &kept))
+        Ok(shared(id.clone(), journal, &kept, &self.inner.launcher.installer))
     }
 
     fn directory(&self, create: &Create) -> Result<PathBuf, Error> {
@@ -359,7 +359,7 @@ impl Sessions {
     }
 
     async fn open(&self) -> Result<&Open, Error> {
-        self.inner.open.get_or_try_init(|| open(self.inner.launcher.config.directory.clone())).await
+        self.inner.open.get_or_try_init(|| open(&self.inner.launcher)).await
     }
 }
 
@@ -389,7 +389,8 @@ fn refuse_all(mut rx: mpsc::Receiver<Msg>, error: &Error) {
     }
 }
 
-async fn open(directory: PathBuf) -> Result<Open, Error> {
+async fn open(launcher: &Launcher) -> Result<Open, Error> {
+    let directory = launcher.config.directory.clone();
     let opened = tokio::task::spawn_blocking(move || {
         // A file that cannot be made is told of by the store, with its name.
         let _ = fs::create_dir_all(&directory);
@@ -402,7 +403,8 @@ async fn open(directory: PathBuf) -> Result<Open, Error> {
         match serde_json::from_slice::<Kept>(&noted.value) {
             Ok(kept) => {
                 let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
-                let shared = OnceCell::new_with(Some(shared(id.clone(), journal, &kept)));
+                let shared =
+                    OnceCell::new_with(Some(shared(id.clone(), journal, &kept, &launcher.installer)));
                 let entry = Entry { shared, ..Entry::new(id.clone(), kept.create) };
                 sessions.insert(id, Arc::new(entry));
             }
@@ -412,9 +414,10 @@ async fn open(directory: PathBuf) -> Result<Open, Error> {
     Ok(Open { store, sessions: RwLock::new(sessions) })
 }
 
-fn shared(id: SessionId, journal: Durable, kept: &Kept) -> Arc<Shared> {
+fn shared(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -> Arc<Shared> {
     let newest = journal.bounds().newest.get();
-    let session = describe(&id, kept, None, Doing::default(), 0, newest);
+    let agent = installer.catalog().get(&kept.create.agent).cloned();
+    let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
     let view = RwLock::new(View { session, waits: Vec::new() });
     Arc::new(Shared { id, journal, token: Mutex::default(), view })
 }

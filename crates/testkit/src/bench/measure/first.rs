@@ -55,9 +55,9 @@ fn start(lab: &Lab) -> io::Result<Server> {
 
 /// Waits until the daemon has everything ready for the next home.
 fn spares() -> io::Result<()> {
-    let trees = users_places().into_iter().find_map(|(name, place)| {
-        (name == "TOMBOLO_CACHE_DIR").then(|| PathBuf::from(place).join("trees"))
-    });
+    let trees = users_places()
+        .into_iter()
+        .find_map(|(name, place)| (name == "TOMBOLO_CACHE_DIR").then(|| PathBuf::from(place).join("trees")));
     let trees = trees.ok_or(io::ErrorKind::NotFound)?;
     let touched = |tree: &fs::DirEntry| tree.metadata().ok()?.modified().ok()?.elapsed().ok();
     let missing = |tree: &fs::DirEntry| {
