@@ -4,6 +4,7 @@ mod connections;
 mod death;
 mod files;
 mod first;
+mod journal;
 mod memory;
 mod post;
 mod sse;
@@ -48,6 +49,8 @@ pub enum Measure {
     Syscalls,
     /// The first use of a real agent.
     First,
+    /// The durable journal by itself.
+    Journal,
 }
 
 impl Measure {
@@ -68,6 +71,7 @@ impl Measure {
             Self::Stalled => stalled::run(lab, report),
             Self::Syscalls => syscalls::run(lab, report),
             Self::First => first::run(lab, report),
+            Self::Journal => journal::run(lab, report),
         }
     }
 }

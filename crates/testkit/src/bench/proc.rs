@@ -24,6 +24,11 @@ pub(crate) fn rss_kib(pid: u32) -> u64 {
     }
 }
 
+/// How much it has made the system write to disks, in bytes.
+pub(crate) fn written_bytes(pid: u32) -> u64 {
+    field(&format!("/proc/{pid}/io"), "write_bytes:")
+}
+
 /// The most that it ever had in use since [`forget_peak`], in KiB.
 pub(crate) fn peak_kib(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/status"), "VmHWM:")

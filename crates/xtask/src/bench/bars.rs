@@ -7,6 +7,8 @@ pub(crate) enum Bar {
     Info,
     /// At most so much.
     Most(f64),
+    /// At least so much.
+    Least(f64),
     /// At most so many times the peer's.
     PeerMost(f64),
     /// At least so many times the peer's.
@@ -100,6 +102,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("SIGINT: survivors", "stop.int.left", "", &[], Bar::Most(0.0)),
     row("SIGKILL: agents that survive", "stop.kill.agent", "", &[], Bar::Most(0.0)),
     row("SIGKILL: grandchildren that survive", "stop.kill.grandchild", "", &[], Bar::Info),
+    row("durable journal: 300 B events", "journal.rate", "/s", &[], Bar::Least(150_000.0)),
+    row("durable journal at 10 000/s: p50", "journal.p50", "ms", &[], Bar::Info),
+    row("durable journal at 10 000/s: p99", "journal.p99", "ms", &[], Bar::Most(1.0)),
+    row("durable journal: file ÷ raw", "journal.size", "×", &[], Bar::Info),
+    row("durable journal: written ÷ raw", "journal.written", "×", &[], Bar::Info),
     row("200 MB beside 0 stalled readers", "stalled.without", "ms", &[], Bar::Info),
     row("200 MB beside 10 stalled readers", "stalled.with", "ms", &[], Bar::Info),
     row("10 stalled readers ÷ none", "stalled.ratio", "×", &[], Bar::Most(NO_SLOWER)),

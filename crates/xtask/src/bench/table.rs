@@ -81,6 +81,7 @@ impl Row {
         Some(match self.bar {
             Bar::Info => return None,
             Bar::Most(most) => ours <= most,
+            Bar::Least(least) => ours >= least,
             Bar::PeerMost(most) => ours <= most * peer()?,
             Bar::PeerLeast(least) => ours >= least * peer()?,
             Bar::FloorLeast(least) => ours >= least * report.median(self.key, self.floors.first()?)?,
@@ -103,7 +104,7 @@ impl Row {
     /// Ours to what the bar names: the floor, or the peer.
     fn ratio(&self, report: &Report) -> Option<f64> {
         let base = match self.bar {
-            Bar::Most(_) => return None,
+            Bar::Most(_) | Bar::Least(_) => return None,
             Bar::FloorLeast(_) | Bar::FloorMost(_) => self.floors.first()?,
             Bar::Info | Bar::PeerMost(_) | Bar::PeerLeast(_) => "peer",
         };
@@ -129,6 +130,7 @@ impl Row {
         match self.bar {
             Bar::Info => String::new(),
             Bar::Most(most) => format!("≤ {}", self.with_unit(most)),
+            Bar::Least(least) => format!("≥ {}", self.with_unit(least)),
             Bar::PeerMost(most) => format!("≤ {most} × peer"),
             Bar::PeerLeast(least) => format!("≥ {least} × peer"),
             Bar::FloorLeast(least) => format!("≥ {least} × floor"),

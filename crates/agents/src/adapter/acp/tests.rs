@@ -81,7 +81,7 @@ fn errors_over_acp_have_kinds() {
 }
 
 /// What the adapter says to an agent that opened a session with `opened`.
-fn said(options: Options, opened: Value) -> (Vec<Value>, Vec<Fact>) {
+fn said(options: Options, opened: &Value) -> (Vec<Value>, Vec<Fact>) {
     let mut adapter = Acp::new(options);
     let mut out = Out::default();
     adapter.start(&mut out);
@@ -111,7 +111,7 @@ fn wishes_are_fulfilled_or_refused() {
         permission_mode: PermissionMode::Plan,
         ..options()
     };
-    let (lines, facts) = said(wishes, opened.clone());
+    let (lines, facts) = said(wishes, &opened);
     let params: Vec<_> = lines[2..].iter().map(|line| line["params"].clone()).collect();
     assert_eq!(
         params,
@@ -128,7 +128,7 @@ fn wishes_are_fulfilled_or_refused() {
         (Options { model: Some("x".into()), ..options() }, "model"),
         (Options { permission_mode: PermissionMode::Plan, ..options() }, "permissionMode"),
     ] {
-        let (_, facts) = said(wish, json!({ "sessionId": "s" }));
+        let (_, facts) = said(wish, &json!({ "sessionId": "s" }));
         let refused = facts.iter().any(
             |fact| matches!(fact, Fact::Failed(AgentError::Unsupported { feature: named, .. }) if named == feature),
         );
