@@ -92,7 +92,8 @@ async fn paced(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let mut next = journals.iter().cycle();
     for _ in 0..ticks {
         tick.tick().await;
-        for journal in next.by_ref().take((PACE / 1_000) as usize).cloned() {
+        for journal in next.by_ref().take((PACE / 1_000) as usize) {
+            let journal = journal.clone();
             tasks.spawn(async move {
                 let started = Instant::now();
                 journal.append(event()).await.map(|_| started.elapsed())
