@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod items;
 mod notices;
+mod parts;
 mod prompt;
 mod rpc;
 mod settings;
@@ -57,7 +58,7 @@ enum Waiting {
     SkillsKnown,
     Resumed,
     Begun,
-    /// The turn has begun, for an input unless we began it ourselves.
+    /// The turn begins, for an input unless we began it ourselves.
     TurnBegun(Option<InputId>),
     Steered(InputId),
     /// Whatever it says, what matters comes as a notice.
@@ -143,16 +144,16 @@ impl Codex {
                 self.settings.resume = None;
                 self.open(out);
             }
-            (Waiting::Begun, Err(message)) => out.facts.push(Fact::Failed(AgentError::StartFailed { message })),
+            (Waiting::Begun, Err(message)) => {
+                out.facts.push(Fact::Failed(AgentError::StartFailed { message }))
+            }
             (Waiting::Resumed, Ok(result)) => return self.opened(&result, true, out),
             (Waiting::Begun, Ok(result)) => return self.opened(&result, false, out),
-            (Waiting::TurnBegun(_), Ok(result)) => match result.pointer("/turn/id").and_then(Value::as_str) {
-                Some(id) => self.turn_named(id, out),
-                None => return Err("a turn without a name".into()),
-            },
             (Waiting::TurnBegun(input), Err(message)) => self.turn_refused(input, message, out),
             (Waiting::Steered(input), Err(reason)) => self.steer_refused(input, reason, out),
-            (Waiting::Steered(_) | Waiting::Done, _) => {}
+            // The answer names the turn too, but too early: until Codex says that it has started it can be neither
+            // steered nor interrupted under that name.
+            (Waiting::TurnBegun(_) | Waiting::Steered(_) | Waiting::Done, _) => {}
         }
         Ok(())
     }

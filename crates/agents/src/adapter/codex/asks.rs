@@ -62,7 +62,10 @@ impl Asks {
 
 /// Reads a request; why it cannot be answered otherwise.
 pub(super) fn read(
-    method: &str, params: &Value, items: &mut Items, out: &mut Out,
+    method: &str,
+    params: &Value,
+    items: &mut Items,
+    out: &mut Out,
 ) -> Result<(Kind, Asking), String> {
     let Some(thread) = params["threadId"].as_str() else { return Err("a request of no thread".into()) };
     let call = || params["itemId"].as_str().map(str::to_owned).ok_or("a request for no item");
@@ -82,7 +85,8 @@ pub(super) fn read(
         "item/permissions/requestApproval" => {
             let rights = params["permissions"].clone();
             let ask = PermissionAsk {
-                call_id: Some(call()?),
+                // Most often the item is not told.
+                call_id: Some(call()?).filter(|call| items.call(call).is_some()),
                 tool: "permissions".into(),
                 kind: ToolKind::Other,
                 title: rights.to_string(),
@@ -115,7 +119,11 @@ fn command(call: &str, params: &Value) -> PermissionAsk {
     PermissionAsk {
         call_id: Some(call.to_owned()),
         tool: "commandExecution".into(),
-        kind: if network.is_some() { ToolKind::Fetch } else { tools::command_kind(&params["commandActions"]) },
+        kind: if network.is_some() {
+            ToolKind::Fetch
+        } else {
+            tools::command_kind(&params["commandActions"])
+        },
         title: network.map_or_else(|| command.clone(), str::to_owned),
         reason: reason(params),
         input: json!({ "command": params["command"], "cwd": params["cwd"] }),
@@ -180,11 +188,12 @@ fn elicited(params: &Value, items: &mut Items, out: &mut Out) -> Result<(Kind, A
         items.set_status(call, ToolStatus::Pending, out);
     }
     let meta = &params["_meta"];
-    let lasting = meta["persist"].as_array().is_some_and(|persist| persist.iter().any(|how| how == "session"));
+    let lasting =
+        meta["persist"].as_array().is_some_and(|persist| persist.iter().any(|how| how == "session"));
     let message = params["message"].as_str().unwrap_or_default();
     let asking = if form.is_empty() {
         let known = call.as_deref().and_then(|call| items.call(call));
-        let tool = known.map_or_else(|| tools::mcp_name(server, ""), |call| call.name.clone());
+        let tool = known.map_or_else(|| server.to_owned(), |call| call.name.clone());
         Asking::Permission(PermissionAsk {
             call_id: call.clone(),
             title: message.to_owned(),
@@ -245,7 +254,9 @@ impl Kind {
                 items.call_ends(call, status, output, out);
             }
             Self::Approval { call } | Self::Elicitation { call: Some(call), .. } => {
-                if !matches!(reply, Reply::Permission(PermissionAnswer::Reject) | Reply::Dismissed) {
+                if matches!(reply, Reply::Permission(PermissionAnswer::Reject) | Reply::Dismissed) {
+                    items.refuse(call);
+                } else {
                     items.set_status(call, ToolStatus::Running, out);
                 }
             }

@@ -25,7 +25,12 @@ impl Form {
         match params["mode"].as_str() {
             Some("form" | "openai/form" | "openaiForm") => {}
             Some("url") => return Ok(Self(Vec::new())),
-            mode => return Err(format!("an elicitation of the mode {mode:?} is not known")),
+            mode => {
+                return Err(format!(
+                    "an elicitation of the mode `{}` is not known",
+                    mode.unwrap_or_default()
+                ));
+            }
         }
         let fields = params["requestedSchema"]["properties"].as_object().into_iter().flatten();
         let field = |(name, schema): (&String, &Value)| Field {
@@ -72,7 +77,11 @@ impl Field {
             chosen.map_or_else(|| self.parsed(label), |(value, _)| value.clone())
         });
         let values: Vec<Value> = values.collect();
-        if self.schema["type"] == "array" { json!(values) } else { values.into_iter().next().unwrap_or_default() }
+        if self.schema["type"] == "array" {
+            json!(values)
+        } else {
+            values.into_iter().next().unwrap_or_default()
+        }
     }
 
     /// What was written, as what the field wants.
@@ -99,6 +108,7 @@ fn choices(schema: &Value) -> Vec<(Value, String)> {
     let titled = titled.map(|one| (one["const"].clone(), label(one.get("title").unwrap_or(&one["const"]))));
     let names: Vec<_> = list("enumNames").map(label).collect();
     let plain = list("enum").enumerate();
-    let plain = plain.map(|(at, value)| (value.clone(), names.get(at).cloned().unwrap_or_else(|| label(value))));
+    let plain =
+        plain.map(|(at, value)| (value.clone(), names.get(at).cloned().unwrap_or_else(|| label(value))));
     titled.chain(plain).collect()
 }

@@ -8,7 +8,10 @@ use protocol::{
 };
 use serde_json::Value;
 
-use super::tools;
+use super::{
+    parts::{call_part, raw_section, reasoning, result_id, result_part, section, text_part, texts},
+    tools,
+};
 use crate::adapter::Out;
 
 /// How many calls without a result are remembered after their turn: commands that still run in the background.
@@ -47,6 +50,8 @@ struct Open {
     has_result: bool,
     /// Whether its turn is over.
     settled: bool,
+    /// Whether somebody did not allow it.
+    refused: bool,
 }
 
 impl Items {
@@ -87,7 +92,11 @@ impl Items {
 
     /// An item begins.
     pub(super) fn started(
-        &mut self, thread: &str, parent: Option<String>, item: &Value, out: &mut Out,
+        &mut self,
+        thread: &str,
+        parent: Option<String>,
+        item: &Value,
+        out: &mut Out,
     ) -> Result<(), String> {
         let Some(id) = item["id"].as_str() else { return Err("an item without a name".into()) };
         match item["type"].as_str().unwrap_or_default() {
@@ -108,7 +117,11 @@ impl Items {
 
     /// An item is complete.
     pub(super) fn completed(
-        &mut self, thread: &str, parent: Option<String>, item: &Value, out: &mut Out,
+        &mut self,
+        thread: &str,
+        parent: Option<String>,
+        item: &Value,
+        out: &mut Out,
     ) -> Result<(), String> {
         let Some(id) = item["id"].as_str() else { return Err("an item without a name".into()) };
         let parts = match item["type"].as_str().unwrap_or_default() {
@@ -135,7 +148,9 @@ impl Items {
 
     /// More of an item; whether that is what it was.
     pub(super) fn grow(&mut self, method: &str, params: &Value, out: &mut Out) -> bool {
-        let (Some(id), Some(text)) = (params["itemId"].as_str(), params["delta"].as_str()) else { return false };
+        let (Some(id), Some(text)) = (params["itemId"].as_str(), params["delta"].as_str()) else {
+            return false;
+        };
         let Some(open) = self.open.get_mut(id) else { return false };
         let (part, kind) = match method {
             "item/agentMessage/delta" | "item/plan/delta" => (id.to_owned(), DeltaKind::Text),
@@ -169,6 +184,13 @@ impl Items {
         }
     }
 
+    /// A call is not allowed.
+    pub(super) fn refuse(&mut self, id: &str) {
+        if let Some(open) = self.open.get_mut(id) {
+            open.refused = true;
+        }
+    }
+
     /// A call that is no item, such as a question, begins on a thread.
     pub(super) fn call_begins(&mut self, thread: &str, call: ToolCall, out: &mut Out) {
         let id = call.call_id.clone();
@@ -181,7 +203,8 @@ impl Items {
         let Some(mut open) = self.open.remove(id) else { return };
         let Some(mut call) = open.call.take() else { return };
         call.status = status;
-        let result = output.map(|output| ToolResult { call_id: id.to_owned(), output, ..ToolResult::default() });
+        let result =
+            output.map(|output| ToolResult { call_id: id.to_owned(), output, ..ToolResult::default() });
         let mut parts = vec![call_part(call)];
         parts.extend(result.map(result_part));
         out.event(message(&open, Role::Assistant, parts));
@@ -210,7 +233,11 @@ impl Items {
     }
 
     fn call_completed(
-        &mut self, thread: &str, parent: Option<String>, item: &Value, out: &mut Out,
+        &mut self,
+        thread: &str,
+        parent: Option<String>,
+        item: &Value,
+        out: &mut Out,
     ) -> Result<(), String> {
         let Some(mut call) = tools::call(item) else { return Err("an item of no known type".into()) };
         self.children(item);
@@ -218,8 +245,8 @@ impl Items {
         let id = call.call_id.clone();
         self.begin(thread, parent, &id, None, out);
         let Some(open) = self.open.remove(&id) else { return Ok(()) };
-        // What fails after it was interrupted was ended by that.
-        let ended = open.settled && status == ToolStatus::Failed;
+        // What fails after it was interrupted or refused was ended by that.
+        let ended = (open.settled || open.refused) && status == ToolStatus::Failed;
         call.status = if ended { ToolStatus::Cancelled } else { status };
         let mut parts = vec![call_part(call)];
         parts.extend(result.map(result_part));
@@ -250,14 +277,22 @@ impl Items {
             Some("subAgentActivity") => {}
             _ => return,
         }
-        let threads = item["receiverThreadIds"].as_array().into_iter().flatten().chain([&item["agentThreadId"]]);
+        let threads =
+            item["receiverThreadIds"].as_array().into_iter().flatten().chain([&item["agentThreadId"]]);
         for thread in threads.filter_map(Value::as_str) {
             self.parents.entry(thread.to_owned()).or_insert_with(|| id.to_owned());
         }
     }
 
     /// Opens an item on its thread's page, which is told before its first item. One that is open stays as it is.
-    fn begin(&mut self, thread: &str, parent: Option<String>, id: &str, call: Option<ToolCall>, out: &mut Out) {
+    fn begin(
+        &mut self,
+        thread: &str,
+        parent: Option<String>,
+        id: &str,
+        call: Option<ToolCall>,
+        out: &mut Out,
+    ) {
         if self.open.get(id).is_some_and(|open| call.is_none() || !open.settled) {
             return;
         }
@@ -266,7 +301,16 @@ impl Items {
         self.pages.insert(thread.to_owned(), name.clone());
         self.begun += 1;
         let (texts, number) = (Vec::new(), self.begun);
-        let open = Open { number, message: name, parent, call, texts, has_result: false, settled: false };
+        let open = Open {
+            number,
+            message: name,
+            parent,
+            call,
+            texts,
+            has_result: false,
+            settled: false,
+            refused: false,
+        };
         if known.is_none() && open.call.is_none() {
             out.event(message(&open, Role::Assistant, Vec::new()));
         }
@@ -290,53 +334,4 @@ fn message(open: &Open, role: Role, parts: Vec<Part>) -> Event {
         parent_tool_call_id: open.parent.clone(),
         parts,
     })
-}
-
-/// The name of the part that holds the result of a call.
-fn result_id(call: &str) -> String {
-    format!("{call}:result")
-}
-
-/// The name of a section of what thoughts come to.
-fn section(item: &str, index: &Value) -> String {
-    format!("{item}:{}", index.as_u64().unwrap_or_default())
-}
-
-/// The name of a section of the thoughts themselves.
-fn raw_section(item: &str, index: &Value) -> String {
-    format!("{item}:raw{}", index.as_u64().unwrap_or_default())
-}
-
-fn call_part(call: ToolCall) -> Part {
-    Part { id: call.call_id.clone(), content: Content::ToolCall(call) }
-}
-
-fn result_part(result: ToolResult) -> Part {
-    Part { id: result_id(&result.call_id), content: Content::ToolResult(result) }
-}
-
-fn text_part((id, kind, text): (String, DeltaKind, String)) -> Part {
-    let content = match kind {
-        DeltaKind::Reasoning => Content::Reasoning { text },
-        _ => Content::Text { text },
-    };
-    Part { id, content }
-}
-
-fn texts(id: &str, text: &Value) -> Vec<Part> {
-    let text = text.as_str().filter(|text| !text.is_empty());
-    text.map(|text| text_part((id.to_owned(), DeltaKind::Text, text.to_owned()))).into_iter().collect()
-}
-
-/// What was thought: what it comes to, and the thoughts themselves where Codex tells them.
-fn reasoning(id: &str, item: &Value) -> Vec<Part> {
-    let sections = |key: &str, name: fn(&str, &Value) -> String| {
-        let texts = item[key].as_array().into_iter().flatten().enumerate();
-        let part = |(at, text): (usize, &Value)| {
-            let text = text.as_str()?.to_owned();
-            Some(text_part((name(id, &at.into()), DeltaKind::Reasoning, text)))
-        };
-        texts.filter_map(part).collect::<Vec<_>>()
-    };
-    [sections("summary", section), sections("content", raw_section)].concat()
 }

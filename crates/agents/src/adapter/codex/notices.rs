@@ -67,7 +67,7 @@ impl Codex {
         match method {
             "item/started" | "item/completed" => return self.item(method, params, out),
             "turn/started" if own => match params.pointer("/turn/id").and_then(Value::as_str) {
-                Some(id) => self.turn_named(id, out),
+                Some(id) => self.turn_started(id, out),
                 None => return Err("a turn without a name".into()),
             },
             "turn/completed" if own => return self.turn_completed(&params["turn"], out),
@@ -85,20 +85,26 @@ impl Codex {
             "mcpServer/startupStatus/updated" => {
                 if params["status"] == "failed" {
                     let why = params["error"].as_str().unwrap_or("it could not be started");
-                    self.status(format!("MCP server {}: {why}", params["name"]), out);
+                    let name = params["name"].as_str().unwrap_or_default();
+                    self.status(format!("MCP server {name}: {why}"), out);
                 }
             }
             "model/rerouted" => {
-                self.status(format!("{} answers for {}", params["toModel"], params["fromModel"]), out);
+                let model = |key: &str| params[key].as_str().unwrap_or("another model").to_owned();
+                self.status(format!("{} answers for {}", model("toModel"), model("fromModel")), out);
             }
-            "warning" | "guardianWarning" | "configWarning" | "item/mcpToolCall/progress"
-            | "autoApprovalReview/strictReviewRequired" | "thread/environment/disconnected" => {
+            "warning"
+            | "guardianWarning"
+            | "configWarning"
+            | "item/mcpToolCall/progress"
+            | "autoApprovalReview/strictReviewRequired"
+            | "thread/environment/disconnected" => {
                 let said = params["message"].as_str().or_else(|| params["summary"].as_str());
                 self.status(said.unwrap_or(method), out);
             }
             _ if IGNORED.contains(&method) => {}
             _ if self.items.grow(method, params, out) => {}
-            _ => return Err(format!("`{method}` is not known")),
+            _ => return Err(format!("`{method}` is not understood")),
         }
         Ok(())
     }

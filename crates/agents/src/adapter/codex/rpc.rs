@@ -23,7 +23,9 @@ pub(super) fn read(line: &[u8]) -> Result<Said, String> {
         (None, Some(id)) => {
             let Some(id) = id.as_u64() else { return Err("an answer to nothing".into()) };
             let outcome = match said.remove("error") {
-                Some(error) => Err(error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned)),
+                Some(error) => {
+                    Err(error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned))
+                }
                 None => Ok(said.remove("result").unwrap_or_default()),
             };
             Ok(Said::Answer { id, outcome })

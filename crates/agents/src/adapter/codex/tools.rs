@@ -100,7 +100,8 @@ pub(super) fn pictures(item: &Value) -> Vec<Part> {
     };
     let mut pictures: Vec<_> = given.enumerate().map(picture).collect();
     if let Some(data) = item["result"].as_str().filter(|_| item["type"] == "imageGeneration") {
-        let content = Content::Image { mime_type: "image/png".into(), data: Some(data.to_owned()), uri: None };
+        let content =
+            Content::Image { mime_type: "image/png".into(), data: Some(data.to_owned()), uri: None };
         pictures.push(Part { id: format!("{id}:image0"), content });
     }
     pictures

@@ -33,7 +33,7 @@ pub(super) fn input(name: &str) -> Option<Said> {
 /// A turn that runs.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// What Codex calls the one of its turns that runs; none until it has said so, and none while a plan is asked about.
+    /// What Codex calls the one of its turns that runs; none until that has started, and none while a plan is asked about.
     pub(super) id: Option<String>,
     /// The key under which the plan is asked about.
     plan_key: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Turn {
     interrupted: bool,
     /// What was told to be taken into it and was not taken yet.
     steered: Vec<InputId>,
-    /// What is to be told so once the turn has a name.
+    /// What is to be told so once the turn has started.
     held: Vec<Prompt>,
     /// What went wrong so far.
     pub(super) error: Option<(EndReason, AgentError)>,
@@ -115,8 +115,8 @@ impl Codex {
         }
     }
 
-    /// Codex has begun a turn of this name.
-    pub(super) fn turn_named(&mut self, id: &str, out: &mut Out) {
+    /// Codex has started a turn.
+    pub(super) fn turn_started(&mut self, id: &str, out: &mut Out) {
         let turn = match &mut self.turn {
             Some(turn) => turn,
             None => {

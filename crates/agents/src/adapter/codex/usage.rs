@@ -75,7 +75,9 @@ impl Tokens {
             input_tokens: self.input_tokens.saturating_sub(other.input_tokens),
             cached_input_tokens: self.cached_input_tokens.saturating_sub(other.cached_input_tokens),
             output_tokens: self.output_tokens.saturating_sub(other.output_tokens),
-            reasoning_output_tokens: self.reasoning_output_tokens.saturating_sub(other.reasoning_output_tokens),
+            reasoning_output_tokens: self
+                .reasoning_output_tokens
+                .saturating_sub(other.reasoning_output_tokens),
         }
     }
 }
