@@ -22,8 +22,8 @@ use std::collections::HashMap;
 
 use protocol::{
     Event,
-    event::{Plan, Status, Step, StepState},
-    sessions::{AgentError, State},
+    event::{Plan, Step, StepState},
+    sessions::AgentError,
 };
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ use self::{asks::Asks, calls::Calls, messages::Messages, policy::Policy, prompts
 use super::{Adapted, Adapter, Heard, Options, Order, Out, Transport};
 
 /// Events of a session that say nothing a reader needs, or nothing that another event does not say better.
-const PASSED_OVER: [&str; 12] = [
+const PASSED_OVER: [&str; 11] = [
     "command.executed",
     "message.part.removed",
     "message.removed",
@@ -43,7 +43,6 @@ const PASSED_OVER: [&str; 12] = [
     "permission.v2.replied",
     "question.v2.asked",
     "question.v2.replied",
-    "sync",
 ];
 
 /// How the names of events begin that belong to an interface which we do not use, and repeat what others say.
@@ -75,6 +74,8 @@ struct Opencode {
     turn: Option<Turn>,
     /// The newest thing said by a user in a turn that has ended.
     ended: String,
+    /// Whether that turn failed.
+    failed: bool,
     messages: Messages,
     asks: Asks,
     policy: Policy,
@@ -95,6 +96,7 @@ impl Opencode {
             children: HashMap::new(),
             turn: None,
             ended: String::new(),
+            failed: false,
             messages: Messages::new(options.mcp.keys()),
             asks: Asks::default(),
             policy: Policy::new(options.permission_mode),
@@ -109,7 +111,7 @@ impl Opencode {
     }
 
     fn line(&mut self, line: &[u8], out: &mut Out) {
-        if line.first() == Some(&b'{') && !self.concerns(line) {
+        if line.first() == Some(&b'{') && (!self.concerns(line) || is_copy(line)) {
             return;
         }
         let Ok(Value::Object(mut said)) = serde_json::from_slice::<Value>(line) else {
@@ -119,10 +121,6 @@ impl Opencode {
         let event = said.remove("payload").unwrap_or(Value::Object(said));
         let properties = &event["properties"];
         let (Some(kind), Value::Object(_)) = (event["type"].as_str(), properties) else {
-            // The copies for other servers say what the originals have said.
-            if event["type"] == "sync" {
-                return;
-            }
             return self.not_understood(line, "an event without a type or properties", out);
         };
         let of = properties["sessionID"].as_str().unwrap_or_default();
@@ -171,12 +169,7 @@ impl Opencode {
     fn status(&mut self, status: &Value, out: &mut Out) {
         match status["type"].as_str() {
             Some("busy") => self.busy(out),
-            Some("retry") => {
-                let why = status["message"].as_str().unwrap_or("it failed");
-                let attempt = status["attempt"].as_u64().unwrap_or_default();
-                let detail = Some(format!("the model is asked again (attempt {attempt}): {why}"));
-                out.event(Event::Status(Status { state: State::Running, detail }));
-            }
+            Some("retry") => self.retry(status, out),
             _ => {} // That it is idle is said by an event of its own.
         }
     }
@@ -214,6 +207,11 @@ impl Adapter for Opencode {
             Order::Answer { key, reply } => self.reply(&key, reply, out),
         }
     }
+}
+
+/// Whether it is the copy of an event for other servers, which every second line is.
+fn is_copy(line: &[u8]) -> bool {
+    memchr::memmem::find(line, br#""payload":{"type":"sync""#).is_some()
 }
 
 fn plan(todos: &Value) -> Plan {

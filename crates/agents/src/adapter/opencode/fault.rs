@@ -30,7 +30,7 @@ pub(super) fn read(error: &Value) -> Fault {
         ("APIError" | "ContextOverflowError", _) => AgentError::ModelError { status, message },
         // These have no name of their own.
         _ if message.contains("API key") => AgentError::TokenError { message },
-        _ if message.starts_with("Model not found") => AgentError::ModelError { status: None, message },
+        _ if message.contains("Model not found") => AgentError::ModelError { status: None, message },
         _ => AgentError::Other { message },
     })
 }
@@ -46,4 +46,9 @@ pub(super) fn answer(status: u16, body: &[u8]) -> String {
         Some(message) => format!("{message} (status {status})"),
         None => format!("the server answered with status {status}"),
     }
+}
+
+/// Whether an error comes with the place in the server's code where it arose.
+pub(super) fn is_trace(error: &Value) -> bool {
+    error["data"]["message"].as_str().is_some_and(|message| message.contains("\n    at "))
 }

@@ -3,7 +3,7 @@
 //! The server says `idle` too often: an interrupted turn is idle once before its last message is closed and once after
 //! it. So a turn is over when the server is idle, no message is open, and the newest thing that a user said was answered.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, mem};
 
 use protocol::{
     Event,
@@ -24,6 +24,8 @@ use crate::adapter::{Fact, Out};
 pub(super) struct Turn {
     /// The server works on it.
     busy: bool,
+    /// It was told that the model is asked again.
+    retrying: bool,
     interrupt: Interrupt,
     /// The newest thing that a user said.
     asked: Option<String>,
@@ -133,10 +135,24 @@ impl Opencode {
     pub(super) fn busy(&mut self, out: &mut Out) {
         let Some(turn) = &mut self.turn else { return };
         turn.busy = true;
+        if mem::take(&mut turn.retrying) {
+            out.event(Event::Status(Status { state: State::Running, detail: None }));
+        }
         if turn.interrupt == Interrupt::Wanted {
             turn.interrupt = Interrupt::Sent;
             self.abort(out);
         }
+    }
+
+    /// The model could not be used, and will be asked again. The server does not give up by itself.
+    pub(super) fn retry(&mut self, status: &Value, out: &mut Out) {
+        if let Some(turn) = &mut self.turn {
+            turn.retrying = true;
+        }
+        let why = status["message"].as_str().unwrap_or("it failed");
+        let attempt = status["attempt"].as_u64().unwrap_or_default();
+        let detail = Some(format!("the model is asked again (attempt {attempt}): {why}"));
+        out.event(Event::Status(Status { state: State::Running, detail }));
     }
 
     pub(super) fn interrupt(&mut self, out: &mut Out) {
@@ -165,6 +181,10 @@ impl Opencode {
     }
 
     pub(super) fn session_error(&mut self, error: &Value, out: &mut Out) {
+        // What ends a turn before it has begun is said twice, the second time with a trace and too late.
+        if self.failed && fault::is_trace(error) {
+            return;
+        }
         let read = fault::read(error);
         let Some(turn) = &mut self.turn else {
             if let Fault::Error(error) = read {
@@ -204,6 +224,7 @@ impl Opencode {
         if let Some(asked) = turn.asked {
             self.ended = asked;
         }
+        self.failed = matches!(turn.fault, Some(Fault::Error(_)));
         let error = match turn.fault {
             Some(Fault::Error(error)) => Some(error),
             _ => None,
