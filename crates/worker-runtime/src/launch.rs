@@ -12,6 +12,7 @@ use agents::{
     Definition, Installer, Purpose, Want,
     adapter::{self, Adapted, Options, Transport},
     install::{Ask, ReadyError},
+    serve::Servers,
 };
 use process::Spec;
 use protocol::{
@@ -26,6 +27,7 @@ pub(crate) struct Launcher {
     pub(crate) config: Config,
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
+    pub(crate) servers: Servers,
 }
 
 /// What is to be started.
@@ -85,10 +87,11 @@ impl Launcher {
                     process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
                 Ok(Link::lines(adapter, process))
             }
-            Transport::Server => Err(AgentError::Unsupported {
-                feature: "sessions".into(),
-                message: "its server cannot be driven yet".into(),
-            }),
+            Transport::Server => {
+                let attached =
+                    self.servers.attach(spec).await.map_err(|error| failed("start its server", &error))?;
+                Ok(Link::server(adapter, attached))
+            }
         }
     }
 

@@ -8,7 +8,10 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-use super::{Opencode, calls::{Purpose, escaped}};
+use super::{
+    Opencode,
+    calls::{Purpose, escaped},
+};
 use crate::adapter::{Fact, Options, Out, Prompt, unsupported};
 
 /// The mode in which the agent only plans.
@@ -30,7 +33,9 @@ impl Prompts {
             None => None,
             Some(model) => match split(model) {
                 Some(model) => Some(model),
-                None => return Err(unsupported("model", format!("`{model}` is not of the form provider/model"))),
+                None => {
+                    return Err(unsupported("model", format!("`{model}` is not of the form provider/model")));
+                }
             },
         };
         let (mode, variant) = (options.agent_mode.clone(), options.variant.clone());

@@ -165,7 +165,8 @@ fn a_session_that_is_gone_is_begun_anew() {
 /// sessions #16: MCP tool call; one that cannot be started is told.
 #[test]
 fn the_tools_of_an_mcp_server_are_used() {
-    let local = |command: &str| serde_json::from_value(serde_json::json!({ "type": "local", "command": command }));
+    let local =
+        |command: &str| serde_json::from_value(serde_json::json!({ "type": "local", "command": command }));
     let options = with(|options| {
         options.mcp = [("every thing", "node"), ("broken", "/nonexistent")]
             .map(|(name, command)| (name.to_owned(), local(command).unwrap()))
@@ -190,9 +191,11 @@ fn the_server_is_started_with_the_mcp_servers_and_skills_of_the_session() {
             "type": "remote", "url": "https://mcp.test", "headers": { "Authorization": "hush" },
             "oauth": { "clientId": "me" }, "timeoutMs": 5000,
         });
-        let local = serde_json::json!({ "type": "local", "command": ["a", "b"], "args": ["c"], "env": { "D": "e" } });
+        let local =
+            serde_json::json!({ "type": "local", "command": ["a", "b"], "args": ["c"], "env": { "D": "e" } });
         let servers = [("far", remote), ("near", local)];
-        options.mcp = servers.map(|(name, server)| (name.into(), serde_json::from_value(server).unwrap())).into();
+        options.mcp =
+            servers.map(|(name, server)| (name.into(), serde_json::from_value(server).unwrap())).into();
         options.skills = [("shout".into(), PathBuf::from("/skills/shout"))].into();
     });
     let adapted = adapt(&options).unwrap();

@@ -100,7 +100,10 @@ impl Opencode {
         let id = info["id"].as_str().unwrap_or_default();
         // An older one is told again when its summary is made. Names rise with time.
         let Some(turn) = &mut self.turn else { return };
-        if !info["summary"].is_null() || id <= self.ended.as_str() || turn.asked.as_deref().is_some_and(|asked| id <= asked) {
+        if !info["summary"].is_null()
+            || id <= self.ended.as_str()
+            || turn.asked.as_deref().is_some_and(|asked| id <= asked)
+        {
             return;
         }
         turn.asked = Some(id.to_owned());
