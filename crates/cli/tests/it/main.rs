@@ -8,6 +8,8 @@ mod daemon;
 mod editor;
 mod processes;
 mod real;
+mod table;
+mod universal;
 
 use std::time::Duration;
 
