@@ -13,6 +13,7 @@ mod codex;
 mod opencode;
 #[cfg(test)]
 mod replay;
+mod stream_json;
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
