@@ -29,6 +29,8 @@ use protocol::{
 };
 use serde_json::Value;
 
+use crate::Secret;
+
 /// One process of one session, in the agent's own protocol.
 pub trait Adapter: Send {
     /// The agent is there: what is said to it first. It is told nothing else before [`Fact::Ready`].
@@ -243,6 +245,8 @@ pub struct Options {
     pub model: Option<String>,
     /// The variant of the model.
     pub variant: Option<String>,
+    /// The key to its model, if the session has one of its own. It is for agents that take none from their environment.
+    pub token: Option<Secret>,
     /// What the agent called the session when it was last started.
     pub resume: Option<String>,
     /// The MCP servers that it may use, by name.

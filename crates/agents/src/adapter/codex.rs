@@ -18,7 +18,7 @@ mod tools;
 mod turn;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     Event, InputId,
@@ -31,8 +31,10 @@ use self::{asks::Asks, items::Items, rpc::Said, settings::Settings, turn::Turn, 
 use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Reply, Transport};
 
 pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
-    let adapter = Box::new(Codex::new(Settings::new(options)?));
-    let (args, env, files) = Default::default();
+    let settings = Settings::new(options)?;
+    let args = settings.args();
+    let adapter = Box::new(Codex::new(settings));
+    let (env, files) = Default::default();
     Ok(Adapted { adapter, transport: Transport::Lines, args, env, files })
 }
 
@@ -46,6 +48,9 @@ struct Codex {
     version: Option<String>,
     /// What Codex calls the session.
     thread: Option<String>,
+    /// The session's MCP servers that have neither started nor failed to. Codex waits for them no longer than a second,
+    /// and then works without their tools; it says in the end what became of each.
+    starting: BTreeSet<String>,
     turn: Option<Turn>,
     items: Items,
     asks: Asks,
@@ -55,6 +60,7 @@ struct Codex {
 /// What the answer to a request means.
 enum Waiting {
     Initialized,
+    LoggedIn,
     SkillsKnown,
     Resumed,
     Begun,
@@ -104,12 +110,14 @@ impl Adapter for Codex {
 impl Codex {
     fn new(settings: Settings) -> Self {
         let items = Items::new(settings.run.clone());
+        let starting = settings.servers();
         Self {
             settings,
             requests: 0,
             waiting: BTreeMap::new(),
             version: None,
             thread: None,
+            starting,
             turn: None,
             items,
             asks: Asks::default(),
@@ -132,6 +140,10 @@ impl Codex {
             (Waiting::Initialized, Ok(result)) => self.initialized(&result, out),
             (Waiting::Initialized, Err(message)) => {
                 out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
+            }
+            (Waiting::LoggedIn, Ok(_)) => self.name_skills(out),
+            (Waiting::LoggedIn, Err(message)) => {
+                out.facts.push(Fact::Failed(AgentError::TokenError { message }))
             }
             (Waiting::SkillsKnown, outcome) => {
                 if let Err(message) = outcome {
@@ -165,6 +177,13 @@ impl Codex {
         let version = agent.split_once('/').and_then(|(_, rest)| rest.split_whitespace().next());
         self.version = version.map(str::to_owned);
         out.line(&json!({ "method": "initialized" }));
+        match self.settings.login() {
+            Some(params) => self.request("account/login/start", &params, Waiting::LoggedIn, out),
+            None => self.name_skills(out),
+        }
+    }
+
+    fn name_skills(&mut self, out: &mut Out) {
         match self.settings.skills() {
             Some(params) => self.request("skills/extraRoots/set", &params, Waiting::SkillsKnown, out),
             None => self.open(out),

@@ -83,10 +83,13 @@ impl Codex {
                 }
             }
             "mcpServer/startupStatus/updated" => {
+                let name = params["name"].as_str().unwrap_or_default();
                 if params["status"] == "failed" {
                     let why = params["error"].as_str().unwrap_or("it could not be started");
-                    let name = params["name"].as_str().unwrap_or_default();
                     self.status(format!("MCP server {name}: {why}"), out);
+                }
+                if params["status"] != "starting" {
+                    self.server_settled(name, out);
                 }
             }
             "model/rerouted" => {

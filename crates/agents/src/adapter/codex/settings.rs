@@ -1,6 +1,10 @@
 //! How a session wants Codex to be, in Codex's words.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    path::PathBuf,
+};
 
 use protocol::{
     config::{Command, McpServer, Oauth, Transport},
@@ -8,7 +12,10 @@ use protocol::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::adapter::{Options, unsupported};
+use crate::{
+    Secret,
+    adapter::{Options, unsupported},
+};
 
 /// How a session wants Codex to be.
 pub(super) struct Settings {
@@ -23,6 +30,7 @@ pub(super) struct Settings {
     /// What the thread was last told of that; none if an earlier process may have told it something.
     told: Option<Mode>,
     effort: Option<String>,
+    token: Option<Secret>,
     permissions: PermissionMode,
     directory: PathBuf,
     servers: Map<String, Value>,
@@ -62,11 +70,32 @@ impl Settings {
             mode: if plans { Mode::Plan } else { Mode::Default },
             told: None,
             effort: options.variant.clone(),
+            token: options.token.clone(),
             permissions: options.permission_mode,
             directory: options.directory.clone(),
             servers: servers.collect::<Result<_, AgentError>>()?,
             skills: options.skills.clone(),
         })
+    }
+
+    /// Arguments of the program.
+    pub(super) fn args(&self) -> Vec<OsString> {
+        // The session's key is kept in memory: otherwise it would become the user's, on disk.
+        let ephemeral = ["-c", "cli_auth_credentials_store=\"ephemeral\""];
+        if self.token.is_some() { ephemeral.map(Into::into).to_vec() } else { Vec::new() }
+    }
+
+    /// The parameters of `account/login/start`; none if the user's own login is to be used. The app server takes no key
+    /// from its environment.
+    pub(super) fn login(&self) -> Option<Value> {
+        let token = self.token.as_ref()?;
+        Some(json!({ "type": "apiKey", "apiKey": token.reveal() }))
+    }
+
+    /// The names of the MCP servers that it is to use.
+    pub(super) fn servers(&self) -> BTreeSet<String> {
+        let used = self.servers.iter().filter(|(_, server)| server["enabled"] != false);
+        used.map(|(name, _)| name.clone()).collect()
     }
 
     /// The parameters of `skills/extraRoots/set`; none if there are no skills.
@@ -187,9 +216,8 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<Value, AgentError> {
             (json!({ "url": url, "http_headers": headers }), enabled, timeout_ms)
         }
     };
-    if let Some(enabled) = enabled {
-        entry["enabled"] = json!(enabled);
-    }
+    // Said in any case: one that the user has switched off under the same name would never say that it has started.
+    entry["enabled"] = json!(enabled.unwrap_or(true));
     if let Some(timeout_ms) = timeout_ms {
         entry["tool_timeout_sec"] = json!(*timeout_ms as f64 / 1000.0);
     }

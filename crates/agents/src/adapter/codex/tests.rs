@@ -14,7 +14,10 @@ use protocol::{
 use serde_json::Value;
 
 use super::adapt;
-use crate::adapter::{Adapter, Heard, Options, Out, replay};
+use crate::{
+    Secret,
+    adapter::{Adapter, Heard, Options, Out, replay},
+};
 
 fn check(case: &str, change: impl FnOnce(&mut Options)) -> Transcript {
     let mut options = replay::options();
@@ -192,6 +195,12 @@ fn everything(options: &mut Options) {
         timeout_ms: Some(1500),
     };
     options.mcp.insert("everything".into(), server);
+}
+
+/// sessions #1: `token?`.
+#[test]
+fn the_key_of_a_session_is_said_and_not_kept() {
+    check("token", |options| options.token = Some(Secret::new("sk-hush")));
 }
 
 /// sessions #1: `[P]` also `skills?`.

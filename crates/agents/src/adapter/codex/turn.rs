@@ -45,6 +45,8 @@ pub(super) struct Turn {
     steered: Vec<InputId>,
     /// What is to be told so once the turn has started.
     held: Vec<Prompt>,
+    /// What it begins with once the MCP servers have started.
+    first: Option<(Value, InputId)>,
     /// What went wrong so far.
     pub(super) error: Option<(EndReason, AgentError)>,
 }
@@ -65,7 +67,22 @@ impl Codex {
         self.turn = Some(Turn::default());
         self.meter.begin();
         let params = json!({ "clientUserMessageId": prompt.id, "input": prompt::input(prompt) });
-        self.begin(params, Some(prompt.id), out);
+        if self.starting.is_empty() {
+            return self.begin(params, Some(prompt.id), out);
+        }
+        self.turn.iter_mut().for_each(|turn| turn.first = Some((params.clone(), prompt.id)));
+        self.status("waiting for MCP servers", out);
+    }
+
+    /// An MCP server has started, or has failed to.
+    pub(super) fn server_settled(&mut self, name: &str, out: &mut Out) {
+        self.starting.remove(name);
+        if !self.starting.is_empty() {
+            return;
+        }
+        if let Some((params, input)) = self.turn.as_mut().and_then(|turn| turn.first.take()) {
+            self.begin(params, Some(input), out);
+        }
     }
 
     fn begin(&mut self, mut params: Value, input: Option<InputId>, out: &mut Out) {
@@ -106,6 +123,10 @@ impl Codex {
         let Some(turn) = &mut self.turn else { return };
         if let Some(key) = turn.plan_key.take() {
             out.facts.push(Fact::Withdrawn { key });
+            return self.end(EndReason::Interrupted, None, out);
+        }
+        if let Some((_, input)) = turn.first.take() {
+            out.facts.push(Fact::Refused { input, reason: "interrupted before it was told".into() });
             return self.end(EndReason::Interrupted, None, out);
         }
         turn.interrupted = true;

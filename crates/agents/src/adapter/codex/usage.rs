@@ -81,3 +81,36 @@ impl Tokens {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reading(total: u64, last: u64) -> Reading {
+        let tokens =
+            |count: u64| json!({ "inputTokens": count, "cachedInputTokens": count / 2, "outputTokens": 1 });
+        serde_json::from_value(json!({ "total": tokens(total), "last": tokens(last) })).unwrap()
+    }
+
+    /// sessions #8: `turnEnded{reason,usage}`.
+    #[test]
+    fn a_turn_takes_what_the_thread_has_taken_since() {
+        let mut meter = Meter::default();
+        // Of a turn before this process.
+        meter.read(reading(500, 100), true);
+        meter.begin();
+        assert_eq!(meter.usage(), None);
+        // Before the conversation is shortened the last reading is told again.
+        meter.read(reading(500, 100), false);
+        meter.read(reading(600, 100), false);
+        meter.read(reading(800, 200), false);
+        let usage = meter.usage().unwrap();
+        assert_eq!((usage.input_tokens, usage.cached_tokens, usage.context_tokens), (150, 150, Some(0)));
+        meter.begin();
+        meter.begin();
+        meter.read(reading(810, 0), false);
+        assert_eq!(meter.usage().unwrap().input_tokens, 5);
+    }
+}

@@ -12,7 +12,10 @@ use super::{
     super::{adapt, elicitation::Form, prompt},
     everything, hear,
 };
-use crate::adapter::{Options, Order, Out, Prompt, Saying, replay};
+use crate::{
+    Secret,
+    adapter::{Fact, Options, Order, Out, Prompt, Saying, replay},
+};
 
 /// sessions #7: agent unsupported feature.
 #[test]
@@ -90,6 +93,7 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
                     "command": "npx",
                     "args": ["-y", "@modelcontextprotocol/server-everything"],
                     "env": { "SECRET": "s" },
+                    "enabled": true,
                     "tool_timeout_sec": 1.5,
                 },
                 "far": {
@@ -101,6 +105,15 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
         },
     });
     assert_eq!(opened(&options)[2]["params"], wanted);
+}
+
+/// sessions #1: `token?`: Secrets are never in the arguments of a child.
+#[test]
+fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
+    let mut options = replay::options();
+    assert!(adapt(&options).unwrap().args.is_empty());
+    options.token = Some(Secret::new("sk-hush"));
+    assert_eq!(adapt(&options).unwrap().args, ["-c", "cli_auth_credentials_store=\"ephemeral\""]);
 }
 
 /// sessions #3: attachments (text, file, image).
@@ -155,6 +168,31 @@ fn a_form_of_an_mcp_server_is_filled_in() {
     let answers = answers.map(|answer| answer.into_iter().map(str::to_owned).collect::<Vec<_>>());
     let filled = form.filled(&answers);
     assert_eq!(filled, json!({ "agree": true, "count": 7, "fish": ["f1", "f2"], "pet": "p2" }));
+}
+
+/// sessions #16: MCP tool call: the tools are there when the first turn begins.
+#[test]
+fn the_first_turn_waits_for_mcp_servers_unless_it_is_interrupted() {
+    let mut options = replay::options();
+    everything(&mut options);
+    let (mut adapter, mut out) = (adapt(&options).unwrap().adapter, Out::default());
+    adapter.start(&mut out);
+    hear(adapter.as_mut(), &json!({ "id": 1, "result": {} }), &mut out);
+    hear(adapter.as_mut(), &json!({ "id": 2, "result": { "thread": { "id": "t" } } }), &mut out);
+    let said = out.says.len();
+    let prompt = |n| Order::Prompt(Prompt { id: replay::input(n), text: "go".into(), attachments: vec![] });
+    adapter.tell(prompt(1), &mut out);
+    adapter.tell(Order::Interrupt, &mut out);
+    assert!(matches!(out.facts[..], [.., Fact::Refused { .. }, Fact::TurnEnded { .. }]), "{:?}", out.facts);
+    adapter.tell(prompt(2), &mut out);
+    let status = |status: &str| {
+        let params = json!({ "threadId": "t", "name": "everything", "status": status });
+        json!({ "method": "mcpServer/startupStatus/updated", "params": params })
+    };
+    hear(adapter.as_mut(), &status("starting"), &mut out);
+    assert_eq!(out.says.len(), said);
+    hear(adapter.as_mut(), &status("failed"), &mut out);
+    assert_eq!(out.says.len(), said + 1);
 }
 
 /// What is said up to the first prompt.
