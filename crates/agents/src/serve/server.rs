@@ -170,7 +170,8 @@ impl Server {
 
 async fn start(spec: Spec) -> Result<Running, Error> {
     let password = Secret::new(&format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()));
-    let Process { stdin, mut stdout, control } = process::spawn(&spec.env(PASSWORD, password.reveal())).await?;
+    let Process { stdin, mut stdout, control } =
+        process::spawn(&spec.env(PASSWORD, password.reveal())).await?;
     drop(stdin);
     let address = match timeout(READY_MAX, address(&mut stdout)).await {
         Ok(Some(address)) => address,

@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn events_are_the_same_however_the_bytes_are_cut() {
-        let bytes = b": hello\nid: 1\nevent: message\ndata: {\"a\":1}\n\ndata:x\r\ndata: y\r\n\r\n\ndata: z\n";
+        let bytes =
+            b": hello\nid: 1\nevent: message\ndata: {\"a\":1}\n\ndata:x\r\ndata: y\r\n\r\n\ndata: z\n";
         let expected: Vec<Said> = vec!["{\"a\":1}".into(), "x\ny".into()];
         for size in 1..=bytes.len() {
             let mut stream = Stream::new();

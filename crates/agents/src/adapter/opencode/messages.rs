@@ -164,12 +164,7 @@ impl Opencode {
         }
         if let Some(text) = said.more {
             let (message_id, part_id) = (message.to_owned(), format!("{call}:result"));
-            out.event(Event::MessageDelta(Delta {
-                message_id,
-                part_id,
-                kind: DeltaKind::ToolOutput,
-                text,
-            }));
+            out.event(Event::MessageDelta(Delta { message_id, part_id, kind: DeltaKind::ToolOutput, text }));
         }
         true
     }

@@ -78,7 +78,9 @@ impl Policy {
     pub(super) fn recall(&mut self, left: &Value) -> bool {
         let left = left.as_array().map_or(&[][..], Vec::as_slice);
         let has = |rules: &Value| {
-            rules.as_array().is_some_and(|rules| left.windows(rules.len()).any(|some| some == rules.as_slice()))
+            rules
+                .as_array()
+                .is_some_and(|rules| left.windows(rules.len()).any(|some| some == rules.as_slice()))
         };
         self.approved = self.mode == PermissionMode::Plan && has(&default());
         has(&self.rules())
@@ -91,15 +93,16 @@ impl Policy {
     }
 
     pub(super) fn decide(&self, permission: &str, patterns: &[String]) -> Decision {
-        let is_allowed = |text: &String| {
-            self.allowed.iter().any(|(of, pattern)| of == permission && fits(pattern, text))
-        };
+        let is_allowed =
+            |text: &String| self.allowed.iter().any(|(of, pattern)| of == permission && fits(pattern, text));
         match self.mode {
             PermissionMode::Bypass => Decision::Allow,
             _ if self.is_planning() => match permission {
                 "webfetch" => Decision::Ask,
                 _ if GUARDED.contains(&permission) => Decision::Ask,
-                "edit" if !patterns.is_empty() && patterns.iter().all(|path| is_plan(path)) => Decision::Allow,
+                "edit" if !patterns.is_empty() && patterns.iter().all(|path| is_plan(path)) => {
+                    Decision::Allow
+                }
                 _ => Decision::Refuse,
             },
             // A running turn does not hear of changed rules, so that what was allowed is asked for again.

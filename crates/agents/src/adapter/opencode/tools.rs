@@ -171,7 +171,8 @@ impl Open {
         let metadata = &state["metadata"];
         let output = state["output"].as_str().unwrap_or_default();
         let exit_code = metadata["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
-        let aborted = self.call.kind == ToolKind::Execute && exit_code.is_none() && output.contains(COMMAND_ABORTED);
+        let aborted =
+            self.call.kind == ToolKind::Execute && exit_code.is_none() && output.contains(COMMAND_ABORTED);
         self.call.status = if aborted { ToolStatus::Cancelled } else { ToolStatus::Completed };
         ToolResult {
             call_id: self.call.call_id.clone(),
@@ -184,7 +185,8 @@ impl Open {
 
     fn failed(&mut self, state: &Value) -> ToolResult {
         let error = state["error"].as_str().unwrap_or_default();
-        let cancelled = CANCELLED.iter().any(|how| error.starts_with(how)) || state["metadata"]["interrupted"] == true;
+        let cancelled =
+            CANCELLED.iter().any(|how| error.starts_with(how)) || state["metadata"]["interrupted"] == true;
         self.call.status = if cancelled { ToolStatus::Cancelled } else { ToolStatus::Failed };
         let call_id = self.call.call_id.clone();
         ToolResult { call_id, output: error.to_owned(), is_error: true, ..ToolResult::default() }
@@ -212,7 +214,10 @@ impl Open {
         let unified = text(&metadata["diff"]).or_else(|| self.diff.take());
         let new_text = text(&input["content"]);
         let is_told = unified.is_some() || new_text.is_some();
-        path.filter(|_| is_told).map(|path| Diff { path, unified, old_text: None, new_text }).into_iter().collect()
+        path.filter(|_| is_told)
+            .map(|path| Diff { path, unified, old_text: None, new_text })
+            .into_iter()
+            .collect()
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Turn {
     finish: Option<String>,
     fault: Option<Fault>,
     usage: Option<Usage>,
-    /// What is said to the agent before the turn ends: why its plan was rejected.
+    /// What is said to the agent if it stops because it was not allowed something: why.
     pub(super) feedback: Option<String>,
 }
 
@@ -100,7 +100,10 @@ impl Opencode {
         let id = info["id"].as_str().unwrap_or_default();
         // An older one is told again when its summary is made. Names rise with time.
         let Some(turn) = &mut self.turn else { return };
-        if !info["summary"].is_null() || id <= self.ended.as_str() || turn.asked.as_deref().is_some_and(|asked| id <= asked) {
+        if !info["summary"].is_null()
+            || id <= self.ended.as_str()
+            || turn.asked.as_deref().is_some_and(|asked| id <= asked)
+        {
             return;
         }
         turn.asked = Some(id.to_owned());
@@ -122,7 +125,9 @@ impl Opencode {
         }
         let (Some(turn), Some(id)) = (&mut self.turn, info["id"].as_str()) else { return };
         if !closed {
-            turn.open.insert(id.to_owned());
+            if turn.open.insert(id.to_owned()) {
+                turn.feedback = None; // It goes on by itself.
+            }
             return;
         }
         turn.open.remove(id);
@@ -174,7 +179,10 @@ impl Opencode {
         if !turn.is_over(self.prompts.is_waiting()) {
             return;
         }
-        if let Some(feedback) = turn.feedback.take() {
+        if let Some(feedback) = turn.feedback.take()
+            && turn.finish.as_deref() == Some("tool-calls")
+            && turn.fault.is_none()
+        {
             return self.add(&feedback, out);
         }
         self.end(out);
