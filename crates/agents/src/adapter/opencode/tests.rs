@@ -149,6 +149,29 @@ fn a_subagent_is_the_inside_of_its_call() {
     assert_eq!(inside.count(), 2);
 }
 
+/// sessions #5: a subagent asks before the call that started it says which session it got.
+#[test]
+fn a_subagent_that_was_not_announced_asks_too() {
+    check("subagent-unannounced", &replay::options());
+}
+
+/// sessions #12: the server tells messages of earlier turns again, and begins a turn by itself.
+#[test]
+fn old_messages_neither_begin_nor_hold_up_a_turn() {
+    assert_eq!(texts(&check("old-messages", &replay::options())), ["hello opencode", "by itself"]);
+
+    // The first that a new process hears of is an old message with its summary.
+    let mut adapter = adapt(&replay::options()).unwrap().adapter;
+    let (mut out, mut inputs) = (Out::default(), 0);
+    adapter.start(&mut out);
+    let lines = recorded("old-messages");
+    let old = lines.iter().position(|line| line.to_string().contains("summary")).unwrap();
+    for line in &lines[..=old] {
+        replay::play(adapter.as_mut(), line, &mut inputs, &mut out);
+    }
+    assert!(!out.facts.iter().any(|fact| matches!(fact, Fact::Consumed(_))), "{:?}", out.facts);
+}
+
 /// sessions #16: interrupt: of a text, of a command that waits for permission, and before the server has begun.
 #[test]
 fn an_interrupted_turn_ends_once_its_last_message_is_closed() {
