@@ -200,9 +200,9 @@ impl Adapter for Opencode {
         match order {
             Order::Prompt(prompt) => {
                 self.turn = Some(Turn::default());
-                self.say(prompt, out);
+                self.say(&prompt, out);
             }
-            Order::Steer(prompt) => self.say(prompt, out),
+            Order::Steer(prompt) => self.say(&prompt, out),
             Order::Interrupt => self.interrupt(out),
             Order::Answer { key, reply } => self.reply(&key, reply, out),
         }

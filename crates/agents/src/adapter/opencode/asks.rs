@@ -61,9 +61,7 @@ impl Opencode {
         }
         match self.policy.decide(permission, &patterns) {
             Decision::Allow => return self.permit(key, json!({ "reply": "once" }), out),
-            Decision::Refuse => {
-                return self.permit(key, json!({ "reply": "reject", "message": NOT_YET }), out);
-            }
+            Decision::Refuse => return self.reject(key, NOT_YET, out),
             Decision::Ask => {}
         }
         let known = call.and_then(|call| self.messages.tools.find(call));
@@ -143,13 +141,13 @@ impl Opencode {
                 PermissionAnswer::Always => {
                     // The server's own `always` would hold for every session of the directory.
                     let rules = self.policy.allow(&permission, &always);
-                    self.amend(rules, out);
+                    self.amend(&rules, out);
                     self.permit(key, json!({ "reply": "once" }), out);
                 }
-                PermissionAnswer::Reject => self.reject(key, out),
+                PermissionAnswer::Reject => self.reject(key, NOT_ALLOWED, out),
             },
-            (Ask::Permission { .. }, _) => self.reject(key, out),
-            (Ask::Question, Reply::Answers(answers)) => self.answer(key, json!(answers), out),
+            (Ask::Permission { .. }, _) => self.reject(key, NOT_ALLOWED, out),
+            (Ask::Question, Reply::Answers(answers)) => self.answer(key, &json!(answers), out),
             (Ask::Plan(_), Reply::Answers(answers)) => self.judge(key, answers, out),
             (Ask::Question | Ask::Plan(_), _) => self.dismiss(key, out),
         }
@@ -159,8 +157,8 @@ impl Opencode {
         let answer = answers.into_iter().flatten().next().unwrap_or_default();
         if answer == APPROVE {
             let rules = self.policy.approve();
-            self.amend(rules, out);
-            return self.answer(key, json!([["Yes"]]), out);
+            self.amend(&rules, out);
+            return self.answer(key, &json!([["Yes"]]), out);
         }
         if let Some(turn) = &mut self.turn
             && answer != REJECT
@@ -169,11 +167,15 @@ impl Opencode {
             // The server knows no reasons, and takes any other text for a yes.
             turn.feedback = Some(format!("The plan is not approved: {answer}"));
         }
-        self.answer(key, json!([["No"]]), out);
+        self.answer(key, &json!([["No"]]), out);
     }
 
-    fn reject(&mut self, key: &str, out: &mut Out) {
-        self.permit(key, json!({ "reply": "reject", "message": NOT_ALLOWED }), out);
+    /// Says no, and why. The server says no to all other open requests too, but not why, and ends the turn for that.
+    fn reject(&mut self, key: &str, why: &str, out: &mut Out) {
+        if let Some(turn) = &mut self.turn {
+            turn.feedback = Some(why.to_owned());
+        }
+        self.permit(key, json!({ "reply": "reject", "message": why }), out);
     }
 
     fn permit(&mut self, key: &str, body: Value, out: &mut Out) {
@@ -181,7 +183,7 @@ impl Opencode {
         self.calls.post(Purpose::Notice("answer a permission"), path, Some(body), out);
     }
 
-    fn answer(&mut self, key: &str, answers: Value, out: &mut Out) {
+    fn answer(&mut self, key: &str, answers: &Value, out: &mut Out) {
         let path = format!("/question/{}/reply{}", escaped(key), self.directory);
         let body = Some(json!({ "answers": answers }));
         self.calls.post(Purpose::Notice("answer a question"), path, body, out);

@@ -112,7 +112,7 @@ impl Opencode {
         self.session = Some(id.to_owned());
         if resumed && !self.policy.recall(&info["permission"]) {
             let rules = self.policy.rules();
-            self.amend(rules, out);
+            self.amend(&rules, out);
         }
         let started = Started {
             model: self.prompts.model(),
@@ -125,7 +125,7 @@ impl Opencode {
     }
 
     /// Adds rules to those of the session.
-    pub(super) fn amend(&mut self, rules: Value, out: &mut Out) {
+    pub(super) fn amend(&mut self, rules: &Value, out: &mut Out) {
         let path = self.path("");
         self.calls.patch(Purpose::Notice("change the rules"), path, json!({ "permission": rules }), out);
     }

@@ -75,7 +75,7 @@ impl Prompts {
         self.waiting.drain(..).flatten().collect()
     }
 
-    fn body(&self, planning: bool, parts: Vec<Value>) -> Value {
+    fn body(&self, planning: bool, parts: &[Value]) -> Value {
         // Only in this mode the agent can ask for the approval of its plan.
         let mode = if planning && self.mode == "build" { PLAN } else { &self.mode };
         let mut body = json!({ "agent": mode, "parts": parts });
@@ -91,21 +91,21 @@ impl Prompts {
 
 impl Opencode {
     /// Says something that somebody wrote.
-    pub(super) fn say(&mut self, prompt: Prompt, out: &mut Out) {
+    pub(super) fn say(&mut self, prompt: &Prompt, out: &mut Out) {
         let mut parts = Vec::new();
         if !prompt.text.is_empty() || prompt.attachments.is_empty() {
             parts.push(json!({ "type": "text", "text": prompt.text }));
         }
         parts.extend(prompt.attachments.iter().map(attachment));
-        self.prompt(Some(prompt.id), parts, out);
+        self.prompt(Some(prompt.id), &parts, out);
     }
 
     /// Says something of our own.
     pub(super) fn add(&mut self, text: &str, out: &mut Out) {
-        self.prompt(None, vec![json!({ "type": "text", "text": text })], out);
+        self.prompt(None, &[json!({ "type": "text", "text": text })], out);
     }
 
-    fn prompt(&mut self, input: Option<InputId>, parts: Vec<Value>, out: &mut Out) {
+    fn prompt(&mut self, input: Option<InputId>, parts: &[Value], out: &mut Out) {
         let body = self.prompts.body(self.policy.is_planning(), parts);
         self.prompts.waiting.push_back(input);
         let path = self.path("/prompt_async");

@@ -2,12 +2,17 @@ use std::path::{Path, PathBuf};
 
 use process::{Framer, Piece};
 use proptest::prelude::*;
-use protocol::{Transcript, message::Content, sessions::PermissionMode};
+use protocol::{
+    Transcript,
+    message::{Content, Part},
+    sessions::PermissionMode,
+};
 use serde_json::Value;
 
 use super::{
     super::{Fact, Heard, Options, Out, Transport, replay},
     adapt,
+    policy::{Decision, Policy},
 };
 
 fn check(case: &str, options: &Options) -> Transcript {
@@ -25,13 +30,13 @@ fn planning() -> Options {
 }
 
 /// Everything that is said in texts, in order.
-fn texts(transcript: &Transcript) -> Vec<&str> {
+fn texts<'a>(transcript: &'a Transcript) -> Vec<&'a str> {
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
-    let text = |content| match content {
-        &Content::Text { ref text } => Some(text.as_str()),
+    let text = |part: &'a Part| match &part.content {
+        Content::Text { text } => Some(text.as_str()),
         _ => None,
     };
-    parts.filter_map(|part| text(&part.content)).collect()
+    parts.filter_map(text).collect()
 }
 
 /// sessions #16: text, streamed deltas, reasoning, multi-turn memory.
@@ -49,10 +54,12 @@ fn a_permission_is_given_once_or_for_the_session_or_not() {
     assert!(rejected.is_some(), "the model is told");
 }
 
-/// sessions #5: rejecting one rejects every open request of the server's session; the others are withdrawn.
+/// sessions #5: rejecting one rejects every open request of the server's session: the others are withdrawn, and the agent,
+/// which stops for it, is told to go on.
 #[test]
-fn rejecting_one_permission_withdraws_the_others() {
-    check("parallel", &replay::options());
+fn rejecting_one_permission_withdraws_the_others_and_does_not_end_the_turn() {
+    let transcript = check("parallel", &replay::options());
+    assert_eq!(texts(&transcript).len(), 1, "it has gone on");
 }
 
 /// sessions #16: file edit with diff.
@@ -88,6 +95,40 @@ fn only_reading_is_allowed_until_the_plan_is_approved() {
     check("plan-approved", &planning());
 }
 
+/// sessions #2: the same for calls that are made together.
+#[test]
+fn calls_that_are_not_allowed_before_the_plan_do_not_end_the_turn() {
+    let transcript = check("plan-parallel", &planning());
+    assert_eq!(texts(&transcript).len(), 1, "it has gone on");
+}
+
+/// sessions #2: after approval the rules are those of the default mode, in the running turn too.
+#[test]
+fn what_is_allowed_changes_with_the_approval_of_the_plan() {
+    let mut policy = Policy::new(PermissionMode::Plan);
+    let mut check = |expected: [Decision; 4]| {
+        let asked =
+            [("bash", "ls"), ("everything_echo", "*"), ("edit", "a.rs"), ("external_directory", "/etc/*")];
+        assert_eq!(asked.map(|(permission, pattern)| policy.decide(permission, &[pattern.into()])), expected);
+        policy.approve();
+    };
+    check([Decision::Refuse, Decision::Refuse, Decision::Refuse, Decision::Ask]);
+    check([Decision::Ask, Decision::Allow, Decision::Ask, Decision::Ask]);
+}
+
+/// sessions #13: that a plan was approved is known in the next process.
+#[test]
+fn an_approved_plan_stays_approved() {
+    let mut policy = Policy::new(PermissionMode::Plan);
+    let planning = policy.rules();
+    let mut left = planning.as_array().unwrap().clone();
+    left.extend(policy.approve().as_array().unwrap().iter().cloned());
+    let mut next = Policy::new(PermissionMode::Plan);
+    assert!(next.recall(&planning) && next.is_planning());
+    assert!(next.recall(&left.into()) && !next.is_planning());
+    assert!(!next.recall(&Value::Null) && next.is_planning());
+}
+
 /// sessions #16: plan approve/reject. The server takes any other text than a no for a yes.
 #[test]
 fn a_plan_is_rejected_with_words_that_the_agent_is_told() {
@@ -106,6 +147,29 @@ fn a_subagent_is_the_inside_of_its_call() {
     let transcript = check("subagent", &replay::options());
     let inside = transcript.messages().iter().filter(|message| message.parent_tool_call_id.is_some());
     assert_eq!(inside.count(), 2);
+}
+
+/// sessions #5: a subagent asks before the call that started it says which session it got.
+#[test]
+fn a_subagent_that_was_not_announced_asks_too() {
+    check("subagent-unannounced", &replay::options());
+}
+
+/// sessions #12: the server tells messages of earlier turns again, and begins a turn by itself.
+#[test]
+fn old_messages_neither_begin_nor_hold_up_a_turn() {
+    assert_eq!(texts(&check("old-messages", &replay::options())), ["hello opencode", "by itself"]);
+
+    // The first that a new process hears of is an old message with its summary.
+    let mut adapter = adapt(&replay::options()).unwrap().adapter;
+    let (mut out, mut inputs) = (Out::default(), 0);
+    adapter.start(&mut out);
+    let lines = recorded("old-messages");
+    let old = lines.iter().position(|line| line.to_string().contains("summary")).unwrap();
+    for line in &lines[..=old] {
+        replay::play(adapter.as_mut(), line, &mut inputs, &mut out);
+    }
+    assert!(!out.facts.iter().any(|fact| matches!(fact, Fact::Consumed(_))), "{:?}", out.facts);
 }
 
 /// sessions #16: interrupt: of a text, of a command that waits for permission, and before the server has begun.

@@ -37,7 +37,7 @@ pub(super) struct Turn {
     finish: Option<String>,
     fault: Option<Fault>,
     usage: Option<Usage>,
-    /// What is said to the agent before the turn ends: why its plan was rejected.
+    /// What is said to the agent if it stops because it was not allowed something: why.
     pub(super) feedback: Option<String>,
 }
 
@@ -125,7 +125,9 @@ impl Opencode {
         }
         let (Some(turn), Some(id)) = (&mut self.turn, info["id"].as_str()) else { return };
         if !closed {
-            turn.open.insert(id.to_owned());
+            if turn.open.insert(id.to_owned()) {
+                turn.feedback = None; // It goes on by itself.
+            }
             return;
         }
         turn.open.remove(id);
@@ -177,7 +179,10 @@ impl Opencode {
         if !turn.is_over(self.prompts.is_waiting()) {
             return;
         }
-        if let Some(feedback) = turn.feedback.take() {
+        if let Some(feedback) = turn.feedback.take()
+            && turn.finish.as_deref() == Some("tool-calls")
+            && turn.fault.is_none()
+        {
             return self.add(&feedback, out);
         }
         self.end(out);
