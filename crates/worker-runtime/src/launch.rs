@@ -9,7 +9,7 @@ use std::{
 };
 
 use agents::{
-    Definition, Installer, Purpose, Want,
+    Definition, Installer, Purpose, Secret, Want,
     adapter::{self, Adapted, Options, Transport},
     install::{Ask, ReadyError},
     serve::Servers,
@@ -69,6 +69,7 @@ impl Launcher {
                 model: create.model.clone(),
                 variant: create.variant.clone(),
                 resume: start.resume.clone(),
+                token: create.token.as_deref().map(Secret::new),
                 mcp,
                 skills: configured.skills,
             },
