@@ -7,11 +7,7 @@
 //! `{"reply": {"key": "…", "permission": "once"}}`, `{"reply": {"key": "…", "answers": [["Red"]]}}` and
 //! `{"reply": {"key": "…"}}` for one that nobody wants to answer.
 
-use std::{
-    fmt::Write,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write, fs, path::Path};
 
 use protocol::{Event, InputId, Transcript};
 use serde_json::{Value, json};
@@ -98,7 +94,7 @@ fn reply(answer: &Value) -> Reply {
 }
 
 /// The lines of a recorded run.
-pub(super) fn lines(directory: &PathBuf) -> Vec<Value> {
+pub(super) fn lines(directory: &Path) -> Vec<Value> {
     let text = fs::read_to_string(directory.join("in.jsonl")).unwrap();
     text.lines()
         .filter(|line| !line.trim().is_empty())
