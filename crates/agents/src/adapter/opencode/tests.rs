@@ -165,7 +165,7 @@ fn old_messages_neither_begin_nor_hold_up_a_turn() {
     let (mut out, mut inputs) = (Out::default(), 0);
     adapter.start(&mut out);
     let lines = recorded("old-messages");
-    let old = lines.iter().position(|line| line.to_string().contains("summary")).unwrap();
+    let old = lines.iter().position(|line| line.to_string().contains(r#""summary":{"#)).unwrap();
     for line in &lines[..=old] {
         replay::play(adapter.as_mut(), line, &mut inputs, &mut out);
     }
