@@ -43,8 +43,12 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
         args.push("--dangerously-allow-all".into());
     }
     let mut files = Vec::new();
-    let servers = mcp::servers(&options.mcp);
+    let mut servers = mcp::servers(&options.mcp);
     if !servers.is_empty() {
+        // It finds out by itself what a server is, and refuses what it does not know.
+        for server in servers.values_mut().filter_map(Value::as_object_mut) {
+            server.retain(|key, _| !matches!(key.as_str(), "type" | "timeout"));
+        }
         let path = options.private.join("mcp.json");
         args.extend(["--mcp-config".into(), path.clone().into()]);
         files.push((path, Value::Object(servers).to_string().into_bytes()));

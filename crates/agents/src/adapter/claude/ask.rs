@@ -33,10 +33,14 @@ pub(super) struct Ask {
 impl Ask {
     /// Reads a request of the subtype `can_use_tool`. One that says too little is none.
     pub(super) fn read(request: &Value) -> Option<Self> {
-        let reason = text(request, "decision_reason").or_else(|| text(request, "description"));
+        let input = request.get("input").cloned()?;
+        // Of a file it says no more than its name.
+        let title = tools::title(&input).unwrap_or_default();
+        let described = text(request, "description").filter(|described| !title.ends_with(described));
+        let reason = text(request, "decision_reason").or(described);
         Some(Self {
             tool: text(request, "tool_name")?.into(),
-            input: request.get("input").cloned()?,
+            input,
             call_id: text(request, "tool_use_id").map(Into::into),
             inner: text(request, "agent_id").is_some(),
             reason: reason.map(Into::into),

@@ -86,7 +86,9 @@ pub(super) fn took(result: &Value, context: Option<u64>) -> Option<Usage> {
     let costs = models("model_usage_since_last_result").filter_map(|model| model.get("costUSD")?.as_f64());
     let windows = models("modelUsage").filter_map(|model| model.get("contextWindow")?.as_u64());
     Some(Usage {
-        cost_usd: result.get("model_usage_since_last_result").map(|_| costs.sum()),
+        cost_usd: result
+            .get("model_usage_since_last_result")
+            .map(|_| costs.fold(0.0, |sum, cost| sum + cost)),
         context_tokens: context,
         context_window: windows.max(),
         ..usage(result.get("usage")?)

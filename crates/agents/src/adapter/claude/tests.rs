@@ -94,6 +94,18 @@ fn nothing_is_asked_where_everything_is_allowed() {
     replay::check("claude", "bypass", with(|options| options.permission_mode = PermissionMode::Bypass));
 }
 
+/// sessions #2: "`bypass` = no checks".
+#[test]
+fn what_is_asked_all_the_same_is_allowed_where_everything_is() {
+    replay::check("claude", "bypass_asked", with(|options| options.permission_mode = PermissionMode::Bypass));
+}
+
+/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
+#[test]
+fn what_is_allowed_for_good_without_a_rule_is_remembered_as_it_was() {
+    check("always_without_a_rule");
+}
+
 /// sessions #6: "`POST …/cancel` (interrupt the turn)".
 #[test]
 fn an_interrupted_message_stays_as_far_as_it_came() {
@@ -134,6 +146,12 @@ fn a_prompt_that_waits_for_a_turn_of_the_agents_own_is_not_ended_by_it() {
 #[test]
 fn an_agent_in_the_background_goes_on_after_the_turn_and_begins_one() {
     check("subagent");
+}
+
+/// sessions #5: what still runs when a turn has ended still asks.
+#[test]
+fn what_an_agent_in_the_background_asks_outlives_the_turn() {
+    check("background_ask");
 }
 
 /// sessions #7: "Agent errors are typed".

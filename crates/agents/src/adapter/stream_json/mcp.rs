@@ -23,7 +23,7 @@ fn entry(server: &McpServer) -> Option<Value> {
                 }
             };
             let args: Vec<_> = first.iter().chain(args).collect();
-            let entry = json!({ "type": "stdio", "command": program, "args": args, "env": env });
+            let entry = json!({ "command": program, "args": args, "env": env });
             Some(with_timeout(entry, *timeout_ms))
         }
         McpServer::Remote { url, transport, headers, timeout_ms, .. } => {
