@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use rusqlite::ErrorCode;
+
 use crate::Seq;
 
 /// What can go wrong with journals on disk.
@@ -70,7 +72,40 @@ pub enum Error {
     Died,
 }
 
+/// What is behind an error, as far as somebody can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// There is no space left.
+    Full,
+    /// Somebody else has the file.
+    Locked,
+    /// The file is damaged, or not what it should be.
+    Corrupt,
+    /// Anything else.
+    Other,
+}
+
 impl Error {
+    /// What is behind it.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Error::Locked(_) => Cause::Locked,
+            Error::Newer { .. } | Error::Foreign(_) | Error::Corrupt { .. } | Error::Missing(_) => {
+                Cause::Corrupt
+            }
+            Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => Cause::Full,
+            Error::Open { source, .. } | Error::Write(source) | Error::Read(source) => {
+                match source.sqlite_error_code() {
+                    Some(ErrorCode::DiskFull) => Cause::Full,
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Locked,
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Corrupt,
+                    _ => Cause::Other,
+                }
+            }
+            Error::Prepare { .. } | Error::Deleted | Error::Closed | Error::Died => Cause::Other,
+        }
+    }
+
     pub(super) fn write(source: rusqlite::Error) -> Error {
         Error::Write(Arc::new(source))
     }
