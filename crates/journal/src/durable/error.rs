@@ -114,3 +114,28 @@ impl Error {
         Error::Read(Arc::new(source))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(code: i32, expected: Cause) {
+        let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        assert_eq!([Error::write(error()).cause(), Error::read(error()).cause()], [expected; 2]);
+    }
+
+    #[test]
+    fn what_somebody_can_do_something_about_is_told() {
+        check(ffi::SQLITE_FULL, Cause::Full);
+        check(ffi::SQLITE_BUSY, Cause::Locked);
+        check(ffi::SQLITE_CORRUPT, Cause::Corrupt);
+        check(ffi::SQLITE_NOTADB, Cause::Corrupt);
+        check(ffi::SQLITE_IOERR, Cause::Other);
+        let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(Error::Prepare { path: "x".into(), source: full }.cause(), Cause::Full);
+        assert_eq!(Error::Locked("x".into()).cause(), Cause::Locked);
+    }
+}
