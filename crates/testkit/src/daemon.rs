@@ -20,7 +20,7 @@ const STOP_MAX: Duration = Duration::from_secs(15);
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// How a daemon is started.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DaemonOptions {
     args: Vec<String>,
     env: Vec<(String, String)>,
@@ -76,7 +76,7 @@ impl DaemonOptions {
     /// # Panics
     /// If it does not come up.
     pub fn start(self, program: impl AsRef<Path>) -> Daemon {
-        Daemon::launch(program.as_ref(), self)
+        Daemon::launch(program.as_ref(), self, TempDir::new().expect("a directory for the test"))
     }
 }
 
@@ -103,7 +103,9 @@ pub struct Daemon {
     stderr: Option<ChildStderr>,
     base: String,
     http: reqwest::Client,
-    home: TempDir,
+    program: PathBuf,
+    options: DaemonOptions,
+    home: Option<TempDir>,
 }
 
 impl Daemon {
@@ -115,15 +117,14 @@ impl Daemon {
         DaemonOptions::default().start(program)
     }
 
-    fn launch(program: &Path, options: DaemonOptions) -> Self {
-        let home = TempDir::new().expect("a directory for the test");
+    fn launch(program: &Path, options: DaemonOptions, home: TempDir) -> Self {
         let config = home.path().join("config.toml");
-        std::fs::write(&config, options.agents).expect("write the configuration");
+        std::fs::write(&config, &options.agents).expect("write the configuration");
         let mut command = Command::new(program);
         command.args(["daemon", "--port", "0", "--config"]).arg(&config).args(&options.args);
         command.env_remove("TOMBOLO_TOKEN").env("HOME", home.path()).current_dir(home.path());
         options.env_remove.iter().for_each(|name| _ = command.env_remove(name));
-        command.envs(options.env).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(options.env.clone()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start the program");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is piped");
@@ -135,7 +136,20 @@ impl Daemon {
             panic!("the daemon did not start: {line}{said}");
         };
         let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("a client");
-        Self { base: base.to_owned(), child, stderr, http, home }
+        let (program, home) = (program.to_path_buf(), Some(home));
+        Self { base: base.to_owned(), child, stderr, http, program, options, home }
+    }
+
+    /// Kills it without warning and starts it again, with the same home.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn killed_and_started(mut self) -> Self {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let home = self.home.take().expect("it has a home");
+        Self::launch(&self.program, self.options.clone(), home)
     }
 
     /// Its address, such as `http://127.0.0.1:1234`.
@@ -145,7 +159,7 @@ impl Daemon {
 
     /// A directory of its own: its home, and where it runs.
     pub fn home(&self) -> PathBuf {
-        self.home.path().canonicalize().expect("the home is there")
+        self.home.as_ref().expect("it has a home").path().canonicalize().expect("the home is there")
     }
 
     /// Its process id.
