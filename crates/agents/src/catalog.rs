@@ -149,7 +149,14 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
         native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),
         credentials: Credentials::default(),
-        capabilities: protocol::agents::Capabilities { permissions: true, ..acp_alone(true) },
+        capabilities: protocol::agents::Capabilities {
+            permissions: true,
+            questions: true,
+            plans: true,
+            steering: true,
+            resume: true,
+            ..acp_alone(true)
+        },
         modes: vec![
             mode("build", "Build", "Does what the script in the prompt says."),
             mode("plan", "Plan", "The same, under another name."),

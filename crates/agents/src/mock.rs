@@ -5,15 +5,26 @@
 //! | line | what it does |
 //! |---|---|
 //! | `/chunks N` | says `chunk 1` … `chunk N` as N pieces of one message |
+//! | `/drip N MS` | the same, with a pause of so many milliseconds before each |
 //! | `/updates N S` | N message pieces of S bytes of text each |
 //! | `/think TEXT` | thinks aloud |
 //! | `/tool` | calls a tool that succeeds |
-//! | `/permission` | asks for permission to run a tool and says how it was answered |
+//! | `/edit` | says that it changed a file, and how |
+//! | `/permission` | asks for permission to run a tool and says how it was answered; after *always* it no longer asks |
+//! | `/question` | fills in a form with two questions and says how they were answered |
+//! | `/plan` | tells a plan of three steps |
+//! | `/approve PLAN` | asks whether the plan is approved and says how it was answered |
+//! | `/commands` | tells which commands it knows |
+//! | `/remember TEXT` | keeps a text with the session, in the session's directory |
+//! | `/recall` | says what it keeps, also after `session/load` |
+//! | `/fail CODE TEXT` | ends the turn with this error |
 //! | `/garbage` | writes lines to standard output that are not JSON-RPC |
-//! | `/hang` | does nothing until the turn is cancelled |
+//! | `/hang` | does nothing until the turn is cancelled, or it is told more (`_session/steering`) |
 //! | `/crash CODE` | ends the process with some last words on standard error |
 //! | anything else | says it back |
 
+mod asks;
+mod memory;
 mod script;
 mod server;
 

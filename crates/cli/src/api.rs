@@ -8,7 +8,9 @@ mod input;
 mod mcp;
 mod operations;
 mod processes;
+mod sessions;
 mod skills;
+mod waits;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,6 +21,7 @@ use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
 
 pub(crate) use operations::{operations, with_operations};
+pub(crate) use sessions::permission_mode;
 
 use crate::{
     exit::{self, Failure, Outcome},
@@ -55,6 +58,10 @@ pub(crate) enum Resource {
     Acp(Call<acp::Verb>),
     /// Agents: the programs that can be run
     Agents(Call<agents::Verb>),
+    /// Sessions: conversations with any agent, in one vocabulary
+    Sessions(Call<sessions::Verb>),
+    /// What waits for a person, in all sessions
+    Waits(Call<waits::Verb>),
     /// Files and directories of the sandbox
     Fs(Call<fs::Verb>),
     /// Processes that you run in the sandbox
@@ -73,6 +80,8 @@ impl Resource {
         match self {
             Resource::Acp(call) => call.run(),
             Resource::Agents(call) => call.run(),
+            Resource::Sessions(call) => call.run(),
+            Resource::Waits(call) => call.run(),
             Resource::Fs(call) => call.run(),
             Resource::Processes(call) => call.run(),
             Resource::Mcp(call) => call.run(),

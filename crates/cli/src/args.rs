@@ -5,6 +5,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     agents::AgentsOptions,
     api::{self, Api, Resource},
+    chat::ChatOptions,
     credentials::Credentials,
     daemon::DaemonOptions,
     editor::EditorOptions,
@@ -29,6 +30,7 @@ const HELP_COLUMNS_MAX: usize = 100;
 Examples:
   tombolo up                        try it: a daemon with the mock agent, and what to do next
   tombolo daemon --token-file T     serve this sandbox
+  tombolo chat --agent claude       talk with an agent, here in the terminal
   tombolo acp --agent claude        be that agent for an editor on your own machine
   tombolo api agents list           ask a daemon: one command for every endpoint
   tombolo agents install claude     install an agent on this machine
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Up(UpOptions),
     #[command(flatten)]
     Serve(Serve),
+    /// Talk with an agent in the terminal
+    Chat(Box<ChatOptions>),
     /// Be an ACP agent for an editor: the one in the sandbox
     Acp(EditorOptions),
     /// Ask a daemon: one command for every endpoint

@@ -105,6 +105,8 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         events_bytes_max: options.events_bytes_max,
         grace: Duration::from_millis(options.grace_ms),
         timeout_max: Duration::from_millis(options.timeout_max_ms),
+        wait_timeout: Some(options.wait_timeout).filter(|timeout| !timeout.is_zero()),
+        session_idle: options.session_idle,
         stall: Duration::from_millis(options.stall_ms),
     })
 }

@@ -28,6 +28,17 @@ Exit codes:
   6  the agent ended, or its instance was deleted
   7  the agent said more during a cut than the daemon keeps: messages are missing";
 
+/// What the exit codes of `tombolo chat` mean, for `--help`.
+pub(crate) const CHAT_CODES: &str = "\
+Exit codes:
+  0  you left
+  1  the daemon said no, for example to the token
+  2  the command line, or a value on it, makes no sense
+  3  the daemon could not be reached
+  4  the answer was not understood: is it a Tombolo daemon?
+  6  the agent cannot be used, or the session was deleted
+  8  the last turn failed, or was interrupted";
+
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -50,6 +61,8 @@ pub(crate) enum Failure {
     },
     /// What the agent said in the meantime is no longer kept.
     Missed(String),
+    /// The last turn did not come to its end.
+    TurnFailed(String),
     /// Whoever read our output has had enough.
     Closed,
 }
@@ -58,7 +71,7 @@ pub(crate) enum Failure {
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
-    /// The exit code, as [`CODES`] and [`EDITOR_CODES`] say it.
+    /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] say it.
     fn code(&self) -> u8 {
         match self {
             Failure::Closed => 0,
@@ -69,6 +82,7 @@ impl Failure {
             Failure::Local(_) => 5,
             Failure::AgentEnded { .. } => 6,
             Failure::Missed(_) => 7,
+            Failure::TurnFailed(_) => 8,
         }
     }
 
@@ -77,7 +91,9 @@ impl Failure {
         match self {
             Failure::Closed => "nobody reads the output".into(),
             Failure::Refused(refusal) => refusal.to_string(),
-            Failure::Usage(message) | Failure::Missed(message) => message.clone(),
+            Failure::Usage(message) | Failure::Missed(message) | Failure::TurnFailed(message) => {
+                message.clone()
+            }
             Failure::Unreachable(error) | Failure::NotUnderstood(error) => chain(error),
             Failure::Local(error) => format!("{error:#}"),
             Failure::AgentEnded { how, .. } => how.clone(),
@@ -130,7 +146,9 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
             say(&plain(&format!("tombolo: {how}")));
             quote(last_words);
         }
-        Failure::Usage(message) | Failure::Missed(message) => say(&plain(&format!("tombolo: {message}"))),
+        Failure::Usage(message) | Failure::Missed(message) | Failure::TurnFailed(message) => {
+            say(&plain(&format!("tombolo: {message}")))
+        }
         Failure::Unreachable(error) | Failure::NotUnderstood(error) => {
             say(&plain(&format!("tombolo: {}: {doing}", chain(error))));
         }

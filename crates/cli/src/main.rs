@@ -6,6 +6,7 @@
 mod agents;
 mod api;
 mod args;
+mod chat;
 mod credentials;
 mod daemon;
 mod editor;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Acp(options) => editor::run(&options),
+        Command::Chat(options) => chat::run(&options),
         Command::Api(api) => api.resource.run(),
         Command::Agents(options) => exit::code(agents::run(options)),
         Command::Credentials(credentials) => exit::code(credentials.run()),

@@ -11,7 +11,7 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Skills, Token,
+    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Sessions, Skills, Token, Waits,
     error::{Error, Refusal, Result},
 };
 
@@ -83,6 +83,16 @@ impl Client {
     /// `/v1/processes`: programs that a user runs.
     pub fn processes(&self) -> Processes<'_> {
         Processes(self)
+    }
+
+    /// `/v1/sessions`: conversations with any agent.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    /// `/v1/waits`: what waits for a person.
+    pub fn waits(&self) -> Waits<'_> {
+        Waits(self)
     }
 
     /// What the daemon says of itself.

@@ -159,8 +159,11 @@ impl Follow {
             match self.connect().await {
                 Ok(response) => return Ok(Some(response)),
                 Err(error) => match error.kind() {
-                    Some(Kind::InstanceNotFound | Kind::ProcessNotFound) => return Ok(None),
-                    None | Some(Kind::ShuttingDown | Kind::TooManyConnections) if !self.gives_up() => {}
+                    Some(Kind::InstanceNotFound | Kind::ProcessNotFound | Kind::SessionNotFound) => {
+                        return Ok(None);
+                    }
+                    None | Some(Kind::ShuttingDown | Kind::StoreLocked | Kind::TooManyConnections)
+                        if !self.gives_up() => {}
                     _ => return Err(error),
                 },
             }

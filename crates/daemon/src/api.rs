@@ -16,7 +16,7 @@ use crate::{app::App, problem::ApiError, routes};
 #[openapi(
     info(
         title = "Tombolo daemon",
-        description = "Runs coding agents in a sandbox: any ACP agent over HTTP, with files, config and processes."
+        description = "Runs coding agents in a sandbox: any ACP agent over HTTP, sessions in one vocabulary, with files, config and processes."
     ),
     modifiers(&BearerToken),
     security(("token" = [])),
@@ -41,6 +41,8 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::fs::router())
         .merge(routes::config::router())
         .merge(routes::processes::router())
+        .merge(routes::sessions::router())
+        .merge(routes::waits::router())
 }
 
 /// What answers requests.

@@ -8,11 +8,17 @@ use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
 use shell::Processes;
+use worker_runtime::Sessions;
 
-use crate::{Config, server::StartError, sockets::Sockets, store::Store};
+use crate::{
+    Config, server::StartError, settings::Configured, skills::Skills, sockets::Sockets, store::Store,
+};
 
 /// How many instances a daemon runs at most; each is a process with its queues.
 const INSTANCES_MAX: usize = 1024;
+
+/// How many sessions a daemon keeps at most: what is known of each is in memory, 2 KiB or so.
+const SESSIONS_MAX: usize = 10_000;
 
 /// The state behind all routes.
 #[derive(Clone)]
@@ -22,6 +28,7 @@ pub(crate) struct Parts {
     pub(crate) installer: Installer,
     pub(crate) instances: Instances,
     pub(crate) processes: Processes,
+    pub(crate) sessions: Sessions,
     pub(crate) sockets: Sockets,
     pub(crate) files: Root,
     pub(crate) store: Store,
@@ -61,13 +68,31 @@ impl App {
             Some(directory) => Root::open(directory)?,
             None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
         };
+        let store = Store::new(&config.data_dir.join("config"));
+        let sessions = Sessions::new(
+            worker_runtime::Config {
+                directory: config.data_dir.join("sessions"),
+                current_dir: config.current_dir.clone(),
+                env_remove: config.env_remove.clone(),
+                grace: config.grace,
+                patience: config.wait_timeout,
+                idle: config.session_idle,
+                sessions_max: SESSIONS_MAX,
+            },
+            installer.clone(),
+            Arc::new(Configured::new(
+                store.clone(),
+                Skills::new(config.data_dir.join("skills"), config.env_remove.clone()),
+            )),
+        );
         Ok(Self(Arc::new(Parts {
             installer,
             instances,
             processes,
+            sessions,
             sockets: Sockets::default(),
             files,
-            store: Store::new(&config.data_dir.join("config")),
+            store,
             timeout_max: config.timeout_max,
             stall: config.stall,
         })))
@@ -75,6 +100,11 @@ impl App {
 
     /// Ends everything that runs.
     pub(crate) async fn shutdown(&self) {
-        tokio::join!(self.instances.shutdown(), self.processes.shutdown(), self.installer.shutdown());
+        tokio::join!(
+            self.instances.shutdown(),
+            self.processes.shutdown(),
+            self.sessions.shutdown(),
+            self.installer.shutdown()
+        );
     }
 }

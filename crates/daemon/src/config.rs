@@ -52,6 +52,10 @@ pub struct Config {
     pub grace: Duration,
     /// How long a request may wait for the agent, at most and by default.
     pub timeout_max: Duration,
+    /// How long a person may take to answer what an agent asks; for ever if none.
+    pub wait_timeout: Option<Duration>,
+    /// How long the agent of a session stays that has nothing to do, if it can go on later.
+    pub session_idle: Duration,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }

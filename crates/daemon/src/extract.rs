@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::{FromRequest, FromRequestParts, Request, rejection::PathRejection};
 use http::{HeaderMap, HeaderName, header, request::Parts};
 use journal::Seq;
-use protocol::{Kind, Object};
+use protocol::{IdempotencyKey, Kind, Object};
 use serde::de::DeserializeOwned;
 
 use crate::{app::App, intake, problem::ApiError};
@@ -13,6 +13,7 @@ use crate::{app::App, intake, problem::ApiError};
 /// The largest JSON body of the routes that are not ACP.
 const JSON_BYTES_MAX: usize = 1 << 20;
 
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The parameters in the path.
@@ -53,10 +54,29 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
-        need_json(request.headers())?;
-        let bytes = intake::collect(request.into_body(), JSON_BYTES_MAX, app.stall).await?;
-        Ok(Self(parse::<Object<T>>(&bytes)?.0))
+        json(request, JSON_BYTES_MAX, app.stall).await.map(Self)
     }
+}
+
+/// A JSON body of at most `N` bytes, for what may be longer than the rest.
+pub(crate) struct LongJson<T, const N: usize>(pub(crate) T);
+
+impl<T: DeserializeOwned, const N: usize> FromRequest<App> for LongJson<T, N> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, ApiError> {
+        json(request, N, app.stall).await.map(Self)
+    }
+}
+
+async fn json<T: DeserializeOwned>(
+    request: Request,
+    bytes_max: usize,
+    stall: Duration,
+) -> Result<T, ApiError> {
+    need_json(request.headers())?;
+    let bytes = intake::collect(request.into_body(), bytes_max, stall).await?;
+    Ok(parse::<Object<T>>(&bytes)?.0)
 }
 
 /// A JSON body that may be left out.
@@ -109,6 +129,13 @@ pub(crate) fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Opti
         })?),
     };
     Ok(last.map(Seq::new))
+}
+
+/// The header `Idempotency-Key`.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let key = value.to_str().unwrap_or_default().parse::<IdempotencyKey>();
+    key.map(Some).map_err(|error| ApiError::new(Kind::InvalidRequest, error.to_string()))
 }
 
 /// How long a request waits: what it asks for, within `max`.

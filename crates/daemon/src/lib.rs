@@ -1,4 +1,4 @@
-//! The daemon: agents, ACP instances, files, config and processes of one sandbox, over HTTP.
+//! The daemon: agents, ACP instances, sessions, files, config and processes of one sandbox, over HTTP.
 //!
 //! Handlers parse, call one method and answer. What they call is in the crates below; here are routes, auth,
 //! configuration and the server itself.
@@ -13,6 +13,8 @@ mod intake;
 mod problem;
 mod routes;
 mod server;
+mod settings;
+mod skills;
 mod socket;
 mod sockets;
 mod sse;

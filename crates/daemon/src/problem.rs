@@ -1,5 +1,7 @@
 //! Errors at the edge: every failure leaves as a problem document.
 
+mod sessions;
+
 use agents::install;
 use axum::{
     Json,
@@ -47,6 +49,9 @@ impl IntoResponse for ApiError {
             | Kind::ProcessBusy
             | Kind::TooManyProcesses
             | Kind::TooManyConnections
+            | Kind::TooManySessions
+            | Kind::QueueFull
+            | Kind::StoreLocked
             | Kind::ShuttingDown => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }

@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub(crate) mod fs;
 pub(crate) mod info;
 pub(crate) mod processes;
+pub(crate) mod sessions;
+pub(crate) mod waits;
 
 use protocol::Problem;
 use utoipa::IntoResponses;

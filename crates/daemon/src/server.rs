@@ -34,6 +34,9 @@ const BUFFER_BYTES_MAX: usize = 64 << 10;
 /// How long open connections have to end after everything else was stopped.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long after its start a daemon looks for sessions that were interrupted. The first answers go before.
+const RECOVER_AFTER: Duration = Duration::from_millis(300);
+
 /// How long to wait before accepting again when the system is out of something.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -108,6 +111,8 @@ impl Bound {
         let connections = TaskTracker::new();
         let closing = CancellationToken::new();
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let recovery = TaskTracker::new();
+        recovery.spawn(recover(server.app.clone(), stop.clone()));
         loop {
             let Ok(place) = places.clone().acquire_owned().await else { break };
             let accepted = tokio::select! {
@@ -127,6 +132,8 @@ impl Bound {
         }
         drop(listener);
         // What runs first: its end answers the requests and ends the streams that hold connections open.
+        recovery.close();
+        recovery.wait().await;
         server.app.shutdown().await;
         closing.cancel();
         connections.close();
@@ -135,6 +142,13 @@ impl Bound {
         if tokio::time::timeout(FAREWELL, all).await.is_err() {
             debug!(open = connections.len() + sockets.len(), "connections were cut at shutdown");
         }
+    }
+}
+
+async fn recover(app: App, stop: CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(RECOVER_AFTER) => app.sessions.recover().await,
     }
 }
 
@@ -197,6 +211,7 @@ fn cors(config: &CorsConfig) -> Result<Option<CorsLayer>, InvalidConfig> {
             header::RANGE,
             header::IF_MATCH,
             header::IF_NONE_MATCH,
+            HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("last-event-id"),
             HeaderName::from_static("prefer"),
         ],

@@ -20,7 +20,8 @@ use crate::problem::{ApiError, Chain};
 /// How many entries one file may hold; the file is written as a whole.
 const ENTRIES_MAX: usize = 10_000;
 
-/// The two kinds of entries.
+/// The two kinds of entries. Clones are the same store.
+#[derive(Clone)]
 pub(crate) struct Store {
     pub(crate) mcp: Shelf<McpServer>,
     pub(crate) skills: Shelf<Skill>,
@@ -79,6 +80,12 @@ type Entries<T> = BTreeMap<Directory, BTreeMap<Name, T>>;
 /// Entries of one kind.
 pub(crate) struct Shelf<T> {
     inner: Arc<Inner<T>>,
+}
+
+impl<T> Clone for Shelf<T> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
 }
 
 struct Inner<T> {

@@ -18,7 +18,7 @@ mod schema;
 mod store;
 mod writer;
 
-pub use error::Error;
+pub use error::{Cause, Error};
 pub use handle::Durable;
 pub use note::{Note, Noted};
 pub use queue::QUEUE_MAX;

@@ -41,6 +41,7 @@ problems! {
     UnknownAgent        = 400 "unknown-agent"          "No such agent";
     InvalidPath         = 400 "invalid-path"           "The path cannot be used";
     InvalidArchive      = 400 "invalid-archive"        "The archive cannot be unpacked";
+    InvalidAnswer       = 400 "invalid-answer"         "The answer does not fit the question";
     Unauthorized        = 401 "unauthorized"           "A valid bearer token is needed";
     Forbidden           = 403 "forbidden"              "This is not allowed";
     HostNotAllowed      = 403 "host-not-allowed"       "The Host or Origin of the request is not allowed";
@@ -50,6 +51,9 @@ problems! {
     ProcessNotFound     = 404 "process-not-found"      "No such process";
     PathNotFound        = 404 "path-not-found"         "No such file or directory";
     EntryNotFound       = 404 "entry-not-found"        "No such entry";
+    SessionNotFound     = 404 "session-not-found"      "No such session";
+    InputNotFound       = 404 "input-not-found"        "No such input";
+    WaitNotFound        = 404 "wait-not-found"         "No such question or permission";
     MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
@@ -62,6 +66,11 @@ problems! {
     ProcessEnded        = 409 "process-ended"          "The process has ended";
     InputClosed         = 409 "input-closed"           "The input of the process is closed";
     NotATerminal        = 409 "not-a-terminal"         "The process has no terminal";
+    SessionConflict     = 409 "session-conflict"       "The session was created with other parameters";
+    SessionBusy         = 409 "session-busy"           "The session is running a turn";
+    UnsupportedFeature  = 409 "unsupported-feature"    "The agent cannot do this";
+    InputGone           = 409 "input-gone"             "The input no longer waits";
+    WaitSettled         = 409 "wait-settled"           "The question or permission was settled already";
     PreconditionFailed  = 412 "precondition-failed"    "The file is not what the condition says";
     PayloadTooLarge     = 413 "payload-too-large"      "The body is too large";
     UnsupportedMedia    = 415 "unsupported-media-type" "The body is of another type than needed";
@@ -79,6 +88,9 @@ problems! {
     ProcessBusy         = 503 "process-busy"           "The process does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
     TooManyConnections  = 503 "too-many-connections"   "No more connections can be served";
+    TooManySessions     = 503 "too-many-sessions"      "No more sessions can be held";
+    QueueFull           = 503 "queue-full"             "No more messages can wait for their turn";
+    StoreLocked         = 503 "store-locked"           "The stored sessions are in use by another program";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
     AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
     NoSpace             = 507 "no-space"               "There is no space left";

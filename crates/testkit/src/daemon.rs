@@ -20,7 +20,7 @@ const STOP_MAX: Duration = Duration::from_secs(15);
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
 /// How a daemon is started.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DaemonOptions {
     args: Vec<String>,
     env: Vec<(String, String)>,
@@ -155,6 +155,16 @@ impl Daemon {
         self.child.kill().expect("kill the daemon");
         self.child.wait().expect("wait for the daemon");
         (self.child, self.stderr, self.base) = self.options.spawn(&self.program, self.home.path());
+    }
+
+    /// The same, for whoever holds it by value.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    #[must_use]
+    pub fn killed_and_started(mut self) -> Self {
+        self.killed_and_restarted();
+        self
     }
 
     /// Its address, such as `http://127.0.0.1:1234`.

@@ -99,5 +99,7 @@ fn parse(text: &str) -> Option<Event> {
             _ => panic!("not a line of an event: {line:?}"),
         }
     }
-    Some(Event { event: event?, id, data: data.unwrap_or_default() })
+    // One that only has data is a message, as the standard says.
+    let event = event.or_else(|| data.is_some().then(|| "message".to_owned()))?;
+    Some(Event { event, id, data: data.unwrap_or_default() })
 }

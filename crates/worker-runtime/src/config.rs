@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
 
 use futures_util::future::BoxFuture;
-use protocol::config::McpServer;
+use protocol::config::{McpServer, Skill};
 
 /// How sessions are held.
 #[derive(Debug, Clone)]
@@ -26,8 +26,13 @@ pub struct Config {
 
 /// What is configured for a directory.
 pub trait Settings: Send + Sync + 'static {
-    /// The MCP servers and the skills, each in a directory of its own, that agents in `directory` are to have.
-    fn of(&self, directory: PathBuf) -> BoxFuture<'static, DirectorySettings>;
+    /// The MCP servers and the skills, each in a directory of its own, that agents in `directory` are to have: what is
+    /// configured there, and the `skills` of the session.
+    fn of(
+        &self,
+        directory: PathBuf,
+        skills: BTreeMap<String, Skill>,
+    ) -> BoxFuture<'static, DirectorySettings>;
 }
 
 /// What agents in a directory are to have.

@@ -29,7 +29,10 @@ pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>) -> Bytes {
     frame.put_u32_le(u32::try_from(json.len()).unwrap_or(u32::MAX));
     frame.put_slice(&json);
     match raw {
-        Some(raw) if serde_json::from_slice::<IgnoredAny>(raw).is_ok() => frame.put_slice(raw),
+        // A line break can only stand between the words of JSON, and a stream of events would end the event there.
+        Some(raw) if serde_json::from_slice::<IgnoredAny>(raw).is_ok() => {
+            frame.extend(raw.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
+        }
         Some(raw) => {
             frame.put_slice(&serde_json::to_vec(&String::from_utf8_lossy(raw)).unwrap_or_default());
         }
@@ -42,7 +45,7 @@ pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>) -> Bytes {
 pub fn render(seq: u64, frame: &[u8], include_raw: bool, out: &mut BytesMut) {
     let (body, raw) = parts(frame);
     out.put_slice(b"{\"seq\":");
-    out.put_slice(itoa(seq).as_bytes());
+    out.put_slice(itoa::Buffer::new().format(seq).as_bytes());
     out.put_u8(b',');
     let body = body.strip_prefix(b"{").unwrap_or(body);
     match include_raw && !raw.is_empty() {
@@ -66,10 +69,6 @@ pub fn decode(seq: u64, frame: &[u8], include_raw: bool) -> serde_json::Result<R
 fn parts(frame: &[u8]) -> (&[u8], &[u8]) {
     let Some((length, rest)) = frame.split_first_chunk() else { return (b"{}", b"") };
     rest.split_at_checked(u32::from_le_bytes(*length) as usize).unwrap_or((rest, b""))
-}
-
-fn itoa(seq: u64) -> String {
-    seq.to_string()
 }
 
 #[cfg(test)]
@@ -104,6 +103,15 @@ mod tests {
         assert_eq!(without.raw, None);
         assert_eq!(without.agent_session_id.as_deref(), Some("native"));
         assert!(without.synthetic);
+    }
+
+    /// A record is one line, whatever the agent wrote between its words.
+    #[test]
+    fn a_record_has_no_line_breaks() {
+        let mut json = BytesMut::new();
+        render(1, &frame(Some(b"{\"a\":\r\n 1}\r")), true, &mut json);
+        assert!(!json.contains(&b'\r') && !json.contains(&b'\n'), "{json:?}");
+        assert_eq!(decode(1, &frame(Some(b"{\"a\":\r1}\r")), true).unwrap().raw, Some(json!({ "a": 1 })));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Launcher {
         let create = &start.create;
         let missing = || AgentError::StartFailed { message: format!("there is no agent `{}`", create.agent) };
         let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
-        let configured = self.settings.of(start.directory.clone()).await;
+        let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
         let mut mcp = configured.mcp;
         mcp.extend(create.mcp.clone());
         let adapted = adapter::adapt(

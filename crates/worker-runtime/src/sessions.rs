@@ -303,7 +303,12 @@ impl Sessions {
         let entries: Vec<_> = open.sessions.read().values().cloned().collect();
         let mut stops = tokio::task::JoinSet::new();
         for entry in entries {
-            let Some(worker) = entry.door.lock().clone() else { continue };
+            let worker = entry.door.lock().clone().filter(|worker| !worker.is_closed());
+            let Some(worker) = worker else {
+                // Nobody else tells its readers that nothing more comes.
+                entry.shared.get().inspect(|shared| shared.journal.seal());
+                continue;
+            };
             stops.spawn(async move {
                 let (reply, done) = oneshot::channel();
                 if worker.send(Msg::Stop(Stop::Shutdown, reply)).await.is_ok() {

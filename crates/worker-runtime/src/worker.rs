@@ -9,7 +9,10 @@ mod restore;
 
 use std::{sync::Arc, time::Duration};
 
-use agents::{Definition, adapter::Saying};
+use agents::{
+    Definition,
+    adapter::{Fact, Saying},
+};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use journal::durable;
@@ -236,10 +239,11 @@ impl Worker {
         self.says.extend(out.says);
         let mut raw = raw;
         for fact in out.facts {
-            // What was said belongs to the first event that came of it.
+            // What was said belongs to the first event that came of it; a receipt is not the agent's.
+            let receipt = matches!(fact, Fact::Consumed(_) | Fact::Refused { .. });
             let before = self.draft.len();
             self.on_fact(fact, raw);
-            if self.draft.len() > before {
+            if self.draft.len() > before && !receipt {
                 raw = None;
             }
         }

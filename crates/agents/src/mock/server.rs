@@ -1,14 +1,18 @@
 //! The mock's side of ACP: JSON-RPC in, steps done, JSON-RPC out.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     io::{self, BufRead, BufWriter, Write},
 };
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::script::{self, Step};
+use super::{
+    asks::{self, Ask},
+    memory::{self, Memory},
+    script::{self, Step},
+};
 
 /// Written to standard output by `/garbage`: text, a lone number, invalid UTF-8 and a NUL.
 const GARBAGE: &[u8] = b"this is not JSON\n42\n\xff\xfe broken \xc3\n{\"half\": \nnul \0 inside\n";
@@ -17,6 +21,9 @@ pub(super) struct Server<W: Write> {
     output: BufWriter<W>,
     sessions: u64,
     requests: u64,
+    memories: HashMap<String, Memory>,
+    /// Everything may be removed.
+    always: bool,
     turn: Option<Turn>,
 }
 
@@ -25,8 +32,9 @@ struct Turn {
     request: Box<RawValue>,
     session: String,
     steps: VecDeque<Step>,
-    /// The id of our own request to the client that the turn waits for.
-    asked: Option<u64>,
+    /// Our own request to the client that the turn waits for: its id, and what it is about.
+    asked: Option<(u64, &'static str)>,
+    hangs: bool,
 }
 
 /// Whether to go on serving.
@@ -47,7 +55,14 @@ struct Incoming {
 
 impl<W: Write> Server<W> {
     pub(super) fn new(output: W) -> Self {
-        Self { output: BufWriter::with_capacity(64 << 10, output), sessions: 0, requests: 0, turn: None }
+        Self {
+            output: BufWriter::with_capacity(64 << 10, output),
+            sessions: 0,
+            requests: 0,
+            memories: HashMap::new(),
+            always: false,
+            turn: None,
+        }
     }
 
     pub(super) fn serve(mut self, mut input: impl BufRead) -> io::Result<u8> {
@@ -87,19 +102,24 @@ impl<W: Write> Server<W> {
                 &json!({
                     "protocolVersion": 1,
                     "agentInfo": { "name": "mock", "title": "Mock agent", "version": env!("CARGO_PKG_VERSION") },
-                    "agentCapabilities": { "loadSession": false, "promptCapabilities": {} },
+                    "agentCapabilities": { "loadSession": true, "promptCapabilities": { "image": true } },
                     "authMethods": [],
                 }),
             )?,
-            "authenticate" | "session/set_mode" => self.answer(&id, &json!({}))?,
+            "authenticate" | "session/set_mode" | "session/set_model" => self.answer(&id, &json!({}))?,
             "session/new" => {
                 self.sessions += 1;
-                let modes = json!({
-                    "currentModeId": "build",
-                    "availableModes": [{ "id": "build", "name": "Build" }, { "id": "plan", "name": "Plan" }],
-                });
-                self.answer(&id, &json!({ "sessionId": format!("mock-{}", self.sessions), "modes": modes }))?;
+                let session = memory::name(self.sessions);
+                self.open(&session, params);
+                let mut opened = opened();
+                opened["sessionId"] = session.into();
+                self.answer(&id, &opened)?;
             }
+            "session/load" => {
+                self.open(params["sessionId"].as_str().unwrap_or_default(), params);
+                self.answer(&id, &opened())?;
+            }
+            "_session/steering" => return self.on_steering(&id, params),
             "session/prompt" if self.turn.is_some() => self.fail(Some(&id), -32600, "a turn is running already")?,
             "session/prompt" => return self.on_prompt(id, params),
             _ => self.fail(Some(&id), -32601, &format!("the mock has no method `{method}`"))?,
@@ -107,13 +127,28 @@ impl<W: Write> Server<W> {
         Ok(Next::Continue)
     }
 
+    fn open(&mut self, session: &str, params: &Value) {
+        let memory = Memory::new(params["cwd"].as_str().unwrap_or_default(), session);
+        self.memories.insert(session.to_owned(), memory);
+    }
+
     fn on_prompt(&mut self, request: Box<RawValue>, params: &Value) -> io::Result<Next> {
-        let blocks = params["prompt"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
-        let steps = script::parse(&texts.join("\n")).collect();
-        self.turn = Some(Turn { request, session, steps, asked: None });
+        let steps = steps(params);
+        self.turn = Some(Turn { request, session, steps, asked: None, hangs: false });
         self.advance()
+    }
+
+    /// Takes more into the turn; one that hangs goes on with it.
+    fn on_steering(&mut self, id: &RawValue, params: &Value) -> io::Result<Next> {
+        let Some(turn) = &mut self.turn else {
+            self.answer(id, &json!({ "outcome": "rejected" }))?;
+            return Ok(Next::Continue);
+        };
+        turn.steps.extend(steps(params));
+        let goes_on = std::mem::take(&mut turn.hangs);
+        self.answer(id, &json!({ "outcome": "accepted" }))?;
+        if goes_on { self.advance() } else { Ok(Next::Continue) }
     }
 
     fn on_cancel(&mut self) -> io::Result<Next> {
@@ -123,15 +158,12 @@ impl<W: Write> Server<W> {
 
     fn on_answer(&mut self, id: &RawValue, result: &Value) -> io::Result<Next> {
         let Some(turn) = &mut self.turn else { return Ok(Next::Continue) };
-        if turn.asked.is_none_or(|asked| asked.to_string() != id.get()) {
+        let Some((_, what)) = turn.asked.take_if(|(asked, _)| asked.to_string() == id.get()) else {
             return Ok(Next::Continue);
-        }
-        turn.asked = None;
-        let chosen = result["outcome"]["optionId"].as_str().or(result["outcome"]["outcome"].as_str());
-        let said = format!("permission answered: {}", chosen.unwrap_or("nothing"));
-        self.update(
-            &json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": said } }),
-        )?;
+        };
+        let said = asks::said(result);
+        self.always |= said == "always";
+        self.say(&format!("{what} answered: {said}"))?;
         self.advance()
     }
 
@@ -142,30 +174,74 @@ impl<W: Write> Server<W> {
                 self.end_turn("end_turn")?;
                 break;
             };
+            let session = turn.session.clone();
             match step {
-                Step::Say(text) => self.say(&text)?,
-                Step::Think(text) => self.update(
-                    &json!({ "sessionUpdate": "agent_thought_chunk", "content": { "type": "text", "text": text } }),
-                )?,
-                Step::Chunks(count) => (1..=count).try_for_each(|n| self.say(&format!("chunk {n} ")))?,
-                Step::Updates { count, bytes } => {
-                    let text = "x".repeat(bytes);
-                    (0..count).try_for_each(|_| self.say(&text))?;
-                }
-                Step::Tool => self.tool()?,
-                Step::Permission => {
-                    self.ask_permission()?;
+                Step::Permission if self.always => self.say("permission not needed")?,
+                Step::Permission => return self.ask(asks::permission(&session)),
+                Step::Question => return self.ask(asks::question(&session)),
+                Step::Approve(plan) => return self.ask(asks::approval(&session, &plan)),
+                Step::Hang => {
+                    turn.hangs = true;
                     break;
                 }
-                Step::Garbage => self.output.write_all(GARBAGE)?,
-                Step::Hang => break,
+                Step::Fail { code, message } => {
+                    let Some(turn) = self.turn.take() else { break };
+                    self.fail(Some(&turn.request), code, &message)?;
+                }
                 Step::Crash(code) => {
                     eprintln!("mock: crashing with code {code}, as told");
                     return Ok(Next::Exit(code));
                 }
+                step => self.tell(&session, step)?,
             }
         }
         Ok(Next::Continue)
+    }
+
+    /// Does a step that asks nothing and ends nothing.
+    fn tell(&mut self, session: &str, step: Step) -> io::Result<()> {
+        match step {
+            Step::Say(text) => self.say(&text),
+            Step::Think(text) => self.update(
+                &json!({ "sessionUpdate": "agent_thought_chunk", "content": { "type": "text", "text": text } }),
+            ),
+            Step::Chunks(count) => (1..=count).try_for_each(|n| self.say(&format!("chunk {n} "))),
+            Step::Drip { count, pause } => (1..=count).try_for_each(|n| {
+                self.output.flush()?;
+                rest(pause);
+                self.say(&format!("chunk {n} "))
+            }),
+            Step::Updates { count, bytes } => {
+                let text = "x".repeat(bytes);
+                (0..count).try_for_each(|_| self.say(&text))
+            }
+            Step::Tool => self.tool(),
+            Step::Edit => self.edit(),
+            Step::Plan => self.update(&json!({ "sessionUpdate": "plan", "entries": [
+                { "content": "Read the code", "priority": "high", "status": "completed" },
+                { "content": "Change it", "priority": "high", "status": "in_progress" },
+                { "content": "Run the tests", "priority": "low", "status": "pending" },
+            ] })),
+            Step::Commands => self.update(&json!({ "sessionUpdate": "available_commands_update", "availableCommands": [
+                { "name": "review", "description": "Looks at a change", "input": { "hint": "which one" } },
+            ] })),
+            Step::Remember(text) => {
+                self.memories.entry(session.to_owned()).or_default().keep(&text)?;
+                self.say("remembered")
+            }
+            Step::Recall => {
+                let text = self.memories.get(session).map(Memory::recall).unwrap_or_default();
+                self.say(&format!("recalled: {text}"))
+            }
+            Step::Garbage => self.output.write_all(GARBAGE),
+            // Done elsewhere.
+            Step::Permission
+            | Step::Question
+            | Step::Approve(_)
+            | Step::Hang
+            | Step::Fail { .. }
+            | Step::Crash(_) => Ok(()),
+        }
     }
 
     fn say(&mut self, text: &str) -> io::Result<()> {
@@ -185,22 +261,28 @@ impl<W: Write> Server<W> {
         }))
     }
 
-    fn ask_permission(&mut self) -> io::Result<()> {
-        self.requests += 1;
-        let Some(turn) = &mut self.turn else { return Ok(()) };
-        turn.asked = Some(self.requests);
-        let params = json!({
-            "sessionId": turn.session,
-            "toolCall": { "toolCallId": "call-2", "title": "Remove everything", "kind": "delete", "status": "pending" },
-            "options": [
-                { "optionId": "allow", "name": "Allow", "kind": "allow_once" },
-                { "optionId": "reject", "name": "Reject", "kind": "reject_once" },
-            ],
+    fn edit(&mut self) -> io::Result<()> {
+        let diff = json!({
+            "type": "diff", "path": "greeting.txt",
+            "oldText": "Hello\nold friend\nbye\n", "newText": "Hello\nnew friend\nbye\n",
         });
-        let id = self.requests;
-        self.write(
-            &json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params }),
-        )
+        self.update(&json!({
+            "sessionUpdate": "tool_call", "toolCallId": "call-3", "title": "Edit greeting.txt", "kind": "edit",
+            "status": "in_progress", "rawInput": { "path": "greeting.txt" },
+        }))?;
+        self.update(&json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "call-3", "status": "completed", "content": [diff],
+        }))
+    }
+
+    fn ask(&mut self, ask: Ask) -> io::Result<Next> {
+        self.requests += 1;
+        let (id, Ask { method, params, name }) = (self.requests, ask);
+        if let Some(turn) = &mut self.turn {
+            turn.asked = Some((id, name));
+        }
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        Ok(Next::Continue)
     }
 
     fn update(&mut self, update: &Value) -> io::Result<()> {
@@ -226,4 +308,28 @@ impl<W: Write> Server<W> {
         serde_json::to_writer(&mut self.output, message)?;
         self.output.write_all(b"\n")
     }
+}
+
+fn steps(params: &Value) -> VecDeque<Step> {
+    let blocks = params["prompt"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    script::parse(&texts.join("\n")).collect()
+}
+
+fn opened() -> Value {
+    json!({
+        "modes": {
+            "currentModeId": "build",
+            "availableModes": [{ "id": "build", "name": "Build" }, { "id": "plan", "name": "Plan" }],
+        },
+        "models": {
+            "currentModelId": "mock",
+            "availableModels": [{ "modelId": "mock", "name": "No model" }],
+        },
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a pause is what was asked for")]
+fn rest(pause: std::time::Duration) {
+    std::thread::sleep(pause);
 }

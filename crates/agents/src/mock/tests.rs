@@ -31,6 +31,10 @@ fn each_step_says_what_the_table_promises() {
     check("/think hm", 1, "end_turn");
     check("/garbage", 5, "end_turn");
     check("", 0, "end_turn");
+    check("/edit", 2, "end_turn");
+    check("/drip 2 1", 2, "end_turn");
+    check("/plan\n/commands", 2, "end_turn");
+    check("/fail -32000 Invalid API key", 0, r#""code":-32000"#);
 }
 
 #[test]
@@ -55,4 +59,45 @@ fn a_crash_ends_with_its_code_and_bad_lines_do_not() {
     assert_eq!(run(&[prompt(1, "/crash 3")]).1, 3);
     let (output, code) = run(&[json!("no message")]);
     assert!(output[0].contains("-32700") && code == 0);
+}
+
+#[test]
+fn a_form_and_a_plan_are_asked_and_their_answers_heard() {
+    let form = json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": "accept", "content": { "a_colour": "r" } } });
+    let plan = json!({ "jsonrpc": "2.0", "id": 2, "result": { "outcome": { "outcome": "selected", "optionId": "approve" } } });
+    let (output, _) = run(&[prompt(9, "/question\n/approve First this, then that"), form, plan]);
+    assert!(output[0].contains("elicitation/create"), "{}", output[0]);
+    assert!(output[1].contains("question answered: {\\\"a_colour\\\":\\\"r\\\"}"), "{}", output[1]);
+    assert!(output[2].contains("First this, then that"), "{}", output[2]);
+    assert!(output[3].contains("plan answered: approve"), "{}", output[3]);
+}
+
+#[test]
+fn always_is_for_always_and_steering_goes_on_with_what_hangs() {
+    let always = json!({ "jsonrpc": "2.0", "id": 1, "result": { "outcome": { "outcome": "selected", "optionId": "always" } } });
+    let more = json!([{ "type": "text", "text": "hurry" }]);
+    let steer =
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "_session/steering", "params": { "prompt": more } });
+    let (output, _) = run(&[prompt(9, "/permission\n/permission\n/hang"), always, steer.clone(), steer]);
+    assert!(output[2].contains("permission not needed"), "{output:?}");
+    assert!(output[3].contains("accepted") && output[4].contains("hurry"), "{output:?}");
+    assert!(output[5].contains("end_turn") && output[6].contains("rejected"), "{output:?}");
+}
+
+#[test]
+fn another_process_recalls_what_one_was_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let opened = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let (output, _) = run(&[opened("session/new", json!({ "cwd": directory.path() }))]);
+    let made: Value = serde_json::from_str(&output[0]).unwrap();
+    let load =
+        opened("session/load", json!({ "cwd": directory.path(), "sessionId": made["result"]["sessionId"] }));
+    let told = |text: &str| {
+        let mut told = prompt(2, text);
+        told["params"]["sessionId"] = made["result"]["sessionId"].clone();
+        told
+    };
+    run(&[load.clone(), told("/remember the blue one")]);
+    let (output, _) = run(&[load, told("/recall")]);
+    assert!(output[1].contains("recalled: the blue one"), "{output:?}");
 }

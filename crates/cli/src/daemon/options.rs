@@ -1,6 +1,6 @@
 //! What can be said to the daemon.
 
-use std::{net::IpAddr, num::NonZeroU64, path::PathBuf};
+use std::{net::IpAddr, num::NonZeroU64, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser};
 
@@ -78,12 +78,29 @@ pub(crate) struct DaemonOptions {
     /// How many milliseconds a request may wait for an agent
     #[arg(long, default_value_t = 600_000, value_name = "MS")]
     pub(crate) timeout_max_ms: u64,
+    /// How long a person may take to answer what an agent asks, such as 90s, 30m or 24h; 0 for ever
+    #[arg(long, default_value = "24h", value_name = "DURATION", value_parser = duration)]
+    pub(crate) wait_timeout: Duration,
+    /// How long the agent of a session stays that has nothing to do; the next message starts it again
+    #[arg(long, default_value = "30m", value_name = "DURATION", value_parser = duration)]
+    pub(crate) session_idle: Duration,
     /// How many milliseconds a connection may stall
     #[arg(long, default_value_t = 30_000, value_name = "MS")]
     pub(crate) stall_ms: u64,
     /// What to log: a level, or `target=level` pairs
     #[arg(long, env = "TOMBOLO_LOG", hide_env_values = true, default_value = "warn", value_name = "FILTER")]
     pub(crate) log: String,
+}
+
+/// A number with `ms`, `s`, `m`, `h` or `d`; seconds without.
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    const UNITS: [(&str, u64); 6] =
+        [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1000)];
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let unit = UNITS.iter().find(|(name, _)| *name == unit.trim());
+    let ms = unit.and_then(|(_, ms)| number.parse::<u64>().ok()?.checked_mul(*ms));
+    ms.map(Duration::from_millis).ok_or("it must be a number and a unit, such as 90s, 30m or 24h")
 }
 
 /// The daemon's options by themselves.

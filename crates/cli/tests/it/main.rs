@@ -8,6 +8,7 @@ mod daemon;
 mod editor;
 mod processes;
 mod real;
+mod sessions;
 mod table;
 mod universal;
 

@@ -11,7 +11,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use protocol::{
-    AgentName, IdempotencyKey, Kind, ServerId,
+    AgentName, ServerId,
     acp::{Instance, InstanceList, Prepare},
 };
 use serde::Deserialize;
@@ -23,7 +23,7 @@ use crate::{
     app::App,
     extract::{self, Path, Query},
     intake,
-    problem::{ApiError, Result},
+    problem::Result,
     sse,
 };
 
@@ -31,7 +31,6 @@ use crate::{
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -82,7 +81,7 @@ async fn send(
 ) -> Result<Response> {
     extract::need_json(&headers)?;
     let wait = wait(&headers, query.timeout_ms, app.timeout_max)?;
-    let key = idempotency_key(&headers)?;
+    let key = extract::idempotency_key(&headers)?;
     let body = intake::collect(body, MESSAGE_BYTES_MAX, app.stall).await?;
     match app.instances.post(&id, query.agent.as_ref(), body, wait, key.as_ref()).await? {
         Answer::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
@@ -94,12 +93,6 @@ async fn send(
             Ok(response)
         }
     }
-}
-
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let key = value.to_str().unwrap_or_default().parse::<IdempotencyKey>();
-    key.map(Some).map_err(|error| ApiError::new(Kind::InvalidRequest, error.to_string()))
 }
 
 fn wait(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<Wait> {

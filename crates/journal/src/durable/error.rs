@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
+use rusqlite::ErrorCode;
+
 use crate::Seq;
 
 /// What can go wrong with journals on disk.
@@ -70,12 +72,70 @@ pub enum Error {
     Died,
 }
 
+/// What is behind an error, as far as somebody can do something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// There is no space left.
+    Full,
+    /// Somebody else has the file.
+    Locked,
+    /// The file is damaged, or not what it should be.
+    Corrupt,
+    /// Anything else.
+    Other,
+}
+
 impl Error {
+    /// What is behind it.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Error::Locked(_) => Cause::Locked,
+            Error::Newer { .. } | Error::Foreign(_) | Error::Corrupt { .. } | Error::Missing(_) => {
+                Cause::Corrupt
+            }
+            Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => Cause::Full,
+            Error::Open { source, .. } | Error::Write(source) | Error::Read(source) => {
+                match source.sqlite_error_code() {
+                    Some(ErrorCode::DiskFull) => Cause::Full,
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Locked,
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Corrupt,
+                    _ => Cause::Other,
+                }
+            }
+            Error::Prepare { .. } | Error::Deleted | Error::Closed | Error::Died => Cause::Other,
+        }
+    }
+
     pub(super) fn write(source: rusqlite::Error) -> Error {
         Error::Write(Arc::new(source))
     }
 
     pub(super) fn read(source: rusqlite::Error) -> Error {
         Error::Read(Arc::new(source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(code: i32, expected: Cause) {
+        let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        assert_eq!([Error::write(error()).cause(), Error::read(error()).cause()], [expected; 2]);
+    }
+
+    #[test]
+    fn what_somebody_can_do_something_about_is_told() {
+        check(ffi::SQLITE_FULL, Cause::Full);
+        check(ffi::SQLITE_BUSY, Cause::Locked);
+        check(ffi::SQLITE_CORRUPT, Cause::Corrupt);
+        check(ffi::SQLITE_NOTADB, Cause::Corrupt);
+        check(ffi::SQLITE_IOERR, Cause::Other);
+        let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(Error::Prepare { path: "x".into(), source: full }.cause(), Cause::Full);
+        assert_eq!(Error::Locked("x".into()).cause(), Cause::Locked);
     }
 }

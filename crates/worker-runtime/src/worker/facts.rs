@@ -85,7 +85,10 @@ impl Worker {
         let patience = self.launcher.config.patience;
         let permission = matches!(asking, agents::adapter::Asking::Permission(PermissionAsk { .. }));
         match self.waits.ask(&self.shared.id, turn, key.clone(), asking, patience) {
-            Some(event) => self.note(event, false, raw),
+            Some(event) => {
+                self.note(event, false, raw);
+                self.emit_status(None);
+            }
             None => {
                 warn!(session = %self.shared.id, "the agent asks too much; it is told no");
                 let reply = match permission {

@@ -68,7 +68,7 @@ async fn the_mock_holds_a_conversation() {
     };
     assert_eq!(post(request(1, "initialize")).await["result"]["agentInfo"]["name"], "mock");
     let session = post(json!({ "jsonrpc": "2.0", "id": 2, "method": "session/new", "params": { "cwd": "/", "mcpServers": [] } })).await;
-    assert_eq!(session["result"]["sessionId"], "mock-1");
+    assert!(session["result"]["sessionId"].as_str().unwrap().starts_with("mock-1"), "{session}");
     assert_eq!(
         post(prompt(3, "hello\n/tool\n/think hm\n/updates 2 50")).await["result"]["stopReason"],
         "end_turn"

@@ -1,0 +1,185 @@
+//! Sessions and what happens in them, for people.
+
+use protocol::{
+    Event, Message, Record,
+    message::{Content, Role},
+    sessions::{AgentError, InputList, Sent, Session, SessionList, Snapshot},
+    wait::{Ask, Question},
+};
+use serde::Serialize;
+
+use crate::output::{card, or_dash, plain, plain_json, table, time};
+
+/// The most of a text that is shown in a cell.
+const CELL_CHARS_MAX: usize = 80;
+
+pub(super) fn list(list: SessionList) -> String {
+    let rows = list.items.into_iter().map(|session| {
+        [
+            session.id.to_string(),
+            session.agent.to_string(),
+            name(&session.state),
+            session.queued.to_string(),
+            session.waits.to_string(),
+            session.newest.to_string(),
+            time(Some(session.updated_at)),
+            or_dash(session.title),
+        ]
+    });
+    table(["ID", "AGENT", "STATE", "QUEUED", "WAITS", "EVENTS", "UPDATED", "TITLE"], rows)
+}
+
+pub(super) fn one(session: &Session) -> String {
+    let usage = &session.usage;
+    card([
+        ("id", session.id.to_string()),
+        ("title", or_dash(session.title.as_ref())),
+        ("agent", session.agent.to_string()),
+        ("agent session", or_dash(session.agent_session_id.as_ref())),
+        ("mode", session.agent_mode.clone()),
+        ("permissions", name(&session.permission_mode)),
+        ("model", or_dash(session.model.as_ref())),
+        ("variant", or_dash(session.variant.as_ref())),
+        ("directory", session.directory.clone()),
+        ("state", name(&session.state)),
+        ("turn", or_dash(session.turn_id)),
+        ("queued", session.queued.to_string()),
+        ("waits", session.waits.to_string()),
+        ("tokens", format!("{} in, {} out", usage.input_tokens + usage.cached_tokens, usage.output_tokens)),
+        ("cost", or_dash(usage.cost_usd.map(|cost| format!("${cost:.4}")))),
+        ("error", or_dash(session.error.as_ref().map(agent_error))),
+        ("created", time(Some(session.created_at))),
+        ("updated", time(Some(session.updated_at))),
+        ("events", session.newest.to_string()),
+    ])
+}
+
+pub(super) fn sent(sent: &Sent) -> String {
+    card([
+        ("input", sent.input_id.to_string()),
+        ("turn", sent.turn_id.to_string()),
+        ("state", name(&sent.state)),
+    ])
+}
+
+pub(super) fn inputs(list: InputList) -> String {
+    let rows = list.items.into_iter().map(|input| {
+        [
+            input.id.to_string(),
+            name(&input.state),
+            input.author.to_string(),
+            time(Some(input.accepted_at)),
+            cut(&input.message),
+        ]
+    });
+    table(["ID", "STATE", "AUTHOR", "ACCEPTED", "MESSAGE"], rows)
+}
+
+pub(super) fn snapshot(snapshot: &Snapshot) -> String {
+    let mut lines = vec![one(&snapshot.session), String::new()];
+    if snapshot.has_earlier {
+        lines.push("[there are earlier messages]".into());
+    }
+    lines.extend(snapshot.messages.iter().map(message));
+    lines.extend(snapshot.waits.iter().map(|wait| format!("waits: {} {}", wait.id, plain(&ask(&wait.ask)))));
+    lines.extend(snapshot.inputs.iter().map(|input| format!("queued: {} {}", input.id, cut(&input.message))));
+    lines.join("\n")
+}
+
+/// One event on one line: its number, its name and what it says.
+pub(super) fn record(record: &Record) -> String {
+    let json = serde_json::to_value(&record.event).unwrap_or_default();
+    let (kind, said) = json.as_object().and_then(|object| object.iter().next()).unzip();
+    let said = match &record.event {
+        Event::Message(said) => format!("{} {}", name(&said.role), summary(said)),
+        Event::MessageDelta(delta) => format!("{} {}", delta.message_id, delta.text),
+        Event::Error(error) => agent_error(error),
+        Event::PermissionAsked(asked) => format!("{} {}: {}", asked.id, asked.tool, asked.title),
+        Event::QuestionAsked(asked) => format!("{} {}", asked.id, question(asked)),
+        _ => said.map(|said| plain_json(said.to_string().as_bytes())).unwrap_or_default(),
+    };
+    let kind = kind.map_or("unknown", String::as_str);
+    format!("{:>6}  {kind:<18}  {}", record.seq, plain(&said))
+}
+
+/// A message: who speaks, and its parts.
+pub(super) fn message(message: &Message) -> String {
+    let who = match (&message.author, message.role) {
+        (Some(author), _) => author.to_string(),
+        (None, role) => name(&role),
+    };
+    let mut lines = vec![format!("{}:", plain(&who))];
+    for part in &message.parts {
+        let text = content(&part.content);
+        lines.extend(text.lines().map(|line| format!("  {}", plain(line))));
+    }
+    lines.join("\n")
+}
+
+fn summary(message: &Message) -> String {
+    let parts: Vec<_> = message.parts.iter().map(|part| content(&part.content)).collect();
+    match message.role {
+        Role::User => cut(&parts.join(" ")),
+        _ => parts.join(" "),
+    }
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text { text } => text.clone(),
+        Content::Reasoning { text } => format!("(thinks) {text}"),
+        Content::ToolCall(call) => {
+            format!("[{}] {} ({})", call.name, call.title.as_deref().unwrap_or_default(), name(&call.status))
+        }
+        Content::ToolResult(result) => {
+            let changed = result.diffs.iter().map(|diff| format!("\nchanged {}", diff.path));
+            format!("{}{}", result.output, changed.collect::<String>())
+        }
+        Content::File { name, uri, .. } => {
+            format!("[file] {}", name.as_ref().or(uri.as_ref()).map_or("", String::as_str))
+        }
+        Content::Image { mime_type, .. } => format!("[image] {mime_type}"),
+        Content::Unparsed { raw, error } => format!("[not understood: {error}] {raw}"),
+        Content::Unknown(said) => serde_json::to_string(said).unwrap_or_default(),
+    }
+}
+
+/// What is asked, in a line.
+pub(in crate::api) fn ask(ask: &Ask) -> String {
+    match ask {
+        Ask::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
+        Ask::Question(asked) => question(asked),
+    }
+}
+
+fn question(question: &Question) -> String {
+    match &question.plan {
+        Some(plan) => format!("plan: {}", cut(plan)),
+        None => {
+            let each: Vec<_> = question.questions.iter().map(|item| item.question.as_str()).collect();
+            each.join(" / ")
+        }
+    }
+}
+
+/// An agent's error in a line: its name, and what it says.
+pub(super) fn agent_error(error: &AgentError) -> String {
+    let json = serde_json::to_value(error).unwrap_or_default();
+    let (kind, said) = json.as_object().and_then(|object| object.iter().next()).unzip();
+    let message = said.and_then(|said| said["message"].as_str().map(str::to_owned));
+    let rest = message.or_else(|| said.map(ToString::to_string)).unwrap_or_default();
+    format!("{}: {rest}", kind.map_or("unknown", String::as_str))
+}
+
+/// The name of something on the wire.
+fn name(value: &impl Serialize) -> String {
+    let json = serde_json::to_value(value).unwrap_or_default();
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(CELL_CHARS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,117 @@
+//! sessions #7: "Agent errors are typed … Each provoked by a test."
+
+use super::*;
+use crate::{check_problem, problem};
+use testkit::DaemonOptions;
+
+/// sessions #7: errors of the model, as far as an agent tells them apart.
+#[tokio::test]
+async fn errors_of_the_model_are_typed() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    for (step, kind) in [
+        ("/fail -32000 Authentication required", "tokenError"),
+        ("/fail 429 Too many requests", "modelError"),
+        ("/fail -32603 Something broke", "other"),
+    ] {
+        let records = turn(&daemon, "s", step).await;
+        let error = of(&records, "error")[0];
+        assert!(error.get(kind).is_some(), "{step}: {error}");
+        assert_eq!(ended(&records), "failed");
+        assert_eq!(&get(&daemon, &path("s", "")).await["error"], error);
+    }
+    assert_eq!(ended(&turn(&daemon, "s", "hello").await), "completed");
+    assert_eq!(get(&daemon, &path("s", "")).await["error"], Value::Null);
+}
+
+/// sessions #15: "Agent process death: `error{processExited, code, signal, stderr}`, the session stays usable (next message
+/// restarts and resumes)."
+#[tokio::test]
+async fn an_agent_that_dies_is_started_again() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    turn(&daemon, "s", "/remember everything").await;
+    let records = turn(&daemon, "s", "half\n/crash 3").await;
+    let exited = &of(&records, "error")[0]["processExited"];
+    assert_eq!((&exited["code"], &exited["signal"]), (&json!(3), &Value::Null));
+    assert!(exited["stderr"].as_str().unwrap().contains("crashing with code 3"), "{exited}");
+    assert_eq!((said(&records).as_str(), ended(&records)), ("half", "failed"));
+    let records = turn(&daemon, "s", "/recall").await;
+    assert_eq!((said(&records).as_str(), ended(&records)), ("recalled: everything", "completed"));
+    assert_eq!(of(&records, "started")[0]["resumed"], true);
+}
+
+/// sessions #7: an agent that cannot be installed, started or used is no healthy session, and says why.
+#[tokio::test]
+async fn an_agent_that_cannot_be_used_says_why() {
+    let daemon = DaemonOptions::default()
+        .arg("--no-install")
+        .env("PATH", "/usr/bin:/bin")
+        .agent("missing", &["/not/there"])
+        .agent("short", &["sh", "-c", "echo no >&2; exit 7"])
+        .start(TOMBOLO);
+    for (agent, more, kind) in [
+        ("missing", json!({}), "startFailed"),
+        ("short", json!({}), "processExited"),
+        ("gemini", json!({}), "installFailed"),
+        ("mock", json!({ "agentMode": "dance" }), "unsupported"),
+        ("mock", json!({ "variant": "high" }), "unsupported"),
+    ] {
+        let mut body = json!({ "agent": agent });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let created = create_with(&daemon, "s", &body).await;
+        assert_eq!(created["healthy"], false, "{body}");
+        assert!(created["error"].get(kind).is_some(), "{body}: {created}");
+        // A message is written down, and refused with the same reason.
+        let mut followed = Followed::new(&daemon, "s", 0).await;
+        send(&daemon, "s", "hello").await;
+        while followed.next_of("input").await["state"] != "refused" {}
+        daemon.delete(&path("s", "")).await;
+    }
+}
+
+/// sessions #14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop."
+#[tokio::test]
+async fn a_store_that_cannot_be_used_is_told() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let data = data_of(&daemon);
+    let second = DaemonOptions::default().arg("--data-dir").arg(data.display().to_string()).start(TOMBOLO);
+    let locked = second.get("/v1/sessions").await;
+    assert_eq!(locked.headers()["retry-after"], "1");
+    check_problem(&problem(locked).await, 503, "urn:problem:store-locked");
+    assert_eq!(second.get("/v1/acp").await.status(), 200);
+    drop(daemon);
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::create_dir(elsewhere.path().join("sessions")).unwrap();
+    let file = elsewhere.path().join("sessions/sessions.db");
+    std::fs::write(&file, "this is no database, and it is long enough to be looked at ".repeat(100)).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    let broken =
+        DaemonOptions::default().arg("--data-dir").arg(elsewhere.path().display().to_string()).start(TOMBOLO);
+    for _ in 0..2 {
+        check_problem(&problem(broken.get("/v1/sessions").await).await, 500, "urn:problem:store-corrupt");
+    }
+    let refused = broken.post(&path("s", ""), &json!({ "agent": "mock" })).await;
+    check_problem(&problem(refused).await, 500, "urn:problem:store-corrupt");
+    assert_eq!(broken.get("/v1/health").await.status(), 200);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+/// Where a daemon keeps its own files.
+fn data_of(daemon: &Daemon) -> std::path::PathBuf {
+    let mut open = vec![daemon.home()];
+    while let Some(directory) = open.pop() {
+        if directory.join("sessions/sessions.db").exists() {
+            return directory;
+        }
+        open.extend(
+            std::fs::read_dir(directory)
+                .unwrap()
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.is_dir()),
+        );
+    }
+    panic!("there are no sessions");
+}

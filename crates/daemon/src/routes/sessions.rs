@@ -1,0 +1,101 @@
+//! `/v1/sessions`: conversations with any agent, in one vocabulary.
+
+mod answers;
+mod events;
+mod inputs;
+
+use axum::{Json, extract::State};
+use http::StatusCode;
+use protocol::{
+    SessionId,
+    sessions::{Create, Created, Session, SessionList, Snapshot},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{
+    app::App,
+    extract::{self, Path},
+    problem::Result,
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(create, read, delete))
+        .routes(routes!(snapshot))
+        .routes(routes!(cancel))
+        .routes(routes!(inputs::send, inputs::transcript))
+        .routes(routes!(inputs::list))
+        .routes(routes!(inputs::edit, inputs::withdraw))
+        .routes(routes!(events::page))
+        .routes(routes!(events::stream))
+        .routes(routes!(answers::reply))
+        .routes(routes!(answers::reject))
+        .routes(routes!(answers::permit))
+}
+
+/// List the sessions, the one that was used last first.
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", responses((status = OK, body = SessionList), Problems))]
+async fn list(State(app): State<App>) -> Result<Json<SessionList>> {
+    Ok(Json(SessionList { items: app.sessions.list().await?, next_cursor: None }))
+}
+
+/// Create a session and start its agent, which is installed if it is missing. The same again finds it.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}", tag = "sessions", request_body = Create,
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the session")),
+    responses(
+        (status = OK, description = "The session is there; `healthy` says whether its agent can be used", body = Created),
+        Problems,
+    )
+)]
+async fn create(
+    State(app): State<App>,
+    Path(id): Path<SessionId>,
+    extract::Json(create): extract::Json<Create>,
+) -> Result<Json<Created>> {
+    Ok(Json(app.sessions.create(&id, create).await?))
+}
+
+/// Read one session.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}", tag = "sessions",
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
+    responses((status = OK, body = Session), Problems)
+)]
+async fn read(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<Session>> {
+    Ok(Json(app.sessions.get(&id).await?))
+}
+
+/// End a session and its agent, and forget it.
+#[utoipa::path(
+    delete, path = "/v1/sessions/{id}", tag = "sessions",
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
+    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+)]
+async fn delete(State(app): State<App>, Path(id): Path<SessionId>) -> Result<StatusCode> {
+    app.sessions.delete(&id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Read what all events so far come to; it names the event after which the stream goes on.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/snapshot", tag = "sessions",
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
+    responses((status = OK, body = Snapshot), Problems)
+)]
+async fn snapshot(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<Snapshot>> {
+    Ok(Json(app.sessions.snapshot(&id).await?))
+}
+
+/// Interrupt the turn that runs, if one does.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/cancel", tag = "sessions",
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
+    responses((status = NO_CONTENT, description = "The agent was told, or has nothing to do"), Problems)
+)]
+async fn cancel(State(app): State<App>, Path(id): Path<SessionId>) -> Result<StatusCode> {
+    app.sessions.cancel(&id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,69 @@
+//! What people answer to what agents ask.
+
+use axum::extract::State;
+use http::StatusCode;
+use protocol::{
+    SessionId, WaitId,
+    sessions::{PermissionReply, QuestionReject, QuestionReply},
+};
+
+use crate::{
+    app::App,
+    extract::{self, OptionalJson, Path},
+    problem::Result,
+    routes::Problems,
+};
+
+/// Answer a question, or approve a plan. The first answer holds.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/questions/{question_id}/reply", tag = "sessions", request_body = QuestionReply,
+    params(
+        ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
+        ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
+    ),
+    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+)]
+pub(super) async fn reply(
+    State(app): State<App>,
+    Path((id, question)): Path<(SessionId, WaitId)>,
+    extract::Json(reply): extract::Json<QuestionReply>,
+) -> Result<StatusCode> {
+    app.sessions.answer(&id, question, reply).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Decline to answer a question.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/questions/{question_id}/reject", tag = "sessions", request_body = Option<QuestionReject>,
+    params(
+        ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
+        ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
+    ),
+    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+)]
+pub(super) async fn reject(
+    State(app): State<App>,
+    Path((id, question)): Path<(SessionId, WaitId)>,
+    OptionalJson(rejection): OptionalJson<QuestionReject>,
+) -> Result<StatusCode> {
+    app.sessions.reject(&id, question, rejection.author).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Answer a permission. The first answer holds.
+#[utoipa::path(
+    post, path = "/v1/sessions/{id}/permissions/{permission_id}/reply", tag = "sessions", request_body = PermissionReply,
+    params(
+        ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
+        ("permission_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The permission"),
+    ),
+    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+)]
+pub(super) async fn permit(
+    State(app): State<App>,
+    Path((id, permission)): Path<(SessionId, WaitId)>,
+    extract::Json(reply): extract::Json<PermissionReply>,
+) -> Result<StatusCode> {
+    app.sessions.permit(&id, permission, reply).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
