@@ -98,7 +98,7 @@ enum Turn {
 
 impl Adapter for Claude {
     fn start(&mut self, out: &mut Out) {
-        self.request(json!({ "subtype": "initialize" }), out);
+        self.request(&json!({ "subtype": "initialize" }), out);
     }
 
     fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
@@ -122,7 +122,7 @@ impl Adapter for Claude {
                 self.say(&prompt, out);
             }
             Order::Steer(prompt) => self.say(&prompt, out),
-            Order::Interrupt => self.request(json!({ "subtype": "interrupt" }), out),
+            Order::Interrupt => self.request(&json!({ "subtype": "interrupt" }), out),
             Order::Answer { key, reply } => self.answer(&key, &reply, out),
         }
     }
@@ -162,7 +162,7 @@ impl Claude {
         format!("{}.{}", self.run, self.named)
     }
 
-    fn request(&mut self, request: Value, out: &mut Out) {
+    fn request(&mut self, request: &Value, out: &mut Out) {
         self.requests += 1;
         let id = self.requests.to_string();
         out.line(&json!({ "type": "control_request", "request_id": id, "request": request }));
@@ -174,7 +174,7 @@ impl Claude {
     }
 
     fn say(&mut self, prompt: &Prompt, out: &mut Out) {
-        let uuid = self.inputs.told(prompt.id);
+        let uuid = self.inputs.push(prompt.id);
         let message = json!({ "role": "user", "content": content::blocks(prompt) });
         out.line(&json!({
             "type": "user", "message": message, "parent_tool_use_id": null, "session_id": "", "uuid": uuid,

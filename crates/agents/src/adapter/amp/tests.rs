@@ -103,7 +103,10 @@ fn the_choices_of_a_session_are_arguments() {
         options.agent_mode = "rush".into();
         options.permission_mode = PermissionMode::Bypass;
         options.skills = [("a".into(), "/skills/a".into()), ("b".into(), "/skills/b".into())].into();
-        let servers = json!({ "files": { "type": "local", "command": "files", "env": { "KEY": "secret" } } });
+        let servers = json!({
+            "files": { "type": "local", "command": "files", "env": { "KEY": "secret" }, "timeoutMs": 5000 },
+            "far": { "type": "remote", "url": "https://example.com/mcp", "headers": { "Authorization": "secret" } },
+        });
         options.mcp = serde_json::from_value(servers).unwrap();
     });
     assert!(!format!("{:?}{:?}", chosen.args, chosen.env).contains("secret"));

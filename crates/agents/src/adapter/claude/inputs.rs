@@ -9,32 +9,30 @@ const INPUTS_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     waiting: Vec<Input>,
+    /// Whether the agent says what becomes of them. One that never did works on what it was told last.
+    told: bool,
 }
 
 #[derive(Debug)]
 struct Input {
     id: InputId,
     uuid: String,
-    /// Whether the agent has said that it has it. One that never does, does not tell when it begins either.
-    queued: bool,
 }
 
 impl Inputs {
     /// The agent is told `id`; what it is to call it.
-    pub(super) fn told(&mut self, id: InputId) -> String {
+    pub(super) fn push(&mut self, id: InputId) -> String {
         let uuid = uuid(id);
         if self.waiting.len() >= INPUTS_MAX {
             self.waiting.remove(0);
         }
-        self.waiting.push(Input { id, uuid: uuid.clone(), queued: false });
+        self.waiting.push(Input { id, uuid: uuid.clone() });
         uuid
     }
 
-    /// The agent has it.
-    pub(super) fn queued(&mut self, uuid: &str) {
-        if let Some(input) = self.waiting.iter_mut().find(|input| input.uuid == uuid) {
-            input.queued = true;
-        }
+    /// The agent says that it has one.
+    pub(super) fn queued(&mut self) {
+        self.told = true;
     }
 
     /// The agent begins to work on it, or gives it up; which one it is, unless it has before.
@@ -43,15 +41,15 @@ impl Inputs {
         Some(self.waiting.remove(at).id)
     }
 
-    /// The agent works on something without having said that it has `id`: that must be it.
+    /// An agent that does not say what becomes of them works on something: that must be `id`.
     pub(super) fn take_silent(&mut self, id: InputId) -> Option<InputId> {
-        let at = self.waiting.iter().position(|input| input.id == id && !input.queued)?;
+        let at = self.waiting.iter().position(|input| input.id == id && !self.told)?;
         Some(self.waiting.remove(at).id)
     }
 
-    /// Whether the agent has `id` and has not begun to work on it.
-    pub(super) fn is_queued(&self, id: InputId) -> bool {
-        self.waiting.iter().any(|input| input.id == id && input.queued)
+    /// Whether the agent has not begun to work on `id`.
+    pub(super) fn is_waiting(&self, id: InputId) -> bool {
+        self.told && self.waiting.iter().any(|input| input.id == id)
     }
 }
 

@@ -67,7 +67,7 @@ impl Claude {
     fn input(&mut self, line: &Value, out: &mut Out) -> Result<(), String> {
         let uuid = text(line, "command_uuid").unwrap_or_default();
         match text(line, "state").unwrap_or_default() {
-            "queued" => self.inputs.queued(uuid),
+            "queued" => self.inputs.queued(),
             "started" | "completed" => {
                 if let Some(id) = self.inputs.take(uuid) {
                     if self.turn == Turn::Idle {
@@ -178,7 +178,7 @@ impl Claude {
         let (reason, error) = outcome::ended(line, failure);
         match self.turn {
             // It was busy with something of its own, and comes to what it was told next.
-            Turn::Told(id) if self.inputs.is_queued(id) => {}
+            Turn::Told(id) if self.inputs.is_waiting(id) => {}
             Turn::Idle => out.facts.extend(error.map(Event::Error).map(Fact::Event)),
             Turn::Told(_) | Turn::Own => self.end(reason, outcome::took(line, self.context), error, out),
         }

@@ -8,12 +8,13 @@ use protocol::{
     Event, Transcript,
     config::McpServer,
     sessions::{AgentError, PermissionMode},
+    wait::PermissionAnswer,
 };
 use serde_json::{Value, json};
 
 use super::{Options, adapt};
 use crate::adapter::{
-    Adapted, Fact, Heard, Out,
+    Adapted, Fact, Heard, Order, Out, Reply,
     replay::{self, options},
 };
 
@@ -330,33 +331,48 @@ proptest! {
         with(|_| {}).adapter.hear(Heard::Line(&line), &mut out);
         prop_assert_eq!(out.facts.len(), 1);
     }
+}
 
-    /// The same for JSON of the right types with anything in it.
-    #[test]
-    fn lines_of_every_type_with_anything_in_them_are_survived(
-        kind in prop::sample::select(vec![
-            "assistant", "command_lifecycle", "control_cancel_request", "control_request", "control_response", "result",
-            "stream_event", "system", "user",
-        ]),
-        key in prop::sample::select(vec!["event", "message", "request", "response", "subtype", "tool_result_meta"]),
-        value in prop_oneof![
-            Just(json!(null)), Just(json!([])), Just(json!("x")), Just(json!({ "type": "content_block_delta", "index": -1 })),
-            Just(json!({ "content": [{ "type": "tool_use" }, { "type": "tool_result" }, 3] })),
-            Just(json!({ "subtype": "can_use_tool", "tool_name": "AskUserQuestion", "input": 3 })),
-            Just(json!({ "subtype": "can_use_tool", "tool_name": "ExitPlanMode", "input": [] })),
-        ],
-    ) {
-        let mut adapter = with(|_| {}).adapter;
-        let mut out = Out::default();
-        let line = json!({ "type": kind, "request_id": "k", key: value }).to_string();
-        adapter.hear(Heard::Line(line.as_bytes()), &mut out);
-        for reply in [replay_answers(), crate::adapter::Reply::Dismissed] {
-            adapter.hear(Heard::Line(line.as_bytes()), &mut out);
-            adapter.tell(crate::adapter::Order::Answer { key: "k".into(), reply }, &mut out);
+/// sessions #9: "nothing an agent says is dropped", and nothing it says ends the daemon.
+#[test]
+fn lines_of_every_type_with_anything_in_them_are_survived() {
+    let kinds = [
+        "assistant",
+        "command_lifecycle",
+        "control_cancel_request",
+        "control_request",
+        "control_response",
+        "result",
+        "stream_event",
+        "system",
+        "user",
+    ];
+    let values = [
+        json!(null),
+        json!([]),
+        json!("x"),
+        json!({ "type": "content_block_delta", "index": -1 }),
+        json!({ "content": [{ "type": "tool_use" }, { "type": "tool_result" }, 3] }),
+        json!({ "subtype": "can_use_tool", "tool_name": "AskUserQuestion", "input": 3 }),
+        json!({ "subtype": "can_use_tool", "tool_name": "ExitPlanMode", "input": [] }),
+        json!({ "subtype": "can_use_tool", "tool_name": "Bash", "input": "x", "permission_suggestions": [{ "type": "addRules" }, 3] }),
+    ];
+    for kind in kinds {
+        for key in ["event", "message", "request", "response", "subtype", "tool_result_meta"] {
+            for value in &values {
+                survives(&json!({ "type": kind, "request_id": "k", key: value }));
+            }
         }
     }
 }
 
-fn replay_answers() -> crate::adapter::Reply {
-    crate::adapter::Reply::Answers(vec![vec!["Approve".into()]])
+/// Hears a line, with every answer to what it may ask.
+fn survives(line: &Value) {
+    let line = line.to_string();
+    let (mut adapter, mut out) = (with(|_| {}).adapter, Out::default());
+    let answers = Reply::Answers(vec![vec!["Approve".into()]]);
+    for reply in [answers, Reply::Dismissed, Reply::Permission(PermissionAnswer::Always)] {
+        adapter.hear(Heard::Line(line.as_bytes()), &mut out);
+        adapter.tell(Order::Answer { key: "k".into(), reply }, &mut out);
+    }
 }
