@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use axum::{
@@ -45,6 +46,9 @@ pub fn large(says: &str) -> Vec<u8> {
     bytes
 }
 
+/// How much comes at once where files come slowly.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// What goes wrong with files that are longer than `after`, so many times.
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
@@ -58,6 +62,7 @@ struct Trouble {
 struct Shelf {
     files: Mutex<HashMap<String, Vec<u8>>>,
     trouble: Mutex<Option<Trouble>>,
+    pace: Mutex<Option<Duration>>,
     asked: Mutex<Vec<(String, Option<String>)>>,
 }
 
@@ -98,6 +103,11 @@ impl Loopback {
     /// Falls silent after so many bytes of a file, so many times.
     pub fn stall(&self, after: usize, times: usize) {
         *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: true });
+    }
+
+    /// Pauses before each piece of 64 KiB from now on.
+    pub fn pace(&self, pause: Duration) {
+        *self.shelf.pace.lock().unwrap() = Some(pause);
     }
 
     /// What was asked for: paths and ranges.
@@ -151,5 +161,11 @@ async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
         };
         return response.body(body).unwrap();
     }
-    response.body(Body::from(content)).unwrap()
+    let Some(pause) = *shelf.pace.lock().unwrap() else { return response.body(Body::from(content)).unwrap() };
+    let pieces: Vec<_> = content.chunks(PIECE_BYTES).map(Bytes::copy_from_slice).collect();
+    let slowly = stream::iter(pieces).then(move |piece| async move {
+        tokio::time::sleep(pause).await;
+        Ok::<_, std::io::Error>(piece)
+    });
+    response.body(Body::from_stream(slowly)).unwrap()
 }

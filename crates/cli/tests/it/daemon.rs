@@ -5,3 +5,4 @@ mod config;
 mod fs;
 mod http;
 mod install;
+mod killed;
