@@ -18,6 +18,7 @@ mod manifest;
 mod npm;
 mod offer;
 mod packages;
+mod pip;
 mod progress;
 mod prune;
 mod registry;

@@ -19,6 +19,9 @@ const NPM_MIN: &str = "10.0.0";
 /// The Python that packages of the registry get at least.
 const PYTHON_MIN: &str = "3.10.0";
 
+/// The uv that installs them at least: what is published for `uvx` may not work with pip, which has another order.
+const UV_MIN: &str = "0.5.0";
+
 /// The registry. What a newer one says besides is passed over.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Registry {
@@ -161,7 +164,7 @@ fn uvx(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Compone
         env,
         path: Vec::new(),
     };
-    Some((component(version, [("python", PYTHON_MIN)], source), launch))
+    Some((component(version, [("python", PYTHON_MIN), ("uv", UV_MIN)], source), launch))
 }
 
 fn component<const N: usize>(version: &Version, requires: [(&str, &str); N], source: Source) -> Component {

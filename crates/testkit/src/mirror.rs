@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    io::{Cursor, Write},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -15,8 +16,10 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
 use tokio::task::JoinSet;
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 /// A program that says which it is.
 pub fn script(says: &str) -> Vec<u8> {
@@ -116,17 +119,65 @@ impl Loopback {
         asked.iter().filter(|(path, _)| path.ends_with(ending)).map(|(_, range)| range.clone()).collect()
     }
 
-    /// Puts a package where an npm registry has it.
+    /// Puts a tarball where an npm registry has it.
     pub fn put_npm(&self, package: &str, version: &str, tarball: &[u8], integrity: Option<&str>) {
+        self.publish(&json!({ "name": package, "version": version }), tarball, integrity);
+    }
+
+    /// Puts a package where an npm registry has it: its `package.json`, and its other files.
+    pub fn put_npm_package(&self, manifest: &Value, files: &[(&str, &[u8])]) {
+        let text = manifest.to_string();
+        let named: Vec<_> =
+            files.iter().map(|(name, content)| (format!("package/{name}"), *content)).collect();
+        let mut members = vec![("package/package.json", text.as_bytes())];
+        members.extend(named.iter().map(|(name, content)| (name.as_str(), *content)));
+        self.publish(manifest, &tar_gz(&members), None);
+    }
+
+    fn publish(&self, manifest: &Value, tarball: &[u8], integrity: Option<&str>) {
+        let text = |name: &str| manifest[name].as_str().unwrap_or_default();
+        let (package, version) = (text("name"), text("version"));
         let right = format!("sha512-{}", STANDARD.encode(Sha512::digest(tarball)));
         let file = format!("npm/{package}/-/{version}.tgz");
-        let dist = serde_json::json!({
+        let mut told = manifest.clone();
+        told["dist"] = json!({
             "tarball": format!("{}/{file}", self.url), "integrity": integrity.unwrap_or(&right),
         });
-        let document = serde_json::json!({ "dist-tags": { "latest": version }, "versions": { version: { "dist": dist } } });
+        let document = json!({
+            "name": package, "dist-tags": { "latest": version }, "versions": { version: told },
+        });
         self.put(&format!("npm/{}", package.replace('/', "%2f")), document.to_string());
         self.put(&file, tarball);
     }
+
+    /// Puts a Python package where an index has it: a program of that name, written in Python.
+    pub fn put_python(&self, name: &str, version: &str, program: &str) {
+        let file = format!("wheels/{name}-{version}-py3-none-any.whl");
+        let link = format!("<!DOCTYPE html><a href=\"/{file}\">{name}-{version}-py3-none-any.whl</a>");
+        self.put(&format!("simple/{name}/"), link);
+        self.put(&file, wheel(name, version, program));
+    }
+}
+
+/// A wheel with one program.
+fn wheel(name: &str, version: &str, program: &str) -> Vec<u8> {
+    let about = format!("{name}-{version}.dist-info");
+    let mut files = vec![
+        (format!("{name}-{version}.data/scripts/{name}"), format!("#!python\n{program}")),
+        (format!("{about}/METADATA"), format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")),
+        (
+            format!("{about}/WHEEL"),
+            "Wheel-Version: 1.0\nGenerator: us\nRoot-Is-Purelib: true\nTag: py3-none-any\n".into(),
+        ),
+    ];
+    let record: String = files.iter().map(|(name, _)| format!("{name},,\n")).collect();
+    files.push((format!("{about}/RECORD"), record));
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }
 
 async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
@@ -141,6 +192,9 @@ async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
         .as_ref()
         .map_or(0, |range| range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap());
     let mut response = Response::builder().header(header::ETAG, format!("\"{}\"", content.len()));
+    if path.ends_with('/') {
+        response = response.header(header::CONTENT_TYPE, "text/html"); // pip reads no other index
+    }
     if start > 0 {
         let shown = format!("bytes {start}-{}/{}", content.len() - 1, content.len());
         response = response.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, shown);

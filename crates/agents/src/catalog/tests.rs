@@ -79,7 +79,7 @@ fn a_registry_adds_agents_and_replaces_none_of_ours() {
         { "id": "bin", "name": "Bin", "version": "1.2", "distribution": { "binary": { platform: {
             "archive": "https://a.example/b.tar.gz", "cmd": "./b/c", "args": ["acp"], "env": { "A": "{b}" }, "sha256": "00" } } } },
         { "id": "np", "name": "Np", "version": "1.2", "distribution": { "npx": { "package": "@s/np@1.2", "args": ["--acp"] } } },
-        { "id": "uv", "name": "Uv", "version": "1.2", "distribution": { "uvx": { "package": "uv-acp==1.2" } } },
+        { "id": "py", "name": "Py", "version": "1.2", "distribution": { "uvx": { "package": "py-acp==1.2" } } },
     ] });
     let catalog = catalog("").with_registry(&Registry::parse(&text.to_string()).unwrap());
     assert_eq!(agent(&catalog, "claude").source, Source::Catalog);
@@ -96,5 +96,5 @@ fn a_registry_adds_agents_and_replaces_none_of_ours() {
     let plan = |name| agent(&catalog, name).plan(Purpose::Acp, &SearchPath::new("/bin"), &find).unwrap();
     assert_eq!((plan("bin").args, plan("bin").env["A"].as_str()), (vec!["acp".to_owned()], "{b}"));
     assert_eq!(plan("np").args, ["/bin/sh", "--acp"]);
-    assert_eq!(plan("uv").env["PYTHONPATH"], "/t/uv");
+    assert_eq!(plan("py").env["PYTHONPATH"], "/t/py");
 }

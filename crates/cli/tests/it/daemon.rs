@@ -6,3 +6,4 @@ mod fs;
 mod http;
 mod install;
 mod killed;
+mod packages;

@@ -7,6 +7,7 @@ mod agent;
 mod agents;
 mod features;
 mod processes;
+mod registry;
 mod stage;
 mod suite;
 mod talk;
