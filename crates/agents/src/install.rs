@@ -33,6 +33,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use parking_lot::{Mutex, RwLock};
@@ -78,6 +79,8 @@ pub struct Config {
     pub acp_registry: Option<String>,
     /// Files of certificates that are trusted besides those of the system.
     pub certificates: Vec<PathBuf>,
+    /// How long a server may be silent; 30 s if none.
+    pub silence_max: Option<Duration>,
     /// The variables and the home of whoever runs us: how npm is configured, and which credentials there are.
     pub environment: Environment,
     /// Where programs are looked up.
@@ -423,6 +426,6 @@ impl Inner {
     /// Who asks servers. Made when it is needed: most daemons never install anything.
     fn http(&self, more: Option<PathBuf>) -> Result<Http, Error> {
         let certificates: Vec<_> = self.config.certificates.iter().cloned().chain(more).collect();
-        Http::new(&certificates)
+        Http::new(&certificates, self.config.silence_max)
     }
 }

@@ -94,7 +94,7 @@ pub enum Fault {
         status: u16,
     },
     /// The server fell silent.
-    #[error("{host} said nothing for {} s", waited.as_secs())]
+    #[error("{host} said nothing for {waited:?}")]
     Silent {
         /// The server.
         host: String,
