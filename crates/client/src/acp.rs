@@ -103,7 +103,7 @@ impl Acp<'_> {
             request = request.header("prefer", "respond-async");
         }
         if let Some(key) = &message.key {
-            request = request.header("idempotency-key", key.as_str());
+            request = request.header(client::IDEMPOTENCY_KEY, key.as_str());
         }
         let answer: Answer<Value> = client::answer(request.body(message.body)).await?;
         if answer.status() == 202 {
