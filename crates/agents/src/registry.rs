@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     Component, ComponentName, InvalidCatalog, Platform, Template, Version,
-    table::{AgentRow, Archive, CapabilitiesRow, Credentials, LaunchRow, Source},
+    table::{AgentRow, Archive, Credentials, LaunchRow, Source},
 };
 
 /// The Node that npm packages of the registry get at least: what most of them declare.
@@ -93,7 +93,7 @@ pub(crate) fn row(entry: &Entry) -> Option<(AgentName, Component, AgentRow)> {
         acp: Some(launch),
         native: None,
         credentials: Credentials::default(),
-        capabilities: CapabilitiesRow::default(),
+        capabilities: Default::default(),
         modes: Vec::new(),
         models: Vec::new(),
     };

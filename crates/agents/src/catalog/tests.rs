@@ -67,6 +67,19 @@ fn every_row_names_components_that_exist() {
     }
 }
 
+/// A capability that is misspelt would be one that the agent lacks.
+#[test]
+fn every_row_names_capabilities_that_exist() {
+    let table: toml::Table = include_str!("../../catalog.toml").parse().unwrap();
+    let known = serde_json::to_value(protocol::agents::Capabilities::default()).unwrap();
+    let rows = table["agents"].as_table().unwrap().values().filter_map(|row| row.get("capabilities"));
+    let named: Vec<_> = rows.flat_map(|row| row.as_table().unwrap().keys()).collect();
+    assert!(!named.is_empty());
+    for name in named {
+        assert!(name != "acp" && known.get(name).is_some(), "{name}");
+    }
+}
+
 /// daemon #8: the registry's own format; what it adds never takes the place of what is there.
 #[test]
 fn a_registry_adds_agents_and_replaces_none_of_ours() {
