@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::{Reader, Ring, Seq, Start};
+use journal::{Ring, Seq, Start};
 use parking_lot::{Mutex, RwLock};
 use process::{SendError, Spec, Stdin};
 use protocol::{
@@ -14,7 +14,8 @@ use protocol::{
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Answer, Envelope, Error, Message, Wait,
+    Answer, Envelope, Error, Listener, Message, Wait,
+    attendance::{Attendance, Attending},
     deliveries::{Deliveries, Delivery},
     frame,
     pending::{Outcome, Pending, Refused},
@@ -55,6 +56,15 @@ pub(crate) struct Instance {
     /// What its process is started with, if somebody said.
     pub(crate) options: Mutex<Option<Prepare>>,
     pub(crate) bridge: mpsc::Sender<Ask>,
+    /// Set if it is deleted once nobody is there for it.
+    pub(crate) lingering: Option<Lingering>,
+}
+
+/// An instance that outlives whoever is there for it by some time only.
+#[derive(Debug)]
+pub(crate) struct Lingering {
+    pub(crate) attendance: Attendance,
+    pub(crate) linger: Duration,
 }
 
 impl Instance {
@@ -73,6 +83,14 @@ impl Instance {
         // If it cannot be asked, it has been stopped already.
         let _ = self.bridge.send(Ask::Stop).await;
         self.bridge.closed().await;
+    }
+
+    /// Is there for it until that is dropped, so that it is not deleted by itself.
+    pub(crate) fn attend(&self) -> Result<Attending, Error> {
+        match &self.lingering {
+            None => Ok(Attending::default()),
+            Some(lingering) => lingering.attendance.attend().ok_or_else(|| self.deleted()),
+        }
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -156,8 +174,9 @@ impl Instance {
     }
 
     /// A reader of the stream, after `last` or from the oldest event that is kept.
-    pub(crate) fn reader(&self, last: Option<Seq>) -> Result<Reader, Error> {
-        Ok(self.ring.reader(last.map_or(Start::Oldest, Start::Resume))?)
+    pub(crate) fn listener(&self, last: Option<Seq>) -> Result<Listener, Error> {
+        let _attending = self.attend()?;
+        Ok(Listener { reader: self.ring.reader(last.map_or(Start::Oldest, Start::Resume))?, _attending })
     }
 
     pub(crate) fn describe(&self) -> acp::Instance {
@@ -178,6 +197,7 @@ impl Instance {
             exit,
             pending_requests: self.pending.lock().len() as u64,
             subscribers: self.ring.readers() as u64,
+            linger_ms: self.lingering.as_ref().map(|lingering| lingering.linger.as_millis() as u64),
             events: EventRange {
                 oldest: if bounds.events == 0 { 0 } else { bounds.oldest.get() },
                 newest: bounds.newest.get(),

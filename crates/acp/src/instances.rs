@@ -10,7 +10,7 @@ use std::{
 
 use agents::{Definition, Installer, Launch, Purpose, install::ReadyError};
 use bytes::Bytes;
-use journal::{Reader, Retention, Ring, Seq};
+use journal::{Retention, Ring, Seq};
 use parking_lot::RwLock;
 use process::{Limits, Spec};
 use protocol::{
@@ -19,15 +19,19 @@ use protocol::{
 };
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
+use tracing::info;
 
 use crate::{
-    Answer, Envelope, Error, Wait,
+    Answer, Envelope, Error, Listener, Wait,
     bridge::{Bridge, Door},
-    instance::{Instance, Phase},
+    instance::{Instance, Lingering, Phase},
 };
 
 /// How many callers may wait for one bridge; more wait in line.
 const ASKS_MAX: usize = 16;
+
+/// How long an instance may linger at most; what shall stay for longer shall stay until it is deleted.
+const LINGER_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// How instances are run.
 #[derive(Debug, Clone)]
@@ -69,6 +73,9 @@ impl Instances {
     /// A message that was handed over before under the same `key` is accepted and not sent again, also if the agent
     /// has ended since: it is not started anew by that.
     ///
+    /// An instance that is made by this is deleted once nobody was there for it for `linger`: no reader of its stream,
+    /// and no message on its way. Without it, it stays until it is deleted.
+    ///
     /// The call can be dropped at any time: the agent's work goes on and its answer is on the stream. An installation
     /// goes on too, though nothing is started after it.
     pub async fn post(
@@ -78,15 +85,20 @@ impl Instances {
         body: Bytes,
         mut wait: Wait,
         key: Option<&IdempotencyKey>,
+        linger: Option<Duration>,
     ) -> Result<Answer, Error> {
+        let linger = linger.map(check_linger).transpose()?;
         if let Some(key) = key
             && let Some(instance) = self.get(id)
             && instance.delivered(key, &body)?
         {
             return Ok(Answer::Accepted);
         }
-        let instance = match self.existing(id, agent)? {
-            Some(instance) if instance.is_running() => instance,
+        let found = self.existing(id, agent)?;
+        // From now on, as what it lacks may have to be installed first.
+        let attending = found.as_ref().map(|instance| instance.attend()).transpose()?;
+        let (instance, _attending) = match found {
+            Some(instance) if instance.is_running() => (instance, attending),
             found => {
                 // A message that cannot be sent shall not start a process.
                 Envelope::of_client(&body)?;
@@ -96,11 +108,12 @@ impl Instances {
                 let launch = self.ready(agent, &mut wait).await?;
                 let instance = match found {
                     Some(instance) => instance,
-                    None => self.create(id, agent)?,
+                    None => self.create(id, agent, linger)?,
                 };
+                let attending = attending.map_or_else(|| instance.attend(), Ok)?;
                 let spec = with_options(self.spec(launch), &instance.options.lock());
                 instance.start(spec).await?;
-                instance
+                (instance, Some(attending))
             }
         };
         instance.send(body, wait, key).await
@@ -125,7 +138,12 @@ impl Instances {
     }
 
     /// A new instance of `agent`, or the one that somebody else made just now.
-    fn create(&self, id: &ServerId, agent: &AgentName) -> Result<Arc<Instance>, Error> {
+    fn create(
+        &self,
+        id: &ServerId,
+        agent: &AgentName,
+        linger: Option<Duration>,
+    ) -> Result<Arc<Instance>, Error> {
         let mut instances = self.inner.instances.write();
         let count = instances.len();
         match instances.entry(id.clone()) {
@@ -136,12 +154,18 @@ impl Instances {
                 asked: agent.clone(),
             }),
             Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
-            Entry::Vacant(place) => Ok(place.insert(self.open(id, agent, None)).clone()),
+            Entry::Vacant(place) => Ok(place.insert(self.open(id, agent, None, linger)).clone()),
         }
     }
 
     /// An instance with its bridge; its process starts with the first message.
-    fn open(&self, id: &ServerId, agent: &AgentName, options: Option<Prepare>) -> Arc<Instance> {
+    fn open(
+        &self,
+        id: &ServerId,
+        agent: &AgentName,
+        options: Option<Prepare>,
+        linger: Option<Duration>,
+    ) -> Arc<Instance> {
         let (journal, ring) = Ring::new(self.inner.config.retention);
         let (bridge, asks) = mpsc::channel(ASKS_MAX);
         let instance = Arc::new(Instance {
@@ -153,10 +177,26 @@ impl Instances {
             phase: RwLock::new(Phase::Starting),
             options: options.into(),
             bridge,
+            lingering: linger.map(|linger| Lingering { attendance: Default::default(), linger }),
         });
         let bridge = Bridge { instance: instance.clone(), journal, door: Door::new(asks) };
         self.inner.bridges.spawn(bridge.run());
+        if instance.lingering.is_some() {
+            self.inner.bridges.spawn(self.clone().linger(instance.clone()));
+        }
         instance
+    }
+
+    /// Ends an instance once nobody was there for it for long enough.
+    async fn linger(self, instance: Arc<Instance>) {
+        let Some(Lingering { attendance, linger }) = &instance.lingering else { return };
+        tokio::select! {
+            () = instance.bridge.closed() => {}
+            () = attendance.deserted(*linger) => {
+                info!(instance = %instance.id, linger_ms = linger.as_millis() as u64, "nobody is there any more");
+                self.end(&instance).await;
+            }
+        }
     }
 
     /// How `agent` is started, after installing what it lacks. `wait` is shortened by the time that it takes.
@@ -212,6 +252,7 @@ impl Instances {
     pub async fn prepare(&self, id: &ServerId, options: &Prepare) -> Result<bool, Error> {
         self.check(&options.agent).await?;
         check_options(options)?;
+        let linger = options.linger_ms.map(Duration::from_millis).map(check_linger).transpose()?;
         let mut instances = self.inner.instances.write();
         let count = instances.len();
         match instances.entry(id.clone()) {
@@ -227,15 +268,15 @@ impl Instances {
             }
             Entry::Vacant(_) if count >= self.inner.config.instances_max => Err(Error::TooMany(count)),
             Entry::Vacant(place) => {
-                place.insert(self.open(id, &options.agent, Some(options.clone())));
+                place.insert(self.open(id, &options.agent, Some(options.clone()), linger));
                 Ok(true)
             }
         }
     }
 
-    /// A reader of what the agent behind `id` says, after `last` or from the oldest event that is kept.
-    pub fn reader(&self, id: &ServerId, last: Option<Seq>) -> Result<Reader, Error> {
-        self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.reader(last)
+    /// A listener to what the agent behind `id` says, after `last` or from the oldest event that is kept.
+    pub fn listener(&self, id: &ServerId, last: Option<Seq>) -> Result<Listener, Error> {
+        self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.listener(last)
     }
 
     /// One instance as it is now.
@@ -256,11 +297,16 @@ impl Instances {
 
     /// Ends the instance, if it is there, and waits until no process of it is left.
     pub async fn delete(&self, id: &ServerId) {
-        let Some(instance) = self.get(id) else { return };
+        if let Some(instance) = self.get(id) {
+            self.end(&instance).await;
+        }
+    }
+
+    async fn end(&self, instance: &Arc<Instance>) {
         instance.stop().await;
         let mut instances = self.inner.instances.write();
-        if instances.get(id).is_some_and(|found| Arc::ptr_eq(found, &instance)) {
-            instances.remove(id);
+        if instances.get(&instance.id).is_some_and(|found| Arc::ptr_eq(found, instance)) {
+            instances.remove(&instance.id);
         }
     }
 
@@ -290,6 +336,15 @@ fn with_options(mut spec: Spec, options: &Option<Prepare>) -> Spec {
         spec = spec.env(name, value);
     }
     spec.args(&options.args)
+}
+
+/// The time, if an instance may linger for so long.
+fn check_linger(linger: Duration) -> Result<Duration, Error> {
+    if linger.is_zero() || linger > LINGER_MAX {
+        let most = LINGER_MAX.as_millis();
+        return Err(Error::InvalidLaunch(format!("`lingerMs` must be between 1 and {most}")));
+    }
+    Ok(linger)
 }
 
 /// Whether a process can be started with these options.

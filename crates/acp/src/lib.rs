@@ -5,6 +5,7 @@
 //! that waits for it. Knows nothing of HTTP: its door is in `daemon`.
 
 mod answer;
+mod attendance;
 mod bridge;
 mod deliveries;
 mod envelope;
@@ -15,6 +16,7 @@ mod instances;
 mod pending;
 
 pub use answer::{Answer, Wait};
+pub use attendance::Listener;
 pub use envelope::{Envelope, InvalidEnvelope, Message};
 pub use error::Error;
 pub use frame::gap as gap_frame;

@@ -109,7 +109,6 @@ pub struct Definition {
 impl Definition {
     /// From a row of a table.
     pub(crate) fn of_row(id: AgentName, row: AgentRow, source: Source) -> Self {
-        let can = row.capabilities;
         Self {
             id,
             name: row.name,
@@ -117,15 +116,7 @@ impl Definition {
             note: row.note,
             source,
             protocol: row.native.as_ref().map_or(Protocol::Acp, |native| native.protocol),
-            capabilities: Capabilities {
-                acp: row.acp.is_some(),
-                permissions: can.permissions,
-                questions: can.questions,
-                plans: can.plans,
-                steering: can.steering,
-                resume: can.resume,
-                fork: can.fork,
-            },
+            capabilities: Capabilities { acp: row.acp.is_some(), ..row.capabilities },
             acp: row.acp,
             native: row.native.map(|native| native.launch),
             version: None,
@@ -216,6 +207,5 @@ impl Definition {
 
 /// The capabilities of an agent of which nothing is known but its protocol.
 pub(crate) fn acp_alone(acp: bool) -> Capabilities {
-    let no = false;
-    Capabilities { acp, permissions: no, questions: no, plans: no, steering: no, resume: no, fork: no }
+    Capabilities { acp, ..Capabilities::default() }
 }

@@ -18,6 +18,8 @@ mod manifest;
 mod npm;
 mod offer;
 mod packages;
+mod pip;
+mod presence;
 mod progress;
 mod prune;
 mod registry;
@@ -30,32 +32,33 @@ mod work;
 use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use parking_lot::{Mutex, RwLock};
 use protocol::AgentName;
-use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use cache::Cache;
-pub use error::{Attempt, Error, Fault};
+pub use error::{Attempt, BundleError, Error, Fault, ReadyError};
 pub use http::Mirror;
 pub use installation::Installation;
 pub use manifest::Manifest;
 pub use npm::{ConfigError, Environment};
+pub use presence::Presence;
 pub use progress::{Installed, Progress};
 pub use store::{Store, Stored};
 
 use crate::{
-    Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, Release, SearchPath,
-    UnknownPlatform, Want, credentials,
+    Catalog, ComponentName, Credential, Definition, Launch, Platform, Purpose, SearchPath, UnknownPlatform,
+    Want, credentials,
 };
 use http::Http;
 use installation::outcome;
-use look::{Present, Said};
+use look::Said;
 use progress::Teller;
 use work::Task;
 
@@ -77,6 +80,8 @@ pub struct Config {
     pub acp_registry: Option<String>,
     /// Files of certificates that are trusted besides those of the system.
     pub certificates: Vec<PathBuf>,
+    /// How long a server may be silent; 30 s if none.
+    pub silence_max: Option<Duration>,
     /// The variables and the home of whoever runs us: how npm is configured, and which credentials there are.
     pub environment: Environment,
     /// Where programs are looked up.
@@ -117,17 +122,6 @@ pub struct Ask {
     pub again: bool,
     /// Whether everything is to be ours, and nothing taken from the `PATH`.
     pub apart: bool,
-}
-
-/// An agent as it is on this machine.
-#[derive(Debug, Clone)]
-pub struct Presence {
-    /// The program that would be started; none if something is missing.
-    pub program: Option<PathBuf>,
-    /// The version of the agent itself, where that is known.
-    pub version: Option<String>,
-    /// How it can be installed here, in the order in which that is tried.
-    pub sources: Vec<String>,
 }
 
 impl Installer {
@@ -250,89 +244,11 @@ impl Installer {
         found.await.unwrap_or_default()
     }
 
-    /// An agent as it is on this machine.
-    pub async fn presence(&self, agent: &Definition) -> Presence {
-        let own = ComponentName::from(agent.id.clone());
-        let found = self.inner.found(agent, Some(agent.usual())).await;
-        let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
-        let launch = agent.plan(agent.usual(), &self.inner.config.search_path, &find);
-        let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
-        // Over ACP an adapter may be started; what people look for is the agent itself.
-        let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);
-        Presence {
-            program: launch.ok().map(|launch| own_program.unwrap_or(launch.program)),
-            version: agent.version.clone().or(installed),
-            sources: self.inner.sources(&own),
-        }
-    }
-
-    /// Writes everything that these agents need into one file, after installing what is missing.
-    pub async fn bundle(&self, agents: &[Arc<Definition>], out: &Path) -> Result<Vec<Manifest>, BundleError> {
-        let mut stored = BTreeMap::new();
-        for agent in agents {
-            let ask = Ask { apart: true, ..Ask::default() };
-            self.install(agent, &ask).await?.finish().await?;
-            let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
-            for name in components {
-                let one =
-                    self.inner.store.current(&name).ok_or_else(|| Fault::NoProgram(name.to_string()))?;
-                stored.insert(name, one);
-            }
-        }
-        let stored: Vec<_> = stored.into_values().collect();
-        let manifests = stored.iter().map(|one| one.manifest.clone()).collect();
-        let out = out.to_path_buf();
-        work::off_thread(move || bundle::write(&stored, &out)).await?;
-        Ok(manifests)
-    }
-
-    /// Installs what is in a bundle, or of that only what these agents need; what was installed.
-    pub async fn unbundle(
-        &self,
-        path: &Path,
-        agents: &[Arc<Definition>],
-    ) -> Result<Vec<Manifest>, BundleError> {
-        let platform = self.inner.platform.clone().map_err(|error| Arc::new(Error::from(error)))?;
-        let wanted =
-            (!agents.is_empty()).then(|| agents.iter().flat_map(|agent| agent.components()).collect());
-        let (store, path, runtime) = (self.inner.store.clone(), path.to_path_buf(), Handle::current());
-        let read = move || bundle::read(&store, platform, &path, wanted.as_ref(), &runtime);
-        Ok(work::off_thread(read).await?)
-    }
-
     /// Ends every installation that runs; what has come stays for the next one.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
-    }
-}
-
-/// Why a bundle could not be written or installed.
-#[derive(Debug, thiserror::Error)]
-pub enum BundleError {
-    /// What it holds could not be installed.
-    #[error(transparent)]
-    Install(#[from] Arc<Error>),
-    /// It could not be read or written.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-}
-
-/// Why an agent cannot be started, even though what it lacks was to be installed.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum ReadyError {
-    /// It could not be installed.
-    #[error(transparent)]
-    Install(#[from] Arc<Error>),
-    /// It cannot be started.
-    #[error(transparent)]
-    Launch(Arc<crate::Error>),
-}
-
-impl From<crate::Error> for ReadyError {
-    fn from(error: crate::Error) -> Self {
-        Self::Launch(Arc::new(error))
     }
 }
 
@@ -356,72 +272,9 @@ impl Inner {
         progress
     }
 
-    /// What an agent needs on disk, and how new.
-    fn needs(
-        &self,
-        agent: &Definition,
-        purpose: Option<Purpose>,
-    ) -> BTreeMap<ComponentName, Option<Release>> {
-        let catalog = self.catalog.read().clone();
-        let names = match purpose {
-            Some(purpose) => agent.launch(purpose).map(|launch| launch.components()).unwrap_or_default(),
-            None => agent.components(),
-        };
-        let mut needs: BTreeMap<_, _> = names.iter().map(|name| (name.clone(), None)).collect();
-        for row in names.iter().filter_map(|name| catalog.component(name)) {
-            for (name, min) in &row.requires {
-                if let Some(known) = needs.get_mut(name) {
-                    *known = (*known).max(Some(*min));
-                }
-            }
-        }
-        needs
-    }
-
-    /// What of an agent is there.
-    async fn found(&self, agent: &Definition, purpose: Option<Purpose>) -> BTreeMap<ComponentName, Present> {
-        let mut found = BTreeMap::new();
-        for (name, min) in self.needs(agent, purpose) {
-            if let Some(present) = self.look(&name, min).await {
-                found.insert(name, present);
-            }
-        }
-        found
-    }
-
-    /// Whether a component is only ever taken from the `PATH`.
-    fn is_given(&self, name: &ComponentName) -> bool {
-        self.catalog.read().component(name).is_none_or(|row| row.sources.is_empty())
-    }
-
-    /// Whether an agent is made of components, so that it can be installed by us.
-    fn is_ours(&self, agent: &Definition) -> bool {
-        !agent.components().is_empty()
-    }
-
-    fn sources(&self, name: &ComponentName) -> Vec<String> {
-        let catalog = self.catalog.read().clone();
-        let (Some(row), Ok(platform)) = (catalog.component(name), &self.platform) else { return Vec::new() };
-        offer::offers(row, *platform, &self.config.mirrors).iter().map(offer::Offer::label).collect()
-    }
-
-    /// Takes the registry that the configuration names; without it, the one that is part of this program stays.
-    async fn fetch_registry(&self) {
-        let Some(url) = &self.config.acp_registry else { return };
-        match registry::fetch(self, url).await {
-            Ok(fetched) => {
-                let mut catalog = self.catalog.write();
-                *catalog = Arc::new(catalog.with_registry(&fetched));
-            }
-            Err(fault) => {
-                tracing::warn!(%fault, "could not read the ACP registry; the one that came with us is used")
-            }
-        }
-    }
-
     /// Who asks servers. Made when it is needed: most daemons never install anything.
     fn http(&self, more: Option<PathBuf>) -> Result<Http, Error> {
         let certificates: Vec<_> = self.config.certificates.iter().cloned().chain(more).collect();
-        Http::new(&certificates)
+        Http::new(&certificates, self.config.silence_max)
     }
 }

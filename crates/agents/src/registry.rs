@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     Component, ComponentName, InvalidCatalog, Platform, Template, Version,
-    table::{AgentRow, Archive, CapabilitiesRow, Credentials, LaunchRow, Source},
+    table::{AgentRow, Archive, Credentials, LaunchRow, Source},
 };
 
 /// The Node that npm packages of the registry get at least: what most of them declare.
@@ -18,6 +18,9 @@ const NPM_MIN: &str = "10.0.0";
 
 /// The Python that packages of the registry get at least.
 const PYTHON_MIN: &str = "3.10.0";
+
+/// The uv that installs them at least: what is published for `uvx` may not work with pip, which has another order.
+const UV_MIN: &str = "0.5.0";
 
 /// The registry. What a newer one says besides is passed over.
 #[derive(Debug, Clone, Deserialize)]
@@ -90,7 +93,7 @@ pub(crate) fn row(entry: &Entry) -> Option<(AgentName, Component, AgentRow)> {
         acp: Some(launch),
         native: None,
         credentials: Credentials::default(),
-        capabilities: CapabilitiesRow::default(),
+        capabilities: Default::default(),
         modes: Vec::new(),
         models: Vec::new(),
     };
@@ -161,7 +164,7 @@ fn uvx(entry: &Entry, own: &ComponentName, version: &Version) -> Option<(Compone
         env,
         path: Vec::new(),
     };
-    Some((component(version, [("python", PYTHON_MIN)], source), launch))
+    Some((component(version, [("python", PYTHON_MIN), ("uv", UV_MIN)], source), launch))
 }
 
 fn component<const N: usize>(version: &Version, requires: [(&str, &str); N], source: Source) -> Component {

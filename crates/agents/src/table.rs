@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     AgentName,
-    agents::{Mode, Protocol},
+    agents::{Capabilities, Mode, Protocol},
 };
 use serde::Deserialize;
 
@@ -218,31 +218,13 @@ pub struct AgentRow {
     pub credentials: Credentials,
     /// What it can do.
     #[serde(default)]
-    pub capabilities: CapabilitiesRow,
+    pub capabilities: Capabilities,
     /// The ways it can behave.
     #[serde(default)]
     pub modes: Vec<Mode>,
     /// The models it can use.
     #[serde(default)]
     pub models: Vec<ModelRow>,
-}
-
-/// What an agent can do; what is left out it cannot.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CapabilitiesRow {
-    /// It asks before it does something.
-    pub permissions: bool,
-    /// It asks questions.
-    pub questions: bool,
-    /// It shows a plan and waits for its approval.
-    pub plans: bool,
-    /// It can be told more while it works.
-    pub steering: bool,
-    /// It can go on with a session of an earlier process.
-    pub resume: bool,
-    /// It can branch off a session.
-    pub fork: bool,
 }
 
 /// How a program is started.

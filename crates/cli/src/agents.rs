@@ -53,6 +53,7 @@ pub(crate) fn config(
         mirrors,
         acp_registry: options.acp_registry.clone().or_else(|| section.acp_registry.clone()),
         certificates: certificates.map(PathBuf::from).collect(),
+        silence_max: None,
         environment: Environment {
             variables: variables(),
             home: storage::home(),

@@ -24,12 +24,13 @@ pub struct Message {
     timeout: Option<Duration>,
     respond_async: bool,
     key: Option<IdempotencyKey>,
+    linger: Option<Duration>,
 }
 
 impl Message {
     /// The message as it shall arrive, byte for byte.
     pub fn new(body: impl Into<Bytes>) -> Self {
-        Self { body: body.into(), agent: None, timeout: None, respond_async: false, key: None }
+        Self { body: body.into(), agent: None, timeout: None, respond_async: false, key: None, linger: None }
     }
 
     /// The agent to run; the first message to an instance needs it.
@@ -59,6 +60,13 @@ impl Message {
         self.key = Some(key);
         self
     }
+
+    /// Deletes an instance that is made by this message once nobody was there for it for so long.
+    #[must_use]
+    pub fn linger(mut self, linger: Duration) -> Self {
+        self.linger = Some(linger);
+        self
+    }
 }
 
 /// What became of a message.
@@ -83,18 +91,19 @@ impl Acp<'_> {
 
     /// Sends one message to an instance; a request comes back with the agent's response.
     pub async fn send(self, id: &ServerId, message: Message) -> Result<Reply> {
-        let timeout = message.timeout.map(|timeout| timeout.as_millis().to_string());
+        let ms = |time: Duration| time.as_millis().to_string();
+        let (timeout, linger) = (message.timeout.map(ms), message.linger.map(ms));
         let agent = message.agent.as_ref().map(AgentName::as_str);
         let mut request = self
             .0
             .request(Method::POST, &["v1", "acp", id.as_str()])
-            .query(&[("agent", agent), ("timeoutMs", timeout.as_deref())])
+            .query(&[("agent", agent), ("timeoutMs", timeout.as_deref()), ("lingerMs", linger.as_deref())])
             .header(CONTENT_TYPE, "application/json");
         if message.respond_async {
             request = request.header("prefer", "respond-async");
         }
         if let Some(key) = &message.key {
-            request = request.header("idempotency-key", key.as_str());
+            request = request.header(client::IDEMPOTENCY_KEY, key.as_str());
         }
         let answer: Answer<Value> = client::answer(request.body(message.body)).await?;
         if answer.status() == 202 {

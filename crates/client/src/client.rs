@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Method, RequestBuilder, Response, StatusCode, Url,
+    Method, Request, RequestBuilder, Response, StatusCode, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap},
     redirect,
 };
@@ -23,6 +23,9 @@ const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// The largest answer that is held in memory; files and streams are not.
 const ANSWER_BYTES_MAX: usize = 128 << 20;
+
+/// The header that makes it safe to send a message again.
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A client of one daemon. Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -146,7 +149,7 @@ pub(crate) async fn answer<T>(request: RequestBuilder) -> Result<Answer<T>> {
 
 /// Sends the request; the answer if it is not a refusal, with its body still to come.
 pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
-    let response = request.send().await?;
+    let response = send(request).await?;
     let status = response.status();
     if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
         return Ok(response);
@@ -159,6 +162,27 @@ pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
         return Err(Error::unexpected(status, "it is neither a success nor a problem document", &body));
     }
     Err(Error::Problem(Box::new(Refusal::parse(status, body)?)))
+}
+
+/// Sends the request; once more if the connection ended before an answer began and that can do no harm.
+///
+/// A connection is kept for the next request, which may meet the server just when it closes it. Below us only what was not
+/// sent at all is sent again.
+async fn send(request: RequestBuilder) -> Result<Response> {
+    let (http, request) = request.build_split();
+    let request = request?;
+    let again = if is_repeatable(&request) { request.try_clone() } else { None };
+    match (http.execute(request).await, again) {
+        (Err(error), Some(again)) if error.is_request() && !error.is_connect() && !error.is_timeout() => {
+            Ok(http.execute(again).await?)
+        }
+        (sent, _) => Ok(sent?),
+    }
+}
+
+/// Whether a request that was sent twice is the same as one that was sent once.
+fn is_repeatable(request: &Request) -> bool {
+    request.method() == Method::GET || request.headers().contains_key(IDEMPOTENCY_KEY)
 }
 
 async fn collect(mut response: Response) -> Result<Bytes> {
@@ -176,3 +200,6 @@ async fn collect(mut response: Response) -> Result<Bytes> {
     }
     Ok(whole.into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream::BoxStream};
 use http::{HeaderValue, header};
 use http_body::{Body as HttpBody, Frame};
-use journal::{Item, Reader};
+use journal::Item;
 use serde::Serialize;
 use tokio::time::{Instant, Sleep};
 
@@ -28,7 +28,7 @@ pub(crate) trait Source: Send + Unpin + 'static {
 }
 
 /// A journal of frames that are events already.
-impl Source for Reader {
+impl Source for acp::Listener {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.poll_next(cx).map(|item| {
             item.map(|item| match item {

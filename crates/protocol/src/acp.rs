@@ -38,6 +38,8 @@ pub struct Instance {
     pub pending_requests: u64,
     /// Readers of the stream.
     pub subscribers: u64,
+    /// How long it stays while nobody is there for it; `null` is until it is deleted.
+    pub linger_ms: Option<u64>,
     /// The ids that can be read from the stream.
     pub events: EventRange,
 }
@@ -91,4 +93,9 @@ pub struct Prepare {
     /// Arguments added after the agent's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
+    /// Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
+    /// on its way. Heeded when the instance is made; until it is deleted if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 604_800_000))]
+    pub linger_ms: Option<u64>,
 }

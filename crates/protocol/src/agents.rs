@@ -77,9 +77,10 @@ pub enum Protocol {
     Amp,
 }
 
-/// What an agent can do.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+/// What an agent can do; what is not said it cannot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(!default)] // an answer says all of it
 pub struct Capabilities {
     /// It can be driven through `/v1/acp`.
     pub acp: bool,

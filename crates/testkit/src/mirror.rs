@@ -2,7 +2,9 @@
 
 use std::{
     collections::HashMap,
+    io::{Cursor, Write},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use axum::{
@@ -14,8 +16,10 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha512};
 use tokio::task::JoinSet;
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 /// A program that says which it is.
 pub fn script(says: &str) -> Vec<u8> {
@@ -45,6 +49,9 @@ pub fn large(says: &str) -> Vec<u8> {
     bytes
 }
 
+/// How much comes at once where files come slowly.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// What goes wrong with files that are longer than `after`, so many times.
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
@@ -58,6 +65,7 @@ struct Trouble {
 struct Shelf {
     files: Mutex<HashMap<String, Vec<u8>>>,
     trouble: Mutex<Option<Trouble>>,
+    pace: Mutex<Option<Duration>>,
     asked: Mutex<Vec<(String, Option<String>)>>,
 }
 
@@ -100,23 +108,76 @@ impl Loopback {
         *self.shelf.trouble.lock().unwrap() = Some(Trouble { after, times, stalls: true });
     }
 
+    /// Pauses before each piece of 64 KiB from now on.
+    pub fn pace(&self, pause: Duration) {
+        *self.shelf.pace.lock().unwrap() = Some(pause);
+    }
+
     /// What was asked for: paths and ranges.
     pub fn asked(&self, ending: &str) -> Vec<Option<String>> {
         let asked = self.shelf.asked.lock().unwrap();
         asked.iter().filter(|(path, _)| path.ends_with(ending)).map(|(_, range)| range.clone()).collect()
     }
 
-    /// Puts a package where an npm registry has it.
+    /// Puts a tarball where an npm registry has it.
     pub fn put_npm(&self, package: &str, version: &str, tarball: &[u8], integrity: Option<&str>) {
+        self.publish(&json!({ "name": package, "version": version }), tarball, integrity);
+    }
+
+    /// Puts a package where an npm registry has it: its `package.json`, and its other files.
+    pub fn put_npm_package(&self, manifest: &Value, files: &[(&str, &[u8])]) {
+        let text = manifest.to_string();
+        let named: Vec<_> =
+            files.iter().map(|(name, content)| (format!("package/{name}"), *content)).collect();
+        let mut members = vec![("package/package.json", text.as_bytes())];
+        members.extend(named.iter().map(|(name, content)| (name.as_str(), *content)));
+        self.publish(manifest, &tar_gz(&members), None);
+    }
+
+    fn publish(&self, manifest: &Value, tarball: &[u8], integrity: Option<&str>) {
+        let text = |name: &str| manifest[name].as_str().unwrap_or_default();
+        let (package, version) = (text("name"), text("version"));
         let right = format!("sha512-{}", STANDARD.encode(Sha512::digest(tarball)));
         let file = format!("npm/{package}/-/{version}.tgz");
-        let dist = serde_json::json!({
+        let mut told = manifest.clone();
+        told["dist"] = json!({
             "tarball": format!("{}/{file}", self.url), "integrity": integrity.unwrap_or(&right),
         });
-        let document = serde_json::json!({ "dist-tags": { "latest": version }, "versions": { version: { "dist": dist } } });
+        let document = json!({
+            "name": package, "dist-tags": { "latest": version }, "versions": { version: told },
+        });
         self.put(&format!("npm/{}", package.replace('/', "%2f")), document.to_string());
         self.put(&file, tarball);
     }
+
+    /// Puts a Python package where an index has it: a program of that name, written in Python.
+    pub fn put_python(&self, name: &str, version: &str, program: &str) {
+        let file = format!("wheels/{name}-{version}-py3-none-any.whl");
+        let link = format!("<!DOCTYPE html><a href=\"/{file}\">{name}-{version}-py3-none-any.whl</a>");
+        self.put(&format!("simple/{name}/"), link);
+        self.put(&file, wheel(name, version, program));
+    }
+}
+
+/// A wheel with one program.
+fn wheel(name: &str, version: &str, program: &str) -> Vec<u8> {
+    let about = format!("{name}-{version}.dist-info");
+    let mut files = vec![
+        (format!("{name}-{version}.data/scripts/{name}"), format!("#!python\n{program}")),
+        (format!("{about}/METADATA"), format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")),
+        (
+            format!("{about}/WHEEL"),
+            "Wheel-Version: 1.0\nGenerator: us\nRoot-Is-Purelib: true\nTag: py3-none-any\n".into(),
+        ),
+    ];
+    let record: String = files.iter().map(|(name, _)| format!("{name},,\n")).collect();
+    files.push((format!("{about}/RECORD"), record));
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }
 
 async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
@@ -131,6 +192,9 @@ async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
         .as_ref()
         .map_or(0, |range| range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap());
     let mut response = Response::builder().header(header::ETAG, format!("\"{}\"", content.len()));
+    if path.ends_with('/') {
+        response = response.header(header::CONTENT_TYPE, "text/html"); // pip reads no other index
+    }
     if start > 0 {
         let shown = format!("bytes {start}-{}/{}", content.len() - 1, content.len());
         response = response.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, shown);
@@ -151,5 +215,11 @@ async fn serve(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
         };
         return response.body(body).unwrap();
     }
-    response.body(Body::from(content)).unwrap()
+    let Some(pause) = *shelf.pace.lock().unwrap() else { return response.body(Body::from(content)).unwrap() };
+    let pieces: Vec<_> = content.chunks(PIECE_BYTES).map(Bytes::copy_from_slice).collect();
+    let slowly = stream::iter(pieces).then(move |piece| async move {
+        tokio::time::sleep(pause).await;
+        Ok::<_, std::io::Error>(piece)
+    });
+    response.body(Body::from_stream(slowly)).unwrap()
 }

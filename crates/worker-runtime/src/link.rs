@@ -61,6 +61,11 @@ impl Link {
         Self { adapter, wire, ready: false, leaving: false }
     }
 
+    /// Whether others use it too.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.wire, Wire::Server { .. })
+    }
+
     /// What is said to it first.
     pub(crate) fn start(&mut self) -> Out {
         let mut out = Out::default();

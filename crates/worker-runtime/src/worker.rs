@@ -424,6 +424,7 @@ impl Worker {
 
     /// Ends the agent and what it did, and writes that down.
     async fn end(&mut self) {
+        self.wind_down().await;
         let Some((why, reply)) = self.stopping.take() else { return self.stop_agent().await };
         self.stop_agent().await;
         if self.turn.is_some() {
@@ -446,6 +447,23 @@ impl Worker {
             let _ = waker.send(Err(Error::Ending(self.shared.id.clone())));
         }
         let _ = reply.send(Ok(()));
+    }
+
+    /// A server goes on without us: what it does for us is ended first.
+    async fn wind_down(&mut self) {
+        let shared = matches!(&self.agent, Agent::Running { link, .. } if link.is_shared());
+        if !shared || self.turn.is_none() {
+            return;
+        }
+        self.interrupt();
+        let deadline = Some(Instant::now() + self.launcher.config.grace);
+        while self.turn.is_some() {
+            self.commit().await;
+            tokio::select! {
+                step = self.agent.step() => self.on_step(step).await,
+                () = sleep_until(deadline) => break,
+            }
+        }
     }
 
     /// Ends the turn that runs, if one does.

@@ -67,6 +67,19 @@ fn every_row_names_components_that_exist() {
     }
 }
 
+/// A capability that is misspelt would be one that the agent lacks.
+#[test]
+fn every_row_names_capabilities_that_exist() {
+    let table: toml::Table = include_str!("../../catalog.toml").parse().unwrap();
+    let known = serde_json::to_value(protocol::agents::Capabilities::default()).unwrap();
+    let rows = table["agents"].as_table().unwrap().values().filter_map(|row| row.get("capabilities"));
+    let named: Vec<_> = rows.flat_map(|row| row.as_table().unwrap().keys()).collect();
+    assert!(!named.is_empty());
+    for name in named {
+        assert!(name != "acp" && known.get(name).is_some(), "{name}");
+    }
+}
+
 /// daemon #8: the registry's own format; what it adds never takes the place of what is there.
 #[test]
 fn a_registry_adds_agents_and_replaces_none_of_ours() {
@@ -79,7 +92,7 @@ fn a_registry_adds_agents_and_replaces_none_of_ours() {
         { "id": "bin", "name": "Bin", "version": "1.2", "distribution": { "binary": { platform: {
             "archive": "https://a.example/b.tar.gz", "cmd": "./b/c", "args": ["acp"], "env": { "A": "{b}" }, "sha256": "00" } } } },
         { "id": "np", "name": "Np", "version": "1.2", "distribution": { "npx": { "package": "@s/np@1.2", "args": ["--acp"] } } },
-        { "id": "uv", "name": "Uv", "version": "1.2", "distribution": { "uvx": { "package": "uv-acp==1.2" } } },
+        { "id": "py", "name": "Py", "version": "1.2", "distribution": { "uvx": { "package": "py-acp==1.2" } } },
     ] });
     let catalog = catalog("").with_registry(&Registry::parse(&text.to_string()).unwrap());
     assert_eq!(agent(&catalog, "claude").source, Source::Catalog);
@@ -96,5 +109,5 @@ fn a_registry_adds_agents_and_replaces_none_of_ours() {
     let plan = |name| agent(&catalog, name).plan(Purpose::Acp, &SearchPath::new("/bin"), &find).unwrap();
     assert_eq!((plan("bin").args, plan("bin").env["A"].as_str()), (vec!["acp".to_owned()], "{b}"));
     assert_eq!(plan("np").args, ["/bin/sh", "--acp"]);
-    assert_eq!(plan("uv").env["PYTHONPATH"], "/t/uv");
+    assert_eq!(plan("py").env["PYTHONPATH"], "/t/py");
 }

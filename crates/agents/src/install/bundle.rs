@@ -5,25 +5,27 @@
 //! put into place as any other: verified, whole, by a rename.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{self, BufReader, Read, Seek, Write},
     path::Path,
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
 use super::{
-    Fault, Store,
+    Ask, BundleError, Error, Fault, Installer, Store,
     digest::{Checksum, Hasher},
     lock::Lock,
     manifest::Manifest,
     progress::Teller,
     store::Stored,
     unpack,
+    work::off_thread,
 };
-use crate::{ComponentName, Platform};
+use crate::{ComponentName, Definition, Platform};
 
 /// How hard a bundle is compressed: binaries get little smaller beyond this, and much slower.
 const LEVEL: i32 = 6;
@@ -40,8 +42,44 @@ struct Description {
     tar_sha256: String,
 }
 
+impl Installer {
+    /// Writes everything that these agents need into one file, after installing what is missing.
+    pub async fn bundle(&self, agents: &[Arc<Definition>], out: &Path) -> Result<Vec<Manifest>, BundleError> {
+        let mut stored = BTreeMap::new();
+        for agent in agents {
+            let ask = Ask { apart: true, ..Ask::default() };
+            self.install(agent, &ask).await?.finish().await?;
+            let components = agent.components().into_iter().filter(|name| !self.inner.is_given(name));
+            for name in components {
+                let one =
+                    self.inner.store.current(&name).ok_or_else(|| Fault::NoProgram(name.to_string()))?;
+                stored.insert(name, one);
+            }
+        }
+        let stored: Vec<_> = stored.into_values().collect();
+        let manifests = stored.iter().map(|one| one.manifest.clone()).collect();
+        let out = out.to_path_buf();
+        off_thread(move || write(&stored, &out)).await?;
+        Ok(manifests)
+    }
+
+    /// Installs what is in a bundle, or of that only what these agents need; what was installed.
+    pub async fn unbundle(
+        &self,
+        path: &Path,
+        agents: &[Arc<Definition>],
+    ) -> Result<Vec<Manifest>, BundleError> {
+        let platform = self.inner.platform.clone().map_err(|error| Arc::new(Error::from(error)))?;
+        let wanted =
+            (!agents.is_empty()).then(|| agents.iter().flat_map(|agent| agent.components()).collect());
+        let (store, path, runtime) = (self.inner.store.clone(), path.to_path_buf(), Handle::current());
+        let read = move || read(&store, platform, &path, wanted.as_ref(), &runtime);
+        Ok(off_thread(read).await?)
+    }
+}
+
 /// Writes a bundle of what is installed.
-pub(super) fn write(components: &[Stored], out: &Path) -> Result<(), Fault> {
+fn write(components: &[Stored], out: &Path) -> Result<(), Fault> {
     let doing = || Fault::local("write the bundle");
     let directory = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(directory).map_err(doing())?;
@@ -86,7 +124,7 @@ fn member(
 }
 
 /// Installs what a bundle holds, or of that only `wanted`; what was installed. Blocks, in a thread of `runtime`.
-pub(super) fn read(
+fn read(
     store: &Store,
     platform: Platform,
     path: &Path,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Fault,
     digest::{self, Checksum, Hasher},
-    http::{Http, Tries, check, fault},
+    http::{Http, Tries, check},
     npm::authorized,
     progress::Teller,
 };
@@ -106,7 +106,7 @@ async fn once(http: &Http, request: &Request<'_>, part: &mut Part, teller: &Tell
             asked = asked.header(IF_RANGE, validator);
         }
     }
-    let response = asked.send().await.map_err(|error| fault(url, &error))?;
+    let response = asked.send().await.map_err(|error| http.fault(url, &error))?;
     if response.status() == StatusCode::RANGE_NOT_SATISFIABLE && start > 0 {
         if part.note.total == Some(start) {
             return part.hashed(request.checksum).await;
@@ -125,10 +125,11 @@ async fn once(http: &Http, request: &Request<'_>, part: &mut Part, teller: &Tell
         return Err(Fault::TooLarge { most: FILE_BYTES_MAX });
     }
     part.write_note(Note { url: url.into(), validator: validator(response.headers()), total })?;
-    receive(response, request, part, start, total, teller).await
+    receive(http, response, request, part, start, total, teller).await
 }
 
 async fn receive(
+    http: &Http,
     mut response: Response,
     request: &Request<'_>,
     part: &mut Part,
@@ -160,7 +161,7 @@ async fn receive(
                 return Err(Fault::Truncated { got: come, expected: total.unwrap_or_default() });
             }
             Ok(None) => return Ok(hasher),
-            Err(error) if error.is_timeout() => return Err(fault(request.url, &error)),
+            Err(error) if error.is_timeout() => return Err(http.fault(request.url, &error)),
             Err(_) => return Err(Fault::Truncated { got: come, expected: total.unwrap_or(come + 1) }),
         }
     }

@@ -94,7 +94,7 @@ pub enum Fault {
         status: u16,
     },
     /// The server fell silent.
-    #[error("{host} said nothing for {} s", waited.as_secs())]
+    #[error("{host} said nothing for {waited:?}")]
     Silent {
         /// The server.
         host: String,
@@ -194,5 +194,33 @@ impl Fault {
             Fault::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
             _ => false,
         }
+    }
+}
+
+/// Why a bundle could not be written or installed.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// What it holds could not be installed.
+    #[error(transparent)]
+    Install(#[from] Arc<Error>),
+    /// It could not be read or written.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Why an agent cannot be started, even though what it lacks was to be installed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReadyError {
+    /// It could not be installed.
+    #[error(transparent)]
+    Install(#[from] Arc<Error>),
+    /// It cannot be started.
+    #[error(transparent)]
+    Launch(Arc<crate::Error>),
+}
+
+impl From<crate::Error> for ReadyError {
+    fn from(error: crate::Error) -> Self {
+        Self::Launch(Arc::new(error))
     }
 }

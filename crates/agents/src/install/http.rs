@@ -9,8 +9,8 @@ use super::{Error, Fault};
 /// How long a connection may take to be made. A sandbox without a network shall not wait long for the next source.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
-/// How long a server may be silent.
-pub(super) const SILENCE_MAX: Duration = Duration::from_secs(30);
+/// How long a server may be silent, unless the configuration says otherwise.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// The largest answer that is held in memory: what a registry says of a package with very many versions.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -60,15 +60,17 @@ impl Mirror {
 #[derive(Debug, Clone)]
 pub(crate) struct Http {
     client: Client,
+    silence_max: Duration,
 }
 
 impl Http {
     /// With certificates of the user's own besides those of the system.
-    pub(crate) fn new(certificates: &[PathBuf]) -> Result<Self, Error> {
+    pub(crate) fn new(certificates: &[PathBuf], silence_max: Option<Duration>) -> Result<Self, Error> {
+        let silence_max = silence_max.unwrap_or(SILENCE_MAX);
         let mut builder = Client::builder()
             .user_agent(concat!("tombolo/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_MAX)
-            .read_timeout(SILENCE_MAX);
+            .read_timeout(silence_max);
         for path in certificates {
             // A file that cannot be read is the business of whoever named it: a server that needs it will say no.
             let Ok(pem) = std::fs::read(path) else { continue };
@@ -79,7 +81,7 @@ impl Http {
             doing: "prepare to ask servers",
             source: std::sync::Arc::new(std::io::Error::other(error.without_url())),
         })?;
-        Ok(Self { client })
+        Ok(Self { client, silence_max })
     }
 
     pub(super) fn get(&self, url: &str) -> Result<RequestBuilder, Fault> {
@@ -104,19 +106,33 @@ impl Http {
     }
 
     async fn text_once(&self, request: RequestBuilder, url: &str) -> Result<Option<String>, Fault> {
-        let mut response = request.send().await.map_err(|error| fault(url, &error))?;
+        let mut response = request.send().await.map_err(|error| self.fault(url, &error))?;
         match response.status() {
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(None),
             _ => check(url, &response)?,
         }
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| fault(url, &error))? {
+        while let Some(piece) = response.chunk().await.map_err(|error| self.fault(url, &error))? {
             if body.len() + piece.len() > ANSWER_BYTES_MAX {
                 return Err(Fault::TooLarge { most: ANSWER_BYTES_MAX as u64 });
             }
             body.extend_from_slice(&piece);
         }
         String::from_utf8(body).map(Some).map_err(|_| Fault::Answer("it is not a text".into()))
+    }
+
+    /// What a failed request means.
+    pub(super) fn fault(&self, url: &str, error: &reqwest::Error) -> Fault {
+        let host = host(url);
+        if error.is_timeout() && !error.is_connect() {
+            return Fault::Silent { host, waited: self.silence_max };
+        }
+        // The outer words say that a request failed; the innermost say why.
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(inner) = cause.source() {
+            cause = inner;
+        }
+        Fault::Unreachable { host, reason: cause.to_string() }
     }
 }
 
@@ -151,20 +167,6 @@ impl Tries {
 pub(super) fn check(url: &str, response: &Response) -> Result<(), Fault> {
     let status = response.status();
     if status.is_success() { Ok(()) } else { Err(Fault::Status { host: host(url), status: status.as_u16() }) }
-}
-
-/// What a failed request means.
-pub(super) fn fault(url: &str, error: &reqwest::Error) -> Fault {
-    let host = host(url);
-    if error.is_timeout() && !error.is_connect() {
-        return Fault::Silent { host, waited: SILENCE_MAX };
-    }
-    // The outer words say that a request failed; the innermost say why.
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    Fault::Unreachable { host, reason: cause.to_string() }
 }
 
 /// The host of a URL, for messages: what comes behind it may hold secrets.

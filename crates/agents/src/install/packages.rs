@@ -10,7 +10,7 @@ use protocol::agents::InstallPhase;
 use serde_json::Value;
 
 use super::{
-    Fault,
+    Fault, pip,
     prune::prune,
     tool,
     work::{Work, off_thread},
@@ -86,30 +86,33 @@ fn bin_of(stage: &Path, package: &str) -> Result<String, Fault> {
 /// Not as a virtual environment: that holds its own path in many places, so it could not be moved into place.
 pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> Result<(), Fault> {
     let python = work.need("python").await?.found.program;
+    let uv = match work.row.requires.contains_key(&name("uv")?) {
+        true => Some(work.need("uv").await?),
+        false => work.inner.look(&name("uv")?, None).await,
+    };
     work.teller.phase(InstallPhase::Installing);
-    let cache = work.inner.config.cache.as_deref();
-    let spec = match work.inner.config.search_path.find(Path::new("uv")) {
+    let (spec, kept) = match uv {
         Some(uv) => {
-            let spec =
-                Spec::new(uv).args(["pip", "install", "--quiet", "--no-progress", "--python"]).arg(python);
-            let spec = spec.arg("--target").arg(stage);
-            match cache {
-                Some(cache) => spec.arg("--cache-dir").arg(cache.join("uv")),
-                None => spec,
-            }
+            let spec = Spec::new(&uv.found.program).args(["pip", "install", "--quiet", "--no-progress"]);
+            // Who has a uv of their own has told it where to look.
+            let env = match uv.managed {
+                true => pip::as_uv(&work.scrubbed(Spec::new(&python))).await?,
+                false => Vec::new(),
+            };
+            let spec = env.into_iter().fold(spec, |spec, (name, value)| spec.env(name, value));
+            (spec.arg("--python").arg(python), "uv")
         }
         None => {
             let spec = Spec::new(python).args(["-m", "pip", "install", "--quiet", "--no-input"]);
-            let spec = spec
-                .args(["--disable-pip-version-check", "--no-warn-script-location", "--target"])
-                .arg(stage);
-            match cache {
-                Some(cache) => spec.arg("--cache-dir").arg(cache.join("pip")),
-                None => spec,
-            }
+            (spec.args(["--disable-pip-version-check", "--no-warn-script-location"]), "pip")
         }
     };
-    tool::run(&work.scrubbed(spec.arg("--").args(packages)), TOOL_MAX).await.map_err(full_disk)?;
+    let spec = match &work.inner.config.cache {
+        Some(cache) => spec.arg("--cache-dir").arg(cache.join(kept)),
+        None => spec,
+    };
+    let spec = spec.arg("--target").arg(stage).arg("--").args(packages);
+    tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
     Ok(())
 }
 

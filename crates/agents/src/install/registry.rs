@@ -1,12 +1,30 @@
 //! Another ACP registry than ours: asked once, and remembered for when it cannot be reached.
 
+use std::sync::Arc;
+
 use super::{Fault, Inner};
 use crate::Registry;
 
+impl Inner {
+    /// Takes the registry that the configuration names; without it, the one that is part of this program stays.
+    pub(super) async fn fetch_registry(&self) {
+        let Some(url) = &self.config.acp_registry else { return };
+        match fetch(self, url).await {
+            Ok(fetched) => {
+                let mut catalog = self.catalog.write();
+                *catalog = Arc::new(catalog.with_registry(&fetched));
+            }
+            Err(fault) => {
+                tracing::warn!(%fault, "could not read the ACP registry; the one that came with us is used")
+            }
+        }
+    }
+}
+
 /// The registry at `url`, or as it was when it was last reached.
-pub(super) async fn fetch(inner: &Inner, url: &str) -> Result<Registry, Fault> {
+async fn fetch(inner: &Inner, url: &str) -> Result<Registry, Fault> {
     let kept = inner.config.directory.join("registry.json");
-    let http = inner.http(None).map_err(|error| Fault::Needs(std::sync::Arc::new(error)))?;
+    let http = inner.http(None).map_err(|error| Fault::Needs(Arc::new(error)))?;
     let answer = http.text(url, |request| request).await;
     let missing = || Fault::Answer("there is nothing at the address of the ACP registry".into());
     match answer.and_then(|text| text.ok_or_else(missing)) {

@@ -1,4 +1,4 @@
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
 use agents::{
     Purpose,
@@ -6,6 +6,9 @@ use agents::{
 };
 
 use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
+
+/// How long a server may be silent here.
+const SILENCE: Duration = Duration::from_millis(200);
 
 async fn install(home: &Home) -> Result<String, std::sync::Arc<Error>> {
     let installer = home.installer();
@@ -61,6 +64,27 @@ async fn a_server_that_always_cuts_is_given_up() {
     let error = install(&Home::new(&mirror)).await.unwrap_err();
     let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
     assert!(matches!(*attempts[0].fault, Fault::Truncated { .. } | Fault::Unreachable { .. }), "{error}");
+}
+
+/// daemon #6: a server that falls silent is asked again, and goes on where it was; one that is always silent is given up.
+#[tokio::test]
+async fn a_silent_server_is_asked_again_and_given_up_at_last() {
+    let mirror = Loopback::start().await;
+    let tarball = tar_gz(&[("opencode", &large("patient"))]);
+    mirror.put(OPENCODE, tarball.clone());
+    let mut home = Home::new(&mirror);
+    home.config.silence_max = Some(SILENCE);
+    mirror.stall(tarball.len() / 2, 1);
+    assert_eq!(install(&home).await.unwrap(), "patient");
+    let ranges = mirror.asked("opencode-linux-x64.tar.gz");
+    assert!(ranges.len() == 2 && ranges[1].is_some(), "{ranges:?}");
+
+    let mut home = Home::new(&mirror);
+    home.config.silence_max = Some(SILENCE);
+    mirror.stall(0, usize::MAX);
+    let error = install(&home).await.unwrap_err();
+    let Error::Failed { attempts, .. } = &*error else { panic!("{error}") };
+    assert!(matches!(*attempts[0].fault, Fault::Silent { waited: SILENCE, .. }), "{error}");
 }
 
 /// daemon #6: what is not what was published is not installed.

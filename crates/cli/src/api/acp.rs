@@ -53,6 +53,10 @@ Examples:
         /// A key that makes it safe to send the message again: it is handed to the agent once
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<IdempotencyKey>,
+        /// Delete an instance that is made by this once nobody was there for it for so many milliseconds: no reader of its
+        /// stream, and no message on its way
+        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+        linger_ms: Option<u64>,
     },
     /// Print what an agent said, and with --follow what it says next
     #[command(after_help = "\
@@ -89,6 +93,10 @@ Examples:
         /// A variable added to its environment; may be repeated
         #[arg(long, value_name = "NAME=VALUE")]
         env: Vec<Variable>,
+        /// Delete an instance that is made by this once nobody was there for it for so many milliseconds: no reader of its
+        /// stream, and no message on its way
+        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+        linger_ms: Option<u64>,
         /// Arguments added after the agent's own
         #[arg(last = true)]
         args: Vec<String>,
@@ -118,7 +126,7 @@ impl super::Verb for Verb {
         let acp = client.acp();
         match self {
             Verb::List => output.answer(&acp.list().await?, list),
-            Verb::Send { id, message, agent, timeout_ms, respond_async, idempotency_key } => {
+            Verb::Send { id, message, agent, timeout_ms, respond_async, idempotency_key, linger_ms } => {
                 let mut message = Message::new(input::text(message, output).await?);
                 if let Some(agent) = agent {
                     message = message.agent(agent);
@@ -132,6 +140,9 @@ impl super::Verb for Verb {
                 if let Some(key) = idempotency_key {
                     message = message.key(key);
                 }
+                if let Some(ms) = linger_ms {
+                    message = message.linger(Duration::from_millis(ms));
+                }
                 match acp.send(&id, message).await? {
                     Reply::Response { answer, .. } if output.json => output.bytes(answer.body()),
                     Reply::Response { answer, .. } => output.line(&crate::output::plain_json(answer.body())),
@@ -140,11 +151,10 @@ impl super::Verb for Verb {
             }
             Verb::Stream { id, after, follow: true } => stream::follow(client, &id, after, output).await,
             Verb::Stream { id, after, follow: false } => stream::so_far(client, &id, after, output).await,
-            Verb::Prepare { id, agent, cwd, env, args } => {
+            Verb::Prepare { id, agent, cwd, env, linger_ms, args } => {
                 let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
-                output.answer(&acp.prepare(&id, &Prepare { agent, cwd, env, args }).await?, |made| {
-                    instance(&made)
-                })
+                let options = Prepare { agent, cwd, env, args, linger_ms };
+                output.answer(&acp.prepare(&id, &options).await?, |made| instance(&made))
             }
             Verb::Delete { id } => {
                 acp.delete(&id).await?;
@@ -179,6 +189,7 @@ fn instance(instance: &Instance) -> String {
         ("started", time(instance.started_at)),
         ("pending", instance.pending_requests.to_string()),
         ("readers", instance.subscribers.to_string()),
+        ("linger", instance.linger_ms.map_or_else(|| "-".into(), |ms| format!("{ms} ms"))),
         ("events", range(instance.events)),
     ])
 }

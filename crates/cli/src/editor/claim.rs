@@ -70,7 +70,8 @@ impl<'a> Claim<'a> {
         // Made before the first message, which then need not name the agent: a late copy of a message can never make an
         // instance that was deleted already.
         let (agent, cwd) = (self.options.agent.clone(), self.options.cwd.clone());
-        let prepare = Prepare { agent, cwd, env: Default::default(), args: Vec::new() };
+        let linger_ms = Some(self.options.linger_ms);
+        let prepare = Prepare { agent, cwd, env: Default::default(), args: Vec::new(), linger_ms };
         // Even if the answer is lost.
         self.owner = Owner::Us;
         let made = patience.persist(|| bounded(self.client.acp().prepare(&self.id, &prepare))).await;

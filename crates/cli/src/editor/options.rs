@@ -14,7 +14,8 @@ use crate::{api::DEFAULT_ENDPOINT, exit};
 The token is the variable TOMBOLO_TOKEN or --token-file; it is never an argument. The network may
 drop at any time: nothing is lost or doubled, in either direction. When the editor leaves (end of
 input, SIGTERM, SIGINT, SIGHUP, nobody reads), the instance is deleted, so that no agent is left in
-the sandbox. An instance that was there before, named by --server-id, is left running.
+the sandbox; if this is killed so that it cannot, the daemon does so after --linger-ms. An instance
+that was there before, named by --server-id, is left running.
 
 Examples:
   tombolo acp --endpoint https://box.example --agent claude --token-file token
@@ -48,4 +49,7 @@ pub(crate) struct EditorOptions {
     /// How many milliseconds to keep trying while the daemon cannot be reached
     #[arg(long, value_name = "MS", default_value_t = 300_000)]
     pub(super) patience_ms: u64,
+    /// How many milliseconds the daemon keeps the instance while nobody is connected to it
+    #[arg(long, value_name = "MS", default_value_t = 600_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) linger_ms: u64,
 }

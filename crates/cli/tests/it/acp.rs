@@ -6,6 +6,7 @@ mod around;
 pub(crate) mod clients;
 mod instances;
 mod keys;
+mod linger;
 mod messages;
 mod process;
 mod stream;

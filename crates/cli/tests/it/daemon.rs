@@ -5,3 +5,5 @@ mod config;
 mod fs;
 mod http;
 mod install;
+mod killed;
+mod packages;

@@ -12,13 +12,14 @@ mod sdks;
 use std::process::{ExitStatus, Stdio};
 
 use serde_json::{Value, json};
-use testkit::within;
+use testkit::{Daemon, DaemonOptions, within};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
 };
 
 use crate::{TOMBOLO, secs};
+use proxy::Proxy;
 
 /// The editor's side of a bridge.
 struct Editor {
@@ -116,8 +117,19 @@ fn prompt(id: u64, text: &str) -> Value {
     request(id, "session/prompt", &json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": text }] }))
 }
 
+/// An editor that reaches its daemon through a network that can fail, in the middle of a turn of instance `a`.
+async fn in_a_turn(options: DaemonOptions, arguments: &[&str]) -> (Daemon, Proxy, Editor) {
+    let daemon = options.start(TOMBOLO);
+    let proxy = Proxy::start(daemon.base()).await;
+    let arguments = [&["--agent", "mock", "--server-id", "a"], arguments].concat();
+    let mut editor = Editor::start(&proxy.endpoint(), &arguments);
+    editor.say(&prompt(2, "/think x\n/hang")).await;
+    editor.hear().await;
+    (daemon, proxy, editor)
+}
+
 /// The instances of a daemon.
-async fn instances(daemon: &testkit::Daemon) -> Vec<Value> {
+async fn instances(daemon: &Daemon) -> Vec<Value> {
     let list: Value = daemon.get("/v1/acp").await.json().await.unwrap();
     list["items"].as_array().unwrap().clone()
 }

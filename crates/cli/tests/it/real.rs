@@ -7,6 +7,7 @@ mod agent;
 mod agents;
 mod features;
 pub(crate) mod processes;
+mod registry;
 pub(crate) mod stage;
 mod suite;
 mod talk;

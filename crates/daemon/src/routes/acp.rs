@@ -53,6 +53,10 @@ struct SendQuery {
     /// How long to wait for the answer; the daemon's limit if left out.
     #[param(minimum = 1)]
     timeout_ms: Option<u64>,
+    /// Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
+    /// stream, and no message on its way. Without it an instance stays until it is deleted.
+    #[param(minimum = 1, maximum = 604_800_000)]
+    linger_ms: Option<u64>,
 }
 
 /// Send one JSON-RPC message to the agent; a request is answered with the agent's response.
@@ -83,7 +87,8 @@ async fn send(
     let wait = wait(&headers, query.timeout_ms, app.timeout_max)?;
     let key = extract::idempotency_key(&headers)?;
     let body = intake::collect(body, MESSAGE_BYTES_MAX, app.stall).await?;
-    match app.instances.post(&id, query.agent.as_ref(), body, wait, key.as_ref()).await? {
+    let linger = query.linger_ms.map(Duration::from_millis);
+    match app.instances.post(&id, query.agent.as_ref(), body, wait, key.as_ref(), linger).await? {
         Answer::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
         Answer::Response { seq, body } => {
             let mut response = Response::new(Body::from(body));
@@ -135,7 +140,7 @@ async fn stream(
     headers: HeaderMap,
 ) -> Result<Response> {
     let last = extract::last_event(&headers, query.last_event_id)?;
-    Ok(sse::response(app.instances.reader(&id, last)?))
+    Ok(sse::response(app.instances.listener(&id, last)?))
 }
 
 /// Prepare an instance with its own launch options; its process starts with the first message.

@@ -51,7 +51,7 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
         installable_from: presence.sources,
         credentials_found: !app.installer.credentials(agent).await.is_empty(),
         protocol: agent.protocol,
-        capabilities: agent.capabilities.clone(),
+        capabilities: agent.capabilities,
         running_instances: app.instances.running(&agent.id) as u64,
     }
 }

@@ -160,7 +160,11 @@ impl Tools {
     }
 
     fn call(&self, name: &str, input: Input) -> Part {
-        let namespace = self.0.get(name).and_then(|tool| tool.namespace.clone());
+        // A tool that is not offered, because it is to be searched for, is called with its namespace in front.
+        let (namespace, name) = match name.split_once('/') {
+            Some((namespace, name)) => (Some(namespace.to_owned()), name),
+            None => (self.0.get(name).and_then(|tool| tool.namespace.clone()), name),
+        };
         Part::Call(Call { name: name.into(), input, namespace })
     }
 

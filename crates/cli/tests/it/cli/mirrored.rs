@@ -24,8 +24,7 @@ impl Recorder {
         // Ends with the test's process: it has nothing to tidy up.
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let line = serve(connection, answer);
-                kept.lock().unwrap().push(line);
+                serve(connection, answer, &kept);
             }
         });
         Self { address, asked }
@@ -36,7 +35,7 @@ impl Recorder {
     }
 }
 
-fn serve(mut connection: TcpStream, answer: &str) -> String {
+fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
     let mut head = Vec::new();
     for line in BufReader::new(connection.try_clone().unwrap()).lines() {
         match line {
@@ -44,8 +43,9 @@ fn serve(mut connection: TcpStream, answer: &str) -> String {
             _ => break,
         }
     }
+    // Before it is answered: whoever has the answer looks here.
+    asked.lock().unwrap().push(head.into_iter().next().unwrap_or_default());
     let _ = connection.write_all(answer.as_bytes());
-    head.into_iter().next().unwrap_or_default()
 }
 
 const REFUSAL: &str = "HTTP/1.1 418 Teapot\r\ncontent-type: application/problem+json\r\nconnection: close\r\ncontent-length: 42\r\n\r\n{\"type\":\"urn:problem:teapot\",\"title\":\"T\"}\n";

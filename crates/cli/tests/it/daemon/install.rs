@@ -13,16 +13,17 @@ use testkit::{
 use crate::{TOMBOLO, check_problem, problem, secs};
 
 /// Where the catalog has opencode's tarball, as a mirror has it.
-const OPENCODE: &str = "github.com/anomalyco/opencode/releases/download/v1.18.33/opencode-linux-x64.tar.gz";
+pub(super) const OPENCODE: &str =
+    "github.com/anomalyco/opencode/releases/download/v1.18.33/opencode-linux-x64.tar.gz";
 
 /// An agent that answers one request as an ACP agent would.
-const ACP: &[u8] = br#"#!/bin/sh
+pub(super) const ACP: &[u8] = br#"#!/bin/sh
 read line
 echo '{"jsonrpc":"2.0","id":1,"result":{"from":"installed"}}'
 read line
 "#;
 
-fn initialize() -> Value {
+pub(super) fn initialize() -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize" })
 }
 
@@ -31,7 +32,7 @@ fn daemon(mirror: &Loopback) -> Daemon {
     options(mirror).start(TOMBOLO)
 }
 
-fn options(mirror: &Loopback) -> DaemonOptions {
+pub(super) fn options(mirror: &Loopback) -> DaemonOptions {
     DaemonOptions::default()
         .arg(format!("--mirror={}", mirror.url))
         .env("npm_config_registry", &format!("{}/npm", mirror.url))

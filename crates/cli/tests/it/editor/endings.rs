@@ -1,8 +1,6 @@
 //! How it ends when something is wrong: a message, a code, and an answer to whoever waits.
 
-use testkit::{Daemon, DaemonOptions};
-
-use super::{proxy::Proxy, *};
+use super::*;
 
 /// The refusal of the request with this id, and how the bridge ended.
 async fn check(mut editor: Editor, id: u64, code: i32, words: &str) -> Ended {
@@ -86,12 +84,7 @@ async fn the_end_of_the_agent_is_told() {
 /// acp #21: somebody else deletes the instance.
 #[tokio::test]
 async fn a_deleted_instance_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
-    let mut editor = Editor::start(daemon.base(), &["--agent", "mock", "--server-id", "a"]);
-    editor.say(&initialize()).await;
-    editor.hear().await;
-    editor.say(&prompt(2, "/think x\n/hang")).await;
-    editor.hear().await;
+    let (daemon, _proxy, editor) = in_a_turn(DaemonOptions::default(), &[]).await;
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     check(editor, 2, 6, "the agent ").await;
 }
@@ -99,11 +92,7 @@ async fn a_deleted_instance_is_told() {
 /// The instance is deleted while nobody can be told; a daemon that was started anew looks the same.
 #[tokio::test]
 async fn an_instance_that_is_gone_after_an_outage_is_told() {
-    let daemon = Daemon::start(TOMBOLO);
-    let proxy = Proxy::start(daemon.base()).await;
-    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--server-id", "a"]);
-    editor.say(&prompt(2, "/think x\n/hang")).await;
-    editor.hear().await;
+    let (daemon, proxy, editor) = in_a_turn(DaemonOptions::default(), &[]).await;
     proxy.open(false);
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     proxy.open(true);
@@ -114,14 +103,7 @@ async fn an_instance_that_is_gone_after_an_outage_is_told() {
 /// acp #18: what fell out of the ring while the network was down is never passed over in silence.
 #[tokio::test]
 async fn a_gap_is_told() {
-    let daemon = DaemonOptions::default().arg("--events-max=10").start(TOMBOLO);
-    let proxy = Proxy::start(daemon.base()).await;
-    let arguments = ["--agent", "mock", "--server-id", "a"];
-    let mut editor = Editor::start(&proxy.endpoint(), &arguments);
-    editor.say(&initialize()).await;
-    editor.hear().await;
-    editor.say(&prompt(2, "/think x\n/hang")).await;
-    editor.hear().await;
+    let (daemon, proxy, editor) = in_a_turn(DaemonOptions::default().arg("--events-max=10"), &[]).await;
     proxy.open(false);
     // Somebody else makes the agent say more than is kept.
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
@@ -138,6 +120,7 @@ async fn a_senseless_command_is_2() {
         &["--agent", "mock", "--server-id", "a/b"],
         &["--agent", "mock", "--token", "in-the-arguments"],
         &["--agent", "mock", "--patience-ms", "soon"],
+        &["--agent", "mock", "--linger-ms", "0"],
     ] {
         let ended = Editor::start("http://127.0.0.1:1", arguments).leave().await;
         assert_eq!((ended.code, ended.stdout.len()), (Some(2), 0), "{arguments:?}: {}", ended.stderr);

@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
-use testkit::{Daemon, within_blocking};
+use testkit::within_blocking;
 
-use super::{proxy::Proxy, *};
+use super::*;
 
 async fn talking(endpoint: &str, daemon: &Daemon) -> (Editor, u64) {
-    let mut editor = Editor::start(endpoint, &["--agent", "mock"]);
+    talking_as(endpoint, daemon, &["--agent", "mock"]).await
+}
+
+async fn talking_as(endpoint: &str, daemon: &Daemon, arguments: &[&str]) -> (Editor, u64) {
+    let mut editor = Editor::start(endpoint, arguments);
     editor.say(&initialize()).await;
     assert_eq!(editor.hear().await["id"], 1);
     // A turn is running, which shall stop nobody.
@@ -47,6 +51,22 @@ async fn a_signal_ends_the_agent() {
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{signal}");
         check_gone(&daemon, pid).await;
     }
+}
+
+/// Killed, it can tell nobody: the daemon waits a while for it, and ends the agent in the middle of its turn.
+#[tokio::test]
+async fn a_killed_bridge_leaves_no_agent() {
+    let daemon = Daemon::start(TOMBOLO);
+    let (editor, pid) = talking_as(daemon.base(), &daemon, &["--agent", "mock", "--linger-ms", "300"]).await;
+    editor.signal("KILL");
+    assert_eq!(editor.ended().await.code, None);
+    within_blocking(secs(10), || !lives(pid));
+    let forgotten = async {
+        while !instances(&daemon).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(secs(10), forgotten).await;
 }
 
 /// Nothing is said, so that only the closed pipe itself can tell.

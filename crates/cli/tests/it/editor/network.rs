@@ -2,9 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use testkit::{Daemon, DaemonOptions};
-
-use super::{proxy::Proxy, *};
+use super::*;
 
 /// How many messages go each way.
 const MESSAGES: u64 = 2000;
@@ -90,11 +88,7 @@ async fn a_network_that_is_back_brings_everything() {
 /// An outage of many seconds is outlasted, by an editor that waits for a response and says nothing itself.
 #[tokio::test]
 async fn a_long_outage_is_outlasted() {
-    let daemon = Daemon::start(TOMBOLO);
-    let proxy = Proxy::start(daemon.base()).await;
-    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--server-id", "a"]);
-    editor.say(&prompt(2, "/think x\n/hang")).await;
-    editor.hear().await;
+    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &[]).await;
     proxy.open(false);
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
     // More often than anybody tries who is not patient.
@@ -102,6 +96,32 @@ async fn a_long_outage_is_outlasted() {
     proxy.open(true);
     assert_eq!(editor.hear().await["result"]["stopReason"], "cancelled");
     assert_eq!(editor.leave().await.code, Some(0));
+}
+
+/// An outage that is shorter than the instance lingers costs nothing, though nobody was there for it.
+#[tokio::test]
+async fn an_outage_shorter_than_the_linger_loses_nothing() {
+    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &["--linger-ms", "30000"]).await;
+    proxy.open(false);
+    let deserted = async {
+        while daemon.instance("a").await["subscribers"] != 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    within(secs(10), deserted).await;
+    daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
+    daemon.post("/v1/acp/a", &prompt(9, "/chunks 50")).await;
+    // Long enough for an instance that lingers for a moment only.
+    refused(&proxy, 3).await;
+    proxy.open(true);
+    assert_eq!(editor.hear().await["result"]["stopReason"], "cancelled");
+    for number in 1..=50 {
+        let text = format!("chunk {number} ");
+        assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], text.as_str());
+    }
+    assert_eq!(editor.hear().await["id"], 9);
+    assert_eq!(editor.leave().await.code, Some(0));
+    assert!(instances(&daemon).await.is_empty());
 }
 
 /// Waits until so many connections were refused.

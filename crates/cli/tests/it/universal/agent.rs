@@ -18,6 +18,8 @@ pub(super) struct Agent {
     pub(super) variant: Option<(&'static str, &'static str)>,
     /// A way to behave that it does not start in.
     pub(super) other_mode: Option<&'static str>,
+    /// How its model calls the tool `echo` of the MCP server `everything`, if it can.
+    pub(super) mcp_tool: Option<&'static str>,
     /// The name of its process, to be killed.
     pub(super) process: &'static str,
     /// How long after a session was made it can be gone on with: see `loads_next_minute` of the other suite.
@@ -31,6 +33,7 @@ pub(super) const CLAUDE: Agent = Agent {
     other_model: Some(("haiku", "haiku")),
     variant: Some(("low", "low")),
     other_mode: Some("acceptEdits"),
+    mcp_tool: Some("mcp__everything__echo"),
     process: "claude",
     resumes_next_minute: false,
 };
@@ -42,6 +45,7 @@ pub(super) const CODEX: Agent = Agent {
     other_model: Some(("gpt-5.4", "gpt-5.4")),
     variant: Some(("high", "high")),
     other_mode: None,
+    mcp_tool: Some("mcp__everything/echo"),
     process: "codex",
     resumes_next_minute: false,
 };
@@ -53,6 +57,7 @@ pub(super) const OPENCODE: Agent = Agent {
     other_model: Some(("scripted/scripted-2", "scripted-2")),
     variant: None,
     other_mode: Some("plan"),
+    mcp_tool: Some("everything_echo"),
     process: "opencode",
     resumes_next_minute: false,
 };
@@ -64,6 +69,7 @@ pub(super) const AMP_LOCAL: Agent = Agent {
     other_model: None,
     variant: None,
     other_mode: None,
+    mcp_tool: Some("mcp__everything__echo"),
     process: "main.js",
     resumes_next_minute: false,
 };
@@ -75,6 +81,7 @@ pub(super) const GEMINI: Agent = Agent {
     other_model: Some(("gemini-3.5-flash-lite", "gemini-3.5-flash-lite")),
     variant: None,
     other_mode: Some("autoEdit"),
+    mcp_tool: Some("mcp_everything_echo"),
     process: "gemini.js",
     resumes_next_minute: true,
 };
@@ -86,6 +93,7 @@ pub(super) const PI: Agent = Agent {
     other_model: Some(("scripted/scripted-2", "scripted-2")),
     variant: Some(("low", "low")),
     other_mode: None,
+    mcp_tool: None,
     process: "pi",
     resumes_next_minute: false,
 };

@@ -22,7 +22,7 @@ const NEVER_ASKS: &str = "never asks";
 const UNSUPPORTED: &str = "unsupported";
 
 /// A command that tells when it runs and then runs for longer than any test.
-const LONG: &str = "tool:bash! touch started && python3 -c 'import time; time.sleep(600)'";
+const LONG: &str = "tool:bash touch started && python3 -c 'import time; time.sleep(600)'";
 
 /// The key that the model does not want.
 const WRONG: &str = "sk-wrong";
@@ -263,7 +263,7 @@ pub(super) async fn queue(agent: &'static Agent) -> &'static str {
 pub(super) async fn steer(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
     let mut chat = stage.chat(&json!({ "permissionMode": "bypass" })).await;
-    let turn = chat.send("tool:bash! touch started && while [ ! -e told ]; do sleep 0.1; done", &none()).await;
+    let turn = chat.send("tool:bash touch started && while [ ! -e told ]; do sleep 0.1; done", &none()).await;
     let started = stage.project().join("started");
     chat.until_fact(|| started.exists()).await;
     let body = json!({ "message": "say:the wind has turned", "whenBusy": "steer" });
@@ -421,11 +421,12 @@ pub(super) async fn mcp(agent: &'static Agent) -> &'static str {
     let put = stage.daemon.put(&path, &server).await;
     assert!(put.status().is_success(), "{:?}", put.text().await);
     let mut chat = stage.chat(&none()).await;
-    // What a tool is called differs from agent to agent; the model is offered its name.
-    let names = ["mcp__everything__echo", "everything_echo", "everything__echo", "mcp_everything_echo", "echo"];
-    chat.turn("say:hello", Answer::Nothing).await;
-    let offered = stage.models(0).join(" ");
-    let Some(name) = names.iter().find(|name| offered.contains(&format!("\"{name}\""))) else { return NO };
+    let Some(name) = agent.mcp_tool else {
+        chat.turn("say:hello", Answer::Nothing).await;
+        let offered = stage.models(0).join(" ");
+        assert!(!offered.contains("everything"), "{offered}");
+        return NO;
+    };
     let turn = chat.turn(&format!("tool:{name} {{\"message\":\"ahoy\"}}"), Answer::Permission("once")).await;
     assert!(turn.text.contains("ahoy"), "{turn:?}");
     assert!(turn.calls.iter().any(|call| call["name"].as_str().unwrap_or_default().contains("echo")), "{turn:?}");

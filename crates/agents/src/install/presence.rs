@@ -1,0 +1,90 @@
+//! What an agent is made of, and what of it is on this machine.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use super::{Inner, Installer, look::Present, offer};
+use crate::{ComponentName, Definition, Purpose, Release};
+
+/// An agent as it is on this machine.
+#[derive(Debug, Clone)]
+pub struct Presence {
+    /// The program that would be started; none if something is missing.
+    pub program: Option<PathBuf>,
+    /// The version of the agent itself, where that is known.
+    pub version: Option<String>,
+    /// How it can be installed here, in the order in which that is tried.
+    pub sources: Vec<String>,
+}
+
+impl Installer {
+    /// An agent as it is on this machine.
+    pub async fn presence(&self, agent: &Definition) -> Presence {
+        let own = ComponentName::from(agent.id.clone());
+        let found = self.inner.found(agent, Some(agent.usual())).await;
+        let find = |name: &ComponentName| found.get(name).map(|one| one.found.clone());
+        let launch = agent.plan(agent.usual(), &self.inner.config.search_path, &find);
+        let installed = self.inner.store.current(&own).map(|stored| stored.manifest.version.to_string());
+        // Over ACP an adapter may be started; what people look for is the agent itself.
+        let own_program = self.inner.look(&own, None).await.map(|present| present.found.program);
+        Presence {
+            program: launch.ok().map(|launch| own_program.unwrap_or(launch.program)),
+            version: agent.version.clone().or(installed),
+            sources: self.inner.sources(&own),
+        }
+    }
+}
+
+impl Inner {
+    /// What an agent needs on disk, and how new.
+    pub(super) fn needs(
+        &self,
+        agent: &Definition,
+        purpose: Option<Purpose>,
+    ) -> BTreeMap<ComponentName, Option<Release>> {
+        let catalog = self.catalog.read().clone();
+        let names = match purpose {
+            Some(purpose) => agent.launch(purpose).map(|launch| launch.components()).unwrap_or_default(),
+            None => agent.components(),
+        };
+        let mut needs: BTreeMap<_, _> = names.iter().map(|name| (name.clone(), None)).collect();
+        for row in names.iter().filter_map(|name| catalog.component(name)) {
+            for (name, min) in &row.requires {
+                if let Some(known) = needs.get_mut(name) {
+                    *known = (*known).max(Some(*min));
+                }
+            }
+        }
+        needs
+    }
+
+    /// What of an agent is there.
+    pub(super) async fn found(
+        &self,
+        agent: &Definition,
+        purpose: Option<Purpose>,
+    ) -> BTreeMap<ComponentName, Present> {
+        let mut found = BTreeMap::new();
+        for (name, min) in self.needs(agent, purpose) {
+            if let Some(present) = self.look(&name, min).await {
+                found.insert(name, present);
+            }
+        }
+        found
+    }
+
+    /// Whether a component is only ever taken from the `PATH`.
+    pub(super) fn is_given(&self, name: &ComponentName) -> bool {
+        self.catalog.read().component(name).is_none_or(|row| row.sources.is_empty())
+    }
+
+    /// Whether an agent is made of components, so that it can be installed by us.
+    pub(super) fn is_ours(&self, agent: &Definition) -> bool {
+        !agent.components().is_empty()
+    }
+
+    fn sources(&self, name: &ComponentName) -> Vec<String> {
+        let catalog = self.catalog.read().clone();
+        let (Some(row), Ok(platform)) = (catalog.component(name), &self.platform) else { return Vec::new() };
+        offer::offers(row, *platform, &self.config.mirrors).iter().map(offer::Offer::label).collect()
+    }
+}
