@@ -24,8 +24,7 @@ impl Recorder {
         // Ends with the test's process: it has nothing to tidy up.
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let line = serve(connection, answer);
-                kept.lock().unwrap().push(line);
+                serve(connection, answer, &kept);
             }
         });
         Self { address, asked }
@@ -36,7 +35,7 @@ impl Recorder {
     }
 }
 
-fn serve(mut connection: TcpStream, answer: &str) -> String {
+fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
     let mut head = Vec::new();
     for line in BufReader::new(connection.try_clone().unwrap()).lines() {
         match line {
@@ -44,13 +43,18 @@ fn serve(mut connection: TcpStream, answer: &str) -> String {
             _ => break,
         }
     }
+    // Whoever has the answer may look at once.
+    asked.lock().unwrap().push(head.into_iter().next().unwrap_or_default());
     let _ = connection.write_all(answer.as_bytes());
-    head.into_iter().next().unwrap_or_default()
 }
 
 const REFUSAL: &str = "HTTP/1.1 418 Teapot\r\ncontent-type: application/problem+json\r\nconnection: close\r\ncontent-length: 42\r\n\r\n{\"type\":\"urn:problem:teapot\",\"title\":\"T\"}\n";
 
 const PROCESS: &str = "prc_0198c0de0198c0de0198c0de0198c0de";
+
+const INPUT: &str = "inp_0198c0de0198c0de0198c0de0198c0de";
+
+const WAIT: &str = "wat_0198c0de0198c0de0198c0de0198c0de";
 
 /// The words after each command that make it complete.
 fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
@@ -64,6 +68,23 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("agents install", &["mock"]),
         ("agents modes", &["mock"]),
         ("agents models", &["mock"]),
+        ("sessions list", &[]),
+        ("sessions create", &["s", "--agent", "mock"]),
+        ("sessions get", &["s"]),
+        ("sessions delete", &["s"]),
+        ("sessions send", &["s", "hello"]),
+        ("sessions messages", &["s"]),
+        ("sessions inputs", &["s"]),
+        ("sessions edit", &["s", INPUT, "hello"]),
+        ("sessions withdraw", &["s", INPUT]),
+        ("sessions events", &["s"]),
+        ("sessions stream", &["s"]),
+        ("sessions snapshot", &["s"]),
+        ("sessions cancel", &["s"]),
+        ("sessions answer", &["s", WAIT, "--answer", "Yes"]),
+        ("sessions reject", &["s", WAIT]),
+        ("sessions permit", &["s", WAIT, "once"]),
+        ("waits list", &[]),
         ("fs entries", &["x"]),
         ("fs read", &["x"]),
         ("fs write", &["x", "/dev/null"]),
