@@ -13,6 +13,7 @@ mod codex;
 mod opencode;
 #[cfg(test)]
 mod replay;
+mod stream_json;
 
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
@@ -27,6 +28,8 @@ use protocol::{
     wait::{PermissionAnswer, QuestionItem},
 };
 use serde_json::Value;
+
+use crate::Secret;
 
 /// One process of one session, in the agent's own protocol.
 pub trait Adapter: Send {
@@ -242,6 +245,8 @@ pub struct Options {
     pub model: Option<String>,
     /// The variant of the model.
     pub variant: Option<String>,
+    /// The key to its model, if the session has one of its own. It is for agents that take none from their environment.
+    pub token: Option<Secret>,
     /// What the agent called the session when it was last started.
     pub resume: Option<String>,
     /// The MCP servers that it may use, by name.

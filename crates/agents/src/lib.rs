@@ -19,6 +19,7 @@ mod secret;
 
 pub mod install;
 pub mod mock;
+pub mod serve;
 
 pub use catalog::{Catalog, InvalidCatalog};
 pub use component::ComponentName;

@@ -76,7 +76,28 @@ impl DaemonOptions {
     /// # Panics
     /// If it does not come up.
     pub fn start(self, program: impl AsRef<Path>) -> Daemon {
-        Daemon::launch(program.as_ref(), self, TempDir::new().expect("a directory for the test"))
+        Daemon::launch(program.as_ref(), self)
+    }
+
+    /// Its process, its standard error, and where it listens.
+    fn spawn(&self, program: &Path, home: &Path) -> (Child, Option<ChildStderr>, String) {
+        let mut command = Command::new(program);
+        command.args(["daemon", "--port", "0", "--config"]).arg(home.join("config.toml")).args(&self.args);
+        command.env_remove("TOMBOLO_TOKEN").env("HOME", home).current_dir(home);
+        self.env_remove.iter().for_each(|name| _ = command.env_remove(name));
+        command.envs(self.env.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start the program");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("stdout is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("read where it listens");
+        let mut stderr = child.stderr.take();
+        let Some(base) = line.trim().strip_prefix("listening on ") else {
+            let mut said = String::new();
+            let _ = stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+            panic!("the daemon did not start: {line}{said}");
+        };
+        (child, stderr, base.to_owned())
     }
 }
 
@@ -103,9 +124,10 @@ pub struct Daemon {
     stderr: Option<ChildStderr>,
     base: String,
     http: reqwest::Client,
+    home: TempDir,
+    /// How it is started again.
     program: PathBuf,
     options: DaemonOptions,
-    home: Option<TempDir>,
 }
 
 impl Daemon {
@@ -117,39 +139,32 @@ impl Daemon {
         DaemonOptions::default().start(program)
     }
 
-    fn launch(program: &Path, options: DaemonOptions, home: TempDir) -> Self {
-        let config = home.path().join("config.toml");
-        std::fs::write(&config, &options.agents).expect("write the configuration");
-        let mut command = Command::new(program);
-        command.args(["daemon", "--port", "0", "--config"]).arg(&config).args(&options.args);
-        command.env_remove("TOMBOLO_TOKEN").env("HOME", home.path()).current_dir(home.path());
-        options.env_remove.iter().for_each(|name| _ = command.env_remove(name));
-        command.envs(options.env.clone()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("start the program");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("stdout is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("read where it listens");
-        let mut stderr = child.stderr.take();
-        let Some(base) = line.trim().strip_prefix("listening on ") else {
-            let mut said = String::new();
-            let _ = stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
-            panic!("the daemon did not start: {line}{said}");
-        };
+    fn launch(program: &Path, options: DaemonOptions) -> Self {
+        let home = TempDir::new().expect("a directory for the test");
+        std::fs::write(home.path().join("config.toml"), &options.agents).expect("write the configuration");
+        let (child, stderr, base) = options.spawn(program, home.path());
         let http = reqwest::Client::builder().pool_idle_timeout(IDLE_MAX).build().expect("a client");
-        let (program, home) = (program.to_path_buf(), Some(home));
-        Self { base: base.to_owned(), child, stderr, http, program, options, home }
+        Self { base, child, stderr, http, home, program: program.into(), options }
     }
 
-    /// Kills it without warning and starts it again, with the same home.
+    /// Kills it without warning and starts it again in the same home, at another address.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn killed_and_restarted(&mut self) {
+        self.child.kill().expect("kill the daemon");
+        self.child.wait().expect("wait for the daemon");
+        (self.child, self.stderr, self.base) = self.options.spawn(&self.program, self.home.path());
+    }
+
+    /// The same, for whoever holds it by value.
     ///
     /// # Panics
     /// If it does not come up.
     #[must_use]
     pub fn killed_and_started(mut self) -> Self {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let home = self.home.take().expect("it has a home");
-        Self::launch(&self.program, self.options.clone(), home)
+        self.killed_and_restarted();
+        self
     }
 
     /// Its address, such as `http://127.0.0.1:1234`.
@@ -159,7 +174,7 @@ impl Daemon {
 
     /// A directory of its own: its home, and where it runs.
     pub fn home(&self) -> PathBuf {
-        self.home.as_ref().expect("it has a home").path().canonicalize().expect("the home is there")
+        self.home.path().canonicalize().expect("the home is there")
     }
 
     /// Its process id.

@@ -9,9 +9,10 @@ use std::{
 };
 
 use agents::{
-    Definition, Installer, Purpose, Want,
+    Definition, Installer, Purpose, Secret, Want,
     adapter::{self, Adapted, Options, Transport},
     install::{Ask, ReadyError},
+    serve::Servers,
 };
 use process::Spec;
 use protocol::{
@@ -26,6 +27,7 @@ pub(crate) struct Launcher {
     pub(crate) config: Config,
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
+    pub(crate) servers: Servers,
 }
 
 /// What is to be started.
@@ -67,6 +69,7 @@ impl Launcher {
                 model: create.model.clone(),
                 variant: create.variant.clone(),
                 resume: start.resume.clone(),
+                token: create.token.as_deref().map(Secret::new),
                 mcp,
                 skills: configured.skills,
             },
@@ -85,10 +88,11 @@ impl Launcher {
                     process::spawn(&spec).await.map_err(|error| failed("start its process", &error))?;
                 Ok(Link::lines(adapter, process))
             }
-            Transport::Server => Err(AgentError::Unsupported {
-                feature: "sessions".into(),
-                message: "its server cannot be driven yet".into(),
-            }),
+            Transport::Server => {
+                let attached =
+                    self.servers.attach(spec).await.map_err(|error| failed("start its server", &error))?;
+                Ok(Link::server(adapter, attached))
+            }
         }
     }
 

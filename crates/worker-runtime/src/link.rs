@@ -1,7 +1,11 @@
 //! An agent that runs, with its adapter.
 
-use agents::adapter::{Adapter, Heard, Order, Out, Saying};
+use agents::{
+    adapter::{Adapter, Call, Heard, Order, Out, Saying},
+    serve::{self, Attached, Calls, Events},
+};
 use bytes::Bytes;
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
 use process::{Control, Lines, Piece, SendError, Signal, Stdin};
 use protocol::sessions::AgentError;
 use tracing::warn;
@@ -18,7 +22,22 @@ pub(crate) struct Link {
 
 /// How bytes reach it.
 enum Wire {
+    /// A process of its own.
     Lines { stdin: Stdin, lines: Lines, control: Control },
+    /// A server that it shares with others.
+    Server {
+        events: Events,
+        calls: Calls,
+        asked: FuturesOrdered<BoxFuture<'static, Answered>>,
+        gone: Option<serve::Gone>,
+    },
+}
+
+/// A call, with its answer.
+struct Answered {
+    call: u64,
+    status: u16,
+    body: Bytes,
 }
 
 /// Something that the agent said, and what came of it.
@@ -27,16 +46,18 @@ pub(crate) struct Said {
     pub(crate) raw: Option<Bytes>,
 }
 
-/// How an agent ended.
-pub(crate) struct Gone {
-    pub(crate) error: AgentError,
-}
-
 impl Link {
     /// A process that is spoken to in lines.
     pub(crate) fn lines(adapter: Box<dyn Adapter>, process: process::Process) -> Self {
         let process::Process { stdin, stdout, control } = process;
         let wire = Wire::Lines { stdin, lines: stdout, control };
+        Self { adapter, wire, ready: false, leaving: false }
+    }
+
+    /// A server that is shared with others.
+    pub(crate) fn server(adapter: Box<dyn Adapter>, attached: Attached) -> Self {
+        let Attached { events, calls, .. } = attached;
+        let wire = Wire::Server { events, calls, asked: FuturesOrdered::new(), gone: None };
         Self { adapter, wire, ready: false, leaving: false }
     }
 
@@ -49,25 +70,35 @@ impl Link {
 
     /// Waits for what it says next; nothing when it has ended. Cancel safe.
     pub(crate) async fn hear(&mut self) -> Option<Vec<Said>> {
-        let Wire::Lines { lines, .. } = &mut self.wire;
-        let chunk = lines.next().await?;
-        let mut said = Vec::new();
-        for piece in chunk {
-            let mut out = Out::default();
-            let raw = match piece {
-                Piece::Line(line) if line.trim_ascii().is_empty() => continue,
-                Piece::Line(line) => {
-                    self.adapter.hear(Heard::Line(line), &mut out);
-                    Some(Bytes::copy_from_slice(line))
+        let adapter = &mut self.adapter;
+        match &mut self.wire {
+            Wire::Lines { lines, .. } => {
+                let chunk = lines.next().await?;
+                let heard = chunk.map(|piece| match piece {
+                    Piece::Line(line) => Heard::Line(line),
+                    Piece::TooLong { bytes } => Heard::TooLong { bytes },
+                });
+                let heard =
+                    heard.filter(|heard| !matches!(heard, Heard::Line(line) if line.trim_ascii().is_empty()));
+                Some(heard.map(|heard| said(adapter, heard)).collect())
+            }
+            Wire::Server { events, asked, gone, .. } => tokio::select! {
+                // What it told before it answered comes before the answer.
+                biased;
+                event = events.next() => match event {
+                    Ok(serve::Said::Event(event)) => Some(vec![said(adapter, Heard::Line(&event))]),
+                    Ok(serve::Said::TooLong { bytes }) => Some(vec![said(adapter, Heard::TooLong { bytes })]),
+                    Err(why) => {
+                        *gone = Some(why);
+                        None
+                    }
+                },
+                Some(answered) = asked.next() => {
+                    let Answered { call, status, body } = answered;
+                    Some(vec![said(adapter, Heard::Answer { call, status, body: &body })])
                 }
-                Piece::TooLong { bytes } => {
-                    self.adapter.hear(Heard::TooLong { bytes }, &mut out);
-                    None
-                }
-            };
-            said.push(Said { out, raw });
+            },
         }
-        Some(said)
     }
 
     /// Asks something of it: what is to be said and what is known by that.
@@ -79,44 +110,66 @@ impl Link {
 
     /// Says something to it.
     pub(crate) fn say(&mut self, saying: Saying) {
-        let Wire::Lines { stdin, control, .. } = &mut self.wire;
-        let failed = match saying {
-            Saying::Line(line) => stdin.try_send(line).err(),
-            Saying::Interrupt => {
-                // It may have ended by itself; then its end is told anyway.
-                let _ = control.signal(Signal::INT);
-                None
+        match (&mut self.wire, saying) {
+            (Wire::Lines { stdin, control, .. }, Saying::Line(line)) => {
+                // One that does not read its input for a thousand messages has hung.
+                if stdin.try_send(line) == Err(SendError::Full) {
+                    warn!("the agent does not read its input; it is ended");
+                    let _ = control.signal(Signal::KILL);
+                }
             }
-            Saying::Close => {
-                stdin.close();
-                None
+            // It may have ended by itself; then its end is told anyway.
+            (Wire::Lines { control, .. }, Saying::Interrupt) => drop(control.signal(Signal::INT)),
+            (Wire::Lines { stdin, .. }, Saying::Close) => stdin.close(),
+            (Wire::Server { calls, asked, .. }, Saying::Call(call)) => {
+                asked.push_back(Box::pin(ask(calls.clone(), call)));
             }
-            Saying::Call(call) => {
-                warn!(path = call.path, "an agent without a server was to be called");
-                None
+            (Wire::Lines { .. }, Saying::Call(_)) | (Wire::Server { .. }, _) => {
+                warn!("an adapter speaks another way than its agent hears");
             }
-        };
-        // One that does not read its input for a thousand messages has hung.
-        if failed == Some(SendError::Full) {
-            warn!("the agent does not read its input; it is ended");
-            let _ = control.signal(Signal::KILL);
         }
     }
 
     /// Waits until it has ended by itself: how.
-    pub(crate) async fn gone(self) -> Gone {
-        let Wire::Lines { control, .. } = self.wire;
-        let exit = control.wait().await;
-        let error =
-            AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr: control.stderr_tail() };
-        // The leader is gone; whoever it left behind goes too.
-        control.stop().await;
-        Gone { error }
+    pub(crate) async fn gone(self) -> AgentError {
+        match self.wire {
+            Wire::Lines { control, .. } => {
+                let exit = control.wait().await;
+                let stderr = control.stderr_tail();
+                // The leader is gone; whoever it left behind goes too.
+                control.stop().await;
+                AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
+            }
+            Wire::Server { gone: Some(serve::Gone::Died { exit, stderr }), .. } => {
+                AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
+            }
+            Wire::Server { .. } => {
+                AgentError::Other { message: "the agent's server tells nothing more".into() }
+            }
+        }
     }
 
-    /// Ends it and everyone it has started.
+    /// Ends it and everyone it has started; a server is left to the others.
     pub(crate) async fn stop(self) {
-        let Wire::Lines { control, .. } = self.wire;
-        control.stop().await;
+        if let Wire::Lines { control, .. } = self.wire {
+            control.stop().await;
+        }
     }
+}
+
+fn said(adapter: &mut Box<dyn Adapter>, heard: Heard<'_>) -> Said {
+    let mut out = Out::default();
+    adapter.hear(heard, &mut out);
+    let raw = match heard {
+        // Only what something came of is worth keeping.
+        Heard::Line(line) if !out.facts.is_empty() => Some(Bytes::copy_from_slice(line)),
+        _ => None,
+    };
+    Said { out, raw }
+}
+
+async fn ask(calls: Calls, call: Call) -> Answered {
+    let id = call.id;
+    let (status, body) = calls.call(call).await;
+    Answered { call: id, status, body }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
 
-use agents::{Installer, Secret};
+use agents::{Installer, Secret, serve::Servers};
 use bytes::BytesMut;
 use journal::{
     Item, Retention, Seq, Start,
@@ -76,7 +76,8 @@ struct Entry {
 impl Sessions {
     /// The sessions that are kept where `config` says.
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
-        let launcher = Arc::new(Launcher { config, installer, settings });
+        let servers = Servers::new(config.idle);
+        let launcher = Arc::new(Launcher { config, installer, settings, servers });
         let (open, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
         Self { inner: Arc::new(Inner { launcher, open, workers, stop }) }
     }
@@ -318,6 +319,7 @@ impl Sessions {
         stops.join_all().await;
         self.inner.workers.close();
         self.inner.workers.wait().await;
+        self.inner.launcher.servers.stop().await;
     }
 
     async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {

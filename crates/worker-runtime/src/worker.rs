@@ -218,12 +218,12 @@ impl Worker {
             Step::Ended => {
                 if let Agent::Running { link, .. } = std::mem::replace(&mut self.agent, Agent::Absent) {
                     let (leaving, ready) = (link.leaving, link.ready);
-                    let gone = link.gone().await;
-                    info!(session = %self.shared.id, error = ?gone.error, "the agent ended");
+                    let error = link.gone().await;
+                    info!(session = %self.shared.id, ?error, "the agent ended");
                     match leaving {
                         true => self.left(),
-                        false if ready => self.died(gone.error),
-                        false => self.fail(&gone.error),
+                        false if ready => self.died(error),
+                        false => self.fail(&error),
                     }
                 }
             }

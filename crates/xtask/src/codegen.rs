@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 
 use crate::{
     agents::{self, Installed},
-    sh,
+    sessions, sh,
 };
 
 /// The committed file, and what makes the program print it.
@@ -30,6 +30,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     };
     let installed: Installed = serde_json::from_slice(&reference("agents")?)?;
     let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &installed)?;
+    let readme = sessions::readme(&readme, &read("docs/sessions.json")?)?;
     put(&sh::root().join("README.md"), readme.as_bytes(), check)
 }
 

@@ -7,6 +7,7 @@ mod ci;
 mod codegen;
 mod fuzz;
 mod schemathesis;
+mod sessions;
 mod sh;
 mod tidy;
 

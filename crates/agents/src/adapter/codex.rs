@@ -1,9 +1,259 @@
-//! Sessions over Codex's app server.
+//! Sessions over Codex's app server: JSON-RPC in lines, without the member that says so.
+//!
+//! A process holds one thread of ours. What the agents of its agents say comes on threads of their own and is told as
+//! the inner life of the call that started them. Codex has no approval of plans: a turn that planned is kept open and
+//! asked about here, and what is answered begins another of its turns within the same of ours.
 
-use protocol::sessions::AgentError;
+mod asks;
+mod elicitation;
+mod error;
+mod files;
+mod items;
+mod notices;
+mod parts;
+mod prompt;
+mod rpc;
+mod settings;
+mod tools;
+mod turn;
+mod usage;
 
-use super::{Adapted, Options, unsupported};
+use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn adapt(_options: &Options) -> Result<Adapted, AgentError> {
-    Err(unsupported("sessions", "no session can be held in this protocol yet"))
+use protocol::{
+    Event, InputId,
+    event::{Started, Status},
+    sessions::{AgentError, State},
+};
+use serde_json::{Value, json};
+
+use self::{asks::Asks, items::Items, rpc::Said, settings::Settings, turn::Turn, usage::Meter};
+use super::{Adapted, Adapter, Fact, Heard, Options, Order, Out, Reply, Transport};
+
+pub(super) fn adapt(options: &Options) -> Result<Adapted, AgentError> {
+    let settings = Settings::new(options)?;
+    let args = settings.args();
+    let adapter = Box::new(Codex::new(settings));
+    let (env, files) = Default::default();
+    Ok(Adapted { adapter, transport: Transport::Lines, args, env, files })
 }
+
+/// One app server with one thread.
+struct Codex {
+    settings: Settings,
+    /// Requests so far; the next one's id is one more.
+    requests: u64,
+    /// What the answer to a request means. An answer that never comes stays here; there is one such for an interrupt.
+    waiting: BTreeMap<u64, Waiting>,
+    version: Option<String>,
+    /// What Codex calls the session.
+    thread: Option<String>,
+    /// The session's MCP servers that have neither started nor failed to. Codex waits for them no longer than a second,
+    /// and then works without their tools; it says in the end what became of each.
+    starting: BTreeSet<String>,
+    turn: Option<Turn>,
+    items: Items,
+    asks: Asks,
+    meter: Meter,
+}
+
+/// What the answer to a request means.
+enum Waiting {
+    Initialized,
+    LoggedIn,
+    SkillsKnown,
+    Resumed,
+    Begun,
+    /// The turn begins, for an input unless we began it ourselves.
+    TurnBegun(Option<InputId>),
+    Steered(InputId),
+    /// Whatever it says, what matters comes as a notice.
+    Done,
+}
+
+impl Adapter for Codex {
+    fn start(&mut self, out: &mut Out) {
+        self.request("initialize", &settings::hello(), Waiting::Initialized, out);
+    }
+
+    fn hear(&mut self, heard: Heard<'_>, out: &mut Out) {
+        let line = match heard {
+            Heard::Line(line) => line,
+            Heard::TooLong { bytes } => {
+                let error = format!("a line of {bytes} bytes is too long");
+                return out.unparsed(self.items.name(), b"", error);
+            }
+            // Nothing is called over HTTP, so nothing answers.
+            Heard::Answer { .. } => return,
+        };
+        let understood = match rpc::read(line) {
+            Ok(Said::Answer { id, outcome }) => self.answered(id, outcome, out),
+            Ok(Said::Request { id, method, params }) => self.asked(&id, &method, &params, out),
+            Ok(Said::Notice { method, params }) => self.noticed(&method, &params, out),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = understood {
+            out.unparsed(self.items.name(), line, error);
+        }
+    }
+
+    fn tell(&mut self, order: Order, out: &mut Out) {
+        match order {
+            Order::Prompt(prompt) => self.prompt(&prompt, out),
+            Order::Steer(prompt) => self.steer(prompt, out),
+            Order::Interrupt => self.interrupt(out),
+            Order::Answer { key, reply } => self.answer(&key, &reply, out),
+        }
+    }
+}
+
+impl Codex {
+    fn new(settings: Settings) -> Self {
+        let items = Items::new(settings.run.clone());
+        let starting = settings.servers();
+        Self {
+            settings,
+            requests: 0,
+            waiting: BTreeMap::new(),
+            version: None,
+            thread: None,
+            starting,
+            turn: None,
+            items,
+            asks: Asks::default(),
+            meter: Meter::default(),
+        }
+    }
+
+    fn request(&mut self, method: &str, params: &Value, waiting: Waiting, out: &mut Out) {
+        self.requests += 1;
+        self.waiting.insert(self.requests, waiting);
+        out.line(&json!({ "id": self.requests, "method": method, "params": params }));
+    }
+
+    /// Codex answered a request of ours.
+    fn answered(&mut self, id: u64, outcome: Result<Value, String>, out: &mut Out) -> Result<(), String> {
+        let Some(waiting) = self.waiting.remove(&id) else {
+            return Err("an answer to nothing".into());
+        };
+        match (waiting, outcome) {
+            (Waiting::Initialized, Ok(result)) => self.initialized(&result, out),
+            (Waiting::Initialized, Err(message)) => {
+                out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
+            }
+            (Waiting::LoggedIn, Ok(_)) => self.name_skills(out),
+            (Waiting::LoggedIn, Err(message)) => {
+                out.facts.push(Fact::Failed(AgentError::TokenError { message }))
+            }
+            (Waiting::SkillsKnown, outcome) => {
+                if let Err(message) = outcome {
+                    out.event(Event::Error(super::unsupported("skills", message)));
+                }
+                self.open(out);
+            }
+            (Waiting::Resumed, Err(message)) => {
+                out.event(Event::Error(AgentError::ResumeFailed { message }));
+                self.settings.resume = None;
+                self.open(out);
+            }
+            (Waiting::Begun, Err(message)) => {
+                out.facts.push(Fact::Failed(AgentError::StartFailed { message }))
+            }
+            (Waiting::Resumed, Ok(result)) => return self.opened(&result, true, out),
+            (Waiting::Begun, Ok(result)) => return self.opened(&result, false, out),
+            (Waiting::TurnBegun(input), Err(message)) => self.turn_refused(input, message, out),
+            (Waiting::Steered(input), Err(reason)) => self.steer_refused(input, reason, out),
+            // The answer names the turn too, but too early: until Codex says that it has started it can be neither
+            // steered nor interrupted under that name.
+            (Waiting::TurnBegun(_) | Waiting::Steered(_) | Waiting::Done, _) => {}
+        }
+        Ok(())
+    }
+
+    /// Codex has said who it is.
+    fn initialized(&mut self, result: &Value, out: &mut Out) {
+        // `name/0.166.0 (Debian …)`, with the name that we gave.
+        let agent = result["userAgent"].as_str().unwrap_or_default();
+        let version = agent.split_once('/').and_then(|(_, rest)| rest.split_whitespace().next());
+        self.version = version.map(str::to_owned);
+        out.line(&json!({ "method": "initialized" }));
+        match self.settings.login() {
+            Some(params) => self.request("account/login/start", &params, Waiting::LoggedIn, out),
+            None => self.name_skills(out),
+        }
+    }
+
+    fn name_skills(&mut self, out: &mut Out) {
+        match self.settings.skills() {
+            Some(params) => self.request("skills/extraRoots/set", &params, Waiting::SkillsKnown, out),
+            None => self.open(out),
+        }
+    }
+
+    /// Begins the thread, or goes on with that of an earlier process.
+    fn open(&mut self, out: &mut Out) {
+        let (method, waiting) = match self.settings.resume {
+            Some(_) => ("thread/resume", Waiting::Resumed),
+            None => ("thread/start", Waiting::Begun),
+        };
+        self.request(method, &self.settings.thread(), waiting, out);
+    }
+
+    fn opened(&mut self, result: &Value, resumed: bool, out: &mut Out) -> Result<(), String> {
+        let Some(thread) = result.pointer("/thread/id").and_then(Value::as_str) else {
+            return Err("a thread without a name".into());
+        };
+        self.thread = Some(thread.to_owned());
+        self.settings.opened(result, resumed);
+        out.facts.push(Fact::Started {
+            agent_session_id: self.thread.clone(),
+            started: Started {
+                model: self.settings.model.clone(),
+                mode: Some(self.settings.agent_mode.clone()),
+                version: self.version.clone(),
+                resumed,
+            },
+        });
+        out.facts.push(Fact::Ready);
+        Ok(())
+    }
+
+    /// Codex asks something. What we do not know it is told so, or it would wait for ever.
+    fn asked(&mut self, id: &Value, method: &str, params: &Value, out: &mut Out) -> Result<(), String> {
+        match asks::read(method, params, &mut self.items, out) {
+            Ok((kind, asking)) => {
+                let key = self.asks.open(id, kind);
+                out.facts.push(Fact::Asked { key, asking });
+                Ok(())
+            }
+            Err(error) => {
+                out.line(&rpc::error(id, &error));
+                Err(error)
+            }
+        }
+    }
+
+    fn answer(&mut self, key: &str, reply: &Reply, out: &mut Out) {
+        if self.turn.as_ref().is_some_and(|turn| turn.plan_key() == Some(key)) {
+            return self.plan_answered(reply, out);
+        }
+        // What is no longer asked needs no answer.
+        if let Some(ask) = self.asks.close(key) {
+            out.line(&rpc::result(&ask.id, &ask.kind.answer(reply)));
+            ask.kind.settled(reply, &mut self.items, out);
+        }
+    }
+
+    /// Tells people something that passes.
+    fn status(&self, detail: impl Into<String>, out: &mut Out) {
+        let state = match (&self.thread, &self.turn) {
+            (None, _) => State::Starting,
+            (Some(_), None) => State::Idle,
+            (Some(_), Some(_)) => State::Running,
+        };
+        out.event(Event::Status(Status { state, detail: Some(detail.into()) }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

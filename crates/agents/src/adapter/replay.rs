@@ -24,6 +24,7 @@ pub(super) fn options() -> Options {
         permission_mode: protocol::sessions::PermissionMode::Default,
         model: None,
         variant: None,
+        token: None,
         resume: None,
         mcp: Default::default(),
         skills: Default::default(),

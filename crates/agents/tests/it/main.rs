@@ -7,4 +7,5 @@ mod faults;
 mod installing;
 mod mirror;
 mod real;
+mod servers;
 mod together;

@@ -9,6 +9,8 @@ mod editor;
 mod processes;
 mod real;
 mod sessions;
+mod table;
+mod universal;
 
 use std::time::Duration;
 

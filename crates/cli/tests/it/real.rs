@@ -6,8 +6,8 @@
 mod agent;
 mod agents;
 mod features;
-mod processes;
-mod stage;
+pub(crate) mod processes;
+pub(crate) mod stage;
 mod suite;
 mod talk;
 mod turn;

@@ -15,7 +15,7 @@ pub(crate) fn here() -> PathBuf {
 }
 
 /// The clients, installed as the lock file says.
-fn installed() -> PathBuf {
+pub(crate) fn installed() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
     std::fs::create_dir_all(&directory).unwrap();
     let lock = std::fs::File::create(directory.join("lock")).unwrap();

@@ -3,22 +3,22 @@
 use std::{fs, process::Command};
 
 /// A variable that the agent is given and that its descendants inherit, wherever they go.
-pub(super) const MARK: &str = "TOMBOLO_TEST_MARK";
+pub(crate) const MARK: &str = "TOMBOLO_TEST_MARK";
 
 /// A process that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) pid: u32,
+pub(crate) struct Process {
+    pub(crate) pid: u32,
     parent: u32,
     group: u32,
     session: u32,
     /// When it started, in ticks: with it, the id is that of no other process.
     started: u64,
-    pub(super) command: String,
+    pub(crate) command: String,
 }
 
 /// Everyone who belongs to `leader`: descendants, members of its group or session, and whoever carries the mark.
-pub(super) fn family(leader: u32, mark: &str) -> Vec<Process> {
+pub(crate) fn family(leader: u32, mark: &str) -> Vec<Process> {
     let all = all();
     let mut family: Vec<Process> = Vec::new();
     loop {
@@ -39,7 +39,7 @@ pub(super) fn family(leader: u32, mark: &str) -> Vec<Process> {
 }
 
 /// Those of `family` who still run.
-pub(super) fn alive(family: &[Process]) -> Vec<Process> {
+pub(crate) fn alive(family: &[Process]) -> Vec<Process> {
     let all = all();
     family
         .iter()
@@ -48,8 +48,22 @@ pub(super) fn alive(family: &[Process]) -> Vec<Process> {
         .collect()
 }
 
+/// Everyone who carries the mark.
+pub(crate) fn marked(mark: &str) -> Vec<Process> {
+    all().into_iter().filter(|process| carries(process.pid, mark)).collect()
+}
+
+/// Kills those who carry the mark and whose command says `name`.
+pub(crate) fn kill_named(mark: &str, name: &str) {
+    let named: Vec<_> = marked(mark).into_iter().filter(|process| process.command.contains(name)).collect();
+    assert!(!named.is_empty(), "nobody is called {name}: {:?}", marked(mark));
+    for process in named {
+        let _ = Command::new("kill").arg("-KILL").arg(process.pid.to_string()).status();
+    }
+}
+
 /// Ends everyone who carries the mark.
-pub(super) fn kill(mark: &str) {
+pub(crate) fn kill(mark: &str) {
     for process in all().iter().filter(|process| carries(process.pid, mark)) {
         let _ = Command::new("kill").arg("-KILL").arg(process.pid.to_string()).status();
     }

@@ -21,10 +21,10 @@ use super::{
 use crate::TOMBOLO;
 
 /// The key that the model wants, so that an answer shows that `PUT` brought it to the agent.
-const KEY: &str = "sk-scripted-0123456789";
+pub(crate) const KEY: &str = "sk-scripted-0123456789";
 
 /// The variables of whoever runs the tests that would lead an agent elsewhere.
-const MISLEADING: [&str; 5] =
+pub(crate) const MISLEADING: [&str; 5] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 pub(super) struct Stage {
@@ -70,7 +70,7 @@ impl Stage {
 }
 
 /// Lets all tests install into one place, as an agent takes some hundred megabytes. The first to use one installs it.
-fn share_agents(home: &Path) {
+pub(crate) fn share_agents(home: &Path) {
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
     fs::create_dir_all(&shared).expect("make the place");
     let data = home.join(".local/share/tombolo");

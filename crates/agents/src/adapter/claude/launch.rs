@@ -1,0 +1,104 @@
+//! How Claude Code is started.
+
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
+
+use protocol::sessions::{AgentError, PermissionMode};
+use serde_json::json;
+
+use crate::adapter::{Options, stream_json::mcp, unsupported};
+
+/// Lines of JSON both ways, with requests that control it. `--permission-prompt-tool stdio` is what lets it ask.
+const ARGS: [&str; 9] = [
+    "-p",
+    "--output-format",
+    "stream-json",
+    "--input-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--permission-prompt-tool",
+    "stdio",
+];
+
+/// With its own choice here, every command in plan mode is refused without a question unless the vendor's server is used.
+const SETTINGS: &str = r#"{"useAutoModeDuringPlan":false}"#;
+
+/// How hard it may think. It takes any other word for `medium`, and says nothing.
+const VARIANTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
+
+/// How Claude Code is started.
+pub(super) struct Launch {
+    pub(super) args: Vec<OsString>,
+    pub(super) env: BTreeMap<String, OsString>,
+    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+    /// The mode that it goes into once its plan is approved.
+    pub(super) after_plan: &'static str,
+}
+
+/// Makes a launch of what a session wants.
+///
+/// # Errors
+/// [`AgentError::Unsupported`] for a mode or a variant that it does not have.
+pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
+    let (mode, after_plan) = modes(options)?;
+    let mut args: Vec<OsString> = ARGS.iter().chain(&["--settings", SETTINGS]).map(Into::into).collect();
+    let mut arg = |name: &str, value: OsString| args.extend([name.into(), value]);
+    if let Some(mode) = mode {
+        arg("--permission-mode", mode.into());
+    }
+    if let Some(model) = &options.model {
+        arg("--model", model.into());
+    }
+    if let Some(variant) = &options.variant {
+        if !VARIANTS.contains(&variant.as_str()) {
+            return Err(unsupported(
+                "variant",
+                format!("there is no `{variant}`, but {}", VARIANTS.join(", ")),
+            ));
+        }
+        arg("--effort", variant.into());
+    }
+    if let Some(session) = &options.resume {
+        arg("--resume", session.into());
+    }
+    // A directory that holds nothing but a skill is a plugin to it.
+    for directory in options.skills.values() {
+        arg("--plugin-dir", directory.into());
+    }
+    let mut files = Vec::new();
+    let servers = mcp::servers(&options.mcp);
+    if !servers.is_empty() {
+        let path = options.private.join("mcp.json");
+        arg("--mcp-config", path.clone().into());
+        files.push((path, json!({ "mcpServers": servers }).to_string().into_bytes()));
+    }
+    let mut env = BTreeMap::from([
+        ("DISABLE_AUTOUPDATER".into(), "1".into()),
+        // Without it the agent has no list of what it means to do.
+        ("CLAUDE_CODE_ENABLE_TODO_TOOLS".into(), "1".into()),
+    ]);
+    if options.permission_mode == PermissionMode::Bypass {
+        args.push("--allow-dangerously-skip-permissions".into());
+        // It refuses that to root otherwise, which is who runs a container.
+        env.insert("IS_SANDBOX".into(), "1".into());
+    }
+    Ok(Launch { args, env, files, after_plan })
+}
+
+/// The mode that it starts in, unless that is its own choice, and the one after a plan.
+fn modes(options: &Options) -> Result<(Option<&'static str>, &'static str), AgentError> {
+    let behaviour = match options.agent_mode.as_str() {
+        "build" | "default" => None,
+        "acceptEdits" => Some("acceptEdits"),
+        "auto" => Some("auto"),
+        "plan" => Some("plan"),
+        other => return Err(unsupported("agentMode", format!("Claude Code has no mode `{other}`"))),
+    };
+    let after_plan = behaviour.filter(|mode| *mode != "plan").unwrap_or("default");
+    Ok(match options.permission_mode {
+        PermissionMode::Default => (behaviour, after_plan),
+        PermissionMode::Plan => (Some("plan"), after_plan),
+        PermissionMode::Bypass if behaviour == Some("plan") => (behaviour, "bypassPermissions"),
+        PermissionMode::Bypass => (Some("bypassPermissions"), "bypassPermissions"),
+    })
+}

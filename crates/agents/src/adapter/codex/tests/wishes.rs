@@ -1,0 +1,215 @@
+//! What a session wants, and somebody says, in Codex's words.
+
+use std::collections::BTreeMap;
+
+use protocol::{
+    config::{McpServer, Oauth, OauthClient, Transport},
+    sessions::{AgentError, Attachment, PermissionMode},
+};
+use serde_json::{Value, json};
+
+use super::{
+    super::{adapt, elicitation::Form, prompt},
+    everything, hear,
+};
+use crate::{
+    Secret,
+    adapter::{Fact, Options, Order, Out, Prompt, Saying, replay},
+};
+
+/// sessions #7: agent unsupported feature.
+#[test]
+fn a_mode_or_a_server_that_codex_cannot_have_is_unsupported() {
+    let unsupported = |change: &dyn Fn(&mut Options)| {
+        let mut options = replay::options();
+        change(&mut options);
+        match adapt(&options).err() {
+            Some(AgentError::Unsupported { feature, .. }) => feature,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(unsupported(&|options| options.agent_mode = "wild".into()), "agentMode");
+    let remote = |transport, oauth| McpServer::Remote {
+        url: "https://example.com/mcp".into(),
+        transport,
+        headers: BTreeMap::new(),
+        oauth,
+        enabled: None,
+        timeout_ms: None,
+    };
+    let sse = remote(Some(Transport::Sse), None);
+    assert_eq!(unsupported(&|options| drop(options.mcp.insert("x".into(), sse.clone()))), "mcp");
+    let client = OauthClient { client_id: Some("c".into()), client_secret: None, scope: None };
+    let client = remote(None, Some(Oauth::Client(client)));
+    assert_eq!(unsupported(&|options| drop(options.mcp.insert("x".into(), client.clone()))), "mcp");
+}
+
+/// sessions #2: `agentMode` is behaviour, `permissionMode` is restriction; they are separate.
+#[test]
+fn modes_become_a_sandbox_a_policy_and_a_behaviour() {
+    let check = |agent: &str, permissions, sandbox: &str, policy: &str, mode: Option<&str>| {
+        let mut options = replay::options();
+        (options.agent_mode, options.permission_mode) = (agent.into(), permissions);
+        let said = opened(&options);
+        let (thread, turn) = (&said[2]["params"], &said[3]["params"]);
+        assert_eq!(thread["sandbox"], sandbox);
+        assert_eq!(thread["approvalPolicy"], policy);
+        assert_eq!(turn["collaborationMode"]["mode"].as_str(), mode);
+    };
+    check("build", PermissionMode::Default, "workspace-write", "untrusted", None);
+    check("plan", PermissionMode::Default, "workspace-write", "untrusted", Some("plan"));
+    check("plan", PermissionMode::Bypass, "danger-full-access", "never", Some("plan"));
+    check("default", PermissionMode::Bypass, "danger-full-access", "never", None);
+    check("build", PermissionMode::Plan, "read-only", "never", Some("plan"));
+}
+
+/// sessions #1: `model?, variant?`.
+#[test]
+fn what_a_session_wants_is_said_when_its_thread_begins() {
+    let mut options = replay::options();
+    options.model = Some("gpt-5.5".into());
+    options.variant = Some("high".into());
+    everything(&mut options);
+    let remote = McpServer::Remote {
+        url: "https://example.com/mcp".into(),
+        transport: Some(Transport::Http),
+        headers: BTreeMap::from([("Authorization".into(), "Bearer s".into())]),
+        oauth: None,
+        enabled: Some(false),
+        timeout_ms: None,
+    };
+    options.mcp.insert("far".into(), remote);
+    let wanted = json!({
+        "cwd": "/home/user/project",
+        "model": "gpt-5.5",
+        "sandbox": "workspace-write",
+        "approvalPolicy": "untrusted",
+        "config": {
+            "features": { "default_mode_request_user_input": true },
+            "suppress_unstable_features_warning": true,
+            "model_reasoning_effort": "high",
+            "mcp_servers": {
+                "everything": {
+                    "command": "npx",
+                    "args": ["-y", "@modelcontextprotocol/server-everything"],
+                    "env": { "SECRET": "s" },
+                    "enabled": true,
+                    "tool_timeout_sec": 1.5,
+                },
+                "far": {
+                    "url": "https://example.com/mcp",
+                    "http_headers": { "Authorization": "Bearer s" },
+                    "enabled": false,
+                },
+            },
+        },
+    });
+    assert_eq!(opened(&options)[2]["params"], wanted);
+}
+
+/// sessions #1: `token?`: Secrets are never in the arguments of a child.
+#[test]
+fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
+    let mut options = replay::options();
+    assert!(adapt(&options).unwrap().args.is_empty());
+    options.token = Some(Secret::new("sk-hush"));
+    assert_eq!(adapt(&options).unwrap().args, ["-c", "cli_auth_credentials_store=\"ephemeral\""]);
+}
+
+/// sessions #3: attachments (text, file, image).
+#[test]
+fn attachments_are_input() {
+    let attachments = vec![
+        Attachment::Text { name: Some("notes.md".into()), text: "words".into() },
+        Attachment::Text { name: None, text: "more".into() },
+        Attachment::File { path: "/etc/hosts".into() },
+        Attachment::Image { mime_type: "image/png".into(), data: "AAAA".into() },
+    ];
+    let said = Prompt { id: replay::input(1), text: "look".into(), attachments };
+    let wanted = json!([
+        { "type": "text", "text": "look" },
+        { "type": "text", "text": "notes.md:\nwords" },
+        { "type": "text", "text": "more" },
+        { "type": "text", "text": "Attached file: /etc/hosts" },
+        { "type": "image", "url": "data:image/png;base64,AAAA" },
+    ]);
+    assert_eq!(prompt::input(&said), wanted);
+}
+
+/// sessions #11: universal input → agent input.
+#[test]
+fn a_form_of_an_mcp_server_is_filled_in() {
+    let schema = json!({ "type": "object", "properties": {
+        "agree": { "type": "boolean", "title": "Agree" },
+        "count": { "type": "integer", "description": "How many" },
+        "fish": { "type": "array", "items": { "anyOf": [
+            { "const": "f1", "title": "Tuna" }, { "const": "f2", "title": "Trout" }] } },
+        "name": { "type": "string" },
+        "pet": { "type": "string", "enum": ["p1", "p2"], "enumNames": ["Cat", "Dog"] },
+    } });
+    let asked = json!({ "mode": "form", "message": "Please", "requestedSchema": schema });
+    let form = Form::read(&asked).unwrap();
+    let shown = form.questions("Please").into_iter().map(|item| {
+        let labels: Vec<_> = item.options.into_iter().map(|choice| choice.label).collect();
+        (item.question, labels.join(","), item.multiple, item.custom)
+    });
+    let wanted = [
+        ("Please\nAgree", "Yes,No", false, false),
+        ("Please\nHow many", "", false, true),
+        ("Please\nfish", "Tuna,Trout", true, false),
+        ("Please\nname", "", false, true),
+        ("Please\npet", "Cat,Dog", false, false),
+    ];
+    let wanted = wanted.map(|(question, labels, multiple, custom)| {
+        (question.to_owned(), labels.to_owned(), multiple, custom)
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), wanted);
+    let answers = [vec!["Yes"], vec!["7"], vec!["Tuna", "Trout"], vec![], vec!["Dog"]];
+    let answers = answers.map(|answer| answer.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let filled = form.filled(&answers);
+    assert_eq!(filled, json!({ "agree": true, "count": 7, "fish": ["f1", "f2"], "pet": "p2" }));
+}
+
+/// sessions #16: MCP tool call: the tools are there when the first turn begins.
+#[test]
+fn the_first_turn_waits_for_mcp_servers_unless_it_is_interrupted() {
+    let mut options = replay::options();
+    everything(&mut options);
+    let (mut adapter, mut out) = (adapt(&options).unwrap().adapter, Out::default());
+    adapter.start(&mut out);
+    hear(adapter.as_mut(), &json!({ "id": 1, "result": {} }), &mut out);
+    hear(adapter.as_mut(), &json!({ "id": 2, "result": { "thread": { "id": "t" } } }), &mut out);
+    let said = out.says.len();
+    let prompt = |n| Order::Prompt(Prompt { id: replay::input(n), text: "go".into(), attachments: vec![] });
+    adapter.tell(prompt(1), &mut out);
+    adapter.tell(Order::Interrupt, &mut out);
+    assert!(matches!(out.facts[..], [.., Fact::Refused { .. }, Fact::TurnEnded { .. }]), "{:?}", out.facts);
+    adapter.tell(prompt(2), &mut out);
+    let status = |status: &str| {
+        let params = json!({ "threadId": "t", "name": "everything", "status": status });
+        json!({ "method": "mcpServer/startupStatus/updated", "params": params })
+    };
+    hear(adapter.as_mut(), &status("starting"), &mut out);
+    assert_eq!(out.says.len(), said);
+    hear(adapter.as_mut(), &status("failed"), &mut out);
+    assert_eq!(out.says.len(), said + 1);
+}
+
+/// What is said up to the first prompt.
+fn opened(options: &Options) -> Vec<Value> {
+    let mut adapter = adapt(options).unwrap().adapter;
+    let mut out = Out::default();
+    adapter.start(&mut out);
+    hear(adapter.as_mut(), &json!({ "id": 1, "result": {} }), &mut out);
+    let thread = json!({ "id": 2, "result": { "thread": { "id": "t" }, "model": "gpt-5.5" } });
+    hear(adapter.as_mut(), &thread, &mut out);
+    adapter.tell(
+        Order::Prompt(Prompt { id: replay::input(1), text: "go".into(), attachments: vec![] }),
+        &mut out,
+    );
+    let said = out.says.iter().map(|saying| match saying {
+        Saying::Line(line) => serde_json::from_slice(line).unwrap(),
+        other => panic!("{other:?}"),
+    });
+    said.collect()
+}

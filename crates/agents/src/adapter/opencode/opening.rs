@@ -1,0 +1,137 @@
+//! From a server to a session that can be told things.
+
+use protocol::{Event, event::Started, sessions::AgentError};
+use serde_json::{Value, json};
+
+use super::{
+    Opencode,
+    calls::{Purpose, escaped},
+    fault,
+};
+use crate::adapter::{Fact, Out, unsupported};
+
+impl Opencode {
+    pub(super) fn open(&mut self, out: &mut Out) {
+        self.calls.get(Purpose::Modes, format!("/agent{}", self.directory), out);
+    }
+
+    pub(super) fn answered(&mut self, call: u64, status: u16, body: &[u8], out: &mut Out) {
+        let Some(purpose) = self.calls.answered(call) else {
+            return self.not_understood(body, "an answer to nothing that was asked", out);
+        };
+        let good = (200..300).contains(&status);
+        let said: Value = serde_json::from_slice(body).unwrap_or_default();
+        match purpose {
+            Purpose::Resume if status == 404 => {
+                let message = fault::answer(status, body);
+                out.event(Event::Error(AgentError::ResumeFailed { message }));
+                self.create(out);
+            }
+            Purpose::Modes | Purpose::Config | Purpose::Create | Purpose::Resume if !good => {
+                let message = fault::answer(status, body);
+                out.facts.push(Fact::Failed(AgentError::StartFailed { message }));
+            }
+            Purpose::Modes => self.modes(&said, out),
+            Purpose::Config => {
+                self.prompts.default_model(said["model"].as_str());
+                self.after_config(out);
+            }
+            Purpose::Mcp => self.mcp(&said, out),
+            Purpose::Create => self.opened(&said, false, out),
+            Purpose::Resume => self.opened(&said, true, out),
+            Purpose::Prompt(input) => {
+                if !good {
+                    self.refused(input, &fault::answer(status, body), out);
+                }
+            }
+            Purpose::Plan(key) => self.plan_text(&key, said["content"].as_str(), out),
+            // It is gone: what it was about has ended meanwhile.
+            Purpose::Notice(_) if good || status == 404 => {}
+            Purpose::Notice(doing) => {
+                let message = format!("could not {doing}: {}", fault::answer(status, body));
+                out.event(Event::Error(AgentError::Other { message }));
+            }
+        }
+    }
+
+    fn modes(&mut self, said: &Value, out: &mut Out) {
+        let usable =
+            |mode: &&Value| mode["mode"] != "subagent" && mode["hidden"] != true && mode["name"].is_string();
+        let names: Vec<_> = said.as_array().into_iter().flatten().filter(usable).collect();
+        let mode = self.prompts.mode();
+        // `build` is the default behaviour of whatever the server has.
+        if mode != "build" && !names.iter().any(|known| known["name"] == mode) {
+            let message = format!("there is no mode `{mode}` in this directory");
+            return out.facts.push(Fact::Failed(unsupported("agentMode", message)));
+        }
+        if self.prompts.has_model() {
+            return self.after_config(out);
+        }
+        self.calls.get(Purpose::Config, format!("/config{}", self.directory), out);
+    }
+
+    fn after_config(&mut self, out: &mut Out) {
+        if self.has_mcp {
+            // It answers when they are there, or are known not to be.
+            return self.calls.get(Purpose::Mcp, format!("/mcp{}", self.directory), out);
+        }
+        self.enter(out);
+    }
+
+    fn mcp(&mut self, said: &Value, out: &mut Out) {
+        for (name, server) in said.as_object().into_iter().flatten() {
+            if server["status"] == "failed" {
+                let why = server["error"].as_str().unwrap_or("it failed");
+                let message = format!("the MCP server `{name}` cannot be used: {why}");
+                out.event(Event::Error(AgentError::Other { message }));
+            }
+        }
+        self.enter(out);
+    }
+
+    fn enter(&mut self, out: &mut Out) {
+        match &self.resume {
+            Some(id) => {
+                let path = format!("/session/{}{}", escaped(id), self.directory);
+                self.calls.get(Purpose::Resume, path, out);
+            }
+            None => self.create(out),
+        }
+    }
+
+    fn create(&mut self, out: &mut Out) {
+        let body = json!({ "permission": self.policy.rules() });
+        self.calls.post(Purpose::Create, format!("/session{}", self.directory), Some(body), out);
+    }
+
+    fn opened(&mut self, info: &Value, resumed: bool, out: &mut Out) {
+        let Some(id) = info["id"].as_str() else {
+            let message = "the server made a session without a name".into();
+            return out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
+        };
+        self.session = Some(id.to_owned());
+        if resumed && !self.policy.recall(&info["permission"]) {
+            let rules = self.policy.rules();
+            self.amend(&rules, out);
+        }
+        let started = Started {
+            model: self.prompts.model(),
+            mode: Some(self.prompts.mode().to_owned()),
+            version: info["version"].as_str().map(str::to_owned),
+            resumed,
+        };
+        out.facts.push(Fact::Started { agent_session_id: Some(id.to_owned()), started });
+        out.facts.push(Fact::Ready);
+    }
+
+    /// Adds rules to those of the session.
+    pub(super) fn amend(&mut self, rules: &Value, out: &mut Out) {
+        let path = self.path("");
+        self.calls.patch(Purpose::Notice("change the rules"), path, json!({ "permission": rules }), out);
+    }
+
+    /// The path of something of the session.
+    pub(super) fn path(&self, what: &str) -> String {
+        format!("/session/{}{what}{}", escaped(self.session.as_deref().unwrap_or_default()), self.directory)
+    }
+}

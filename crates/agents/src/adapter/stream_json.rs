@@ -1,0 +1,62 @@
+//! What the streams of Claude Code and Amp have in common: the shapes of messages, tool calls and their results.
+
+pub(super) mod calls;
+pub(super) mod content;
+pub(super) mod diff;
+pub(super) mod mcp;
+pub(super) mod tools;
+
+use protocol::{
+    Event, Message,
+    event::Usage,
+    message::{Part, Role},
+};
+use serde_json::Value;
+
+/// A message, or those parts of it that are new.
+pub(super) fn message(id: &str, role: Role, parent: Option<&str>, parts: Vec<Part>) -> Event {
+    Event::Message(Message {
+        id: id.into(),
+        role,
+        author: None,
+        turn_id: None,
+        parent_tool_call_id: parent.map(Into::into),
+        parts,
+    })
+}
+
+/// The text under `key`; none if there is none, or it is empty.
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// The list under `key`.
+pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The tool call of whose inner life a line is part.
+pub(super) fn parent(line: &Value) -> Option<&str> {
+    text(line, "parent_tool_use_id")
+}
+
+/// What a `usage` of the Messages API says.
+pub(super) fn usage(said: &Value) -> Usage {
+    let count = |key: &str| said.get(key).and_then(Value::as_u64).unwrap_or_default();
+    Usage {
+        // What is put into a cache is read like everything else.
+        input_tokens: count("input_tokens").saturating_add(count("cache_creation_input_tokens")),
+        output_tokens: count("output_tokens"),
+        cached_tokens: count("cache_read_input_tokens"),
+        reasoning_tokens: said
+            .pointer("/output_tokens_details/thinking_tokens")
+            .and_then(Value::as_u64)
+            .unwrap_or(0),
+        ..Usage::default()
+    }
+}
+
+/// How many tokens the conversation holds after a message with this usage.
+pub(super) fn context(usage: &Usage) -> u64 {
+    usage.input_tokens.saturating_add(usage.cached_tokens).saturating_add(usage.output_tokens)
+}

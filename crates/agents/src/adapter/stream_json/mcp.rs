@@ -1,0 +1,41 @@
+//! MCP servers in the form that most agents read.
+
+use std::collections::BTreeMap;
+
+use protocol::config::{Command, McpServer, Transport};
+use serde_json::{Map, Value, json};
+
+/// The servers that are switched on, by name.
+pub(in crate::adapter) fn servers(mcp: &BTreeMap<String, McpServer>) -> Map<String, Value> {
+    mcp.iter().filter_map(|(name, server)| Some((name.clone(), entry(server)?))).collect()
+}
+
+fn entry(server: &McpServer) -> Option<Value> {
+    match server {
+        McpServer::Local { enabled: Some(false), .. } | McpServer::Remote { enabled: Some(false), .. } => {
+            None
+        }
+        McpServer::Local { command, args, env, timeout_ms, .. } => {
+            let (program, first) = match command {
+                Command::Program(program) => (program.as_str(), &[][..]),
+                Command::Line(words) => {
+                    words.split_first().map(|(program, rest)| (program.as_str(), rest))?
+                }
+            };
+            let args: Vec<_> = first.iter().chain(args).collect();
+            let entry = json!({ "command": program, "args": args, "env": env });
+            Some(with_timeout(entry, *timeout_ms))
+        }
+        McpServer::Remote { url, transport, headers, timeout_ms, .. } => {
+            let transport = if *transport == Some(Transport::Sse) { "sse" } else { "http" };
+            Some(with_timeout(json!({ "type": transport, "url": url, "headers": headers }), *timeout_ms))
+        }
+    }
+}
+
+fn with_timeout(mut entry: Value, timeout_ms: Option<u64>) -> Value {
+    if let Some(timeout) = timeout_ms {
+        entry["timeout"] = timeout.into();
+    }
+    entry
+}

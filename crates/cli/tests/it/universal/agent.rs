@@ -1,0 +1,94 @@
+//! One row of the table: an agent, and what a test must know to drive it.
+
+use std::path::Path;
+
+use testkit::homes::{self, Endpoint, Setup};
+
+/// An agent.
+#[derive(Debug)]
+pub(super) struct Agent {
+    pub(super) name: &'static str,
+    /// What it needs to find the model.
+    pub(super) home: fn(&Path, Endpoint<'_>) -> Setup,
+    /// The model of the tests, where the agent's configuration does not say it.
+    pub(super) model: Option<&'static str>,
+    /// A model that it does not start with, and what the model's server sees of it.
+    pub(super) other_model: Option<(&'static str, &'static str)>,
+    /// A variant, and what the model's server sees of it.
+    pub(super) variant: Option<(&'static str, &'static str)>,
+    /// A way to behave that it does not start in.
+    pub(super) other_mode: Option<&'static str>,
+    /// The name of its process, to be killed.
+    pub(super) process: &'static str,
+    /// How long after a session was made it can be gone on with: see `loads_next_minute` of the other suite.
+    pub(super) resumes_next_minute: bool,
+}
+
+pub(super) const CLAUDE: Agent = Agent {
+    name: "claude",
+    home: homes::claude,
+    model: None,
+    other_model: Some(("haiku", "haiku")),
+    variant: Some(("low", "low")),
+    other_mode: Some("acceptEdits"),
+    process: "claude",
+    resumes_next_minute: false,
+};
+
+pub(super) const CODEX: Agent = Agent {
+    name: "codex",
+    home: homes::codex,
+    model: None,
+    other_model: Some(("gpt-5.4", "gpt-5.4")),
+    variant: Some(("high", "high")),
+    other_mode: None,
+    process: "codex",
+    resumes_next_minute: false,
+};
+
+pub(super) const OPENCODE: Agent = Agent {
+    name: "opencode",
+    home: homes::opencode,
+    model: None,
+    other_model: Some(("scripted/scripted-2", "scripted-2")),
+    variant: None,
+    other_mode: Some("plan"),
+    process: "opencode",
+    resumes_next_minute: false,
+};
+
+pub(super) const AMP_LOCAL: Agent = Agent {
+    name: "amp-local",
+    home: homes::amp,
+    model: None,
+    other_model: None,
+    variant: None,
+    other_mode: None,
+    process: "main.js",
+    resumes_next_minute: false,
+};
+
+pub(super) const GEMINI: Agent = Agent {
+    name: "gemini",
+    home: homes::gemini,
+    model: Some("gemini-2.5-flash"),
+    other_model: Some(("gemini-3.5-flash-lite", "gemini-3.5-flash-lite")),
+    variant: None,
+    other_mode: Some("autoEdit"),
+    process: "gemini.js",
+    resumes_next_minute: true,
+};
+
+pub(super) const PI: Agent = Agent {
+    name: "pi",
+    home: homes::pi,
+    model: None,
+    other_model: Some(("scripted/scripted-2", "scripted-2")),
+    variant: Some(("low", "low")),
+    other_mode: None,
+    process: "pi",
+    resumes_next_minute: false,
+};
+
+/// Every agent of the table, by name.
+pub(super) const ALL: [&Agent; 6] = [&AMP_LOCAL, &CLAUDE, &CODEX, &GEMINI, &OPENCODE, &PI];

@@ -1,0 +1,455 @@
+//! What every agent goes through. Each test tells what it saw in a few words, which are compared with what was seen
+//! when the table was written. What an agent lacks is seen by what it says of itself: its capabilities and its errors.
+
+use std::{fs, time::SystemTime};
+
+use serde_json::{Value, json};
+
+use super::{
+    agent::Agent,
+    chat::{Answer, ended},
+    stage::Stage,
+};
+use crate::{
+    acp::clients::installed,
+    real::processes::{alive, kill_named, marked},
+    secs,
+};
+
+const NO: &str = "no";
+const YES: &str = "yes";
+const NEVER_ASKS: &str = "never asks";
+const UNSUPPORTED: &str = "unsupported";
+
+/// A command that tells when it runs and then runs for longer than any test.
+const LONG: &str = "tool:bash! touch started && python3 -c 'import time; time.sleep(600)'";
+
+/// The key that the model does not want.
+const WRONG: &str = "sk-wrong";
+
+fn none() -> Value {
+    json!({})
+}
+
+/// A session is created, the agent installed and started, and what the model says comes back.
+pub(super) async fn text(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("say:hello from the model", Answer::Nothing).await;
+    assert_eq!(turn.reason, "completed", "{turn:?}");
+    assert!(turn.text.contains("hello from the model"), "{turn:?}");
+    assert!(stage.model.requests().iter().all(|seen| seen.status < 400), "the key came along");
+    let session: Value = stage.daemon.get("/v1/sessions/a").await.json().await.unwrap();
+    assert!(session["agentSessionId"].is_string() && session["state"] == "idle", "{session}");
+    let user = chat.records.iter().find(|record| record["event"]["message"]["role"] == "user").unwrap();
+    assert_eq!(user["event"]["message"]["parts"][0]["text"], "say:hello from the model");
+    if turn.usage["outputTokens"].as_u64().unwrap_or_default() > 0 { "text and usage" } else { "text" }
+}
+
+/// What the agent says is told while it says it.
+pub(super) async fn streaming(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("slow:1 one two three four five six seven eight nine ten", Answer::Nothing).await;
+    assert!(turn.text.contains("ten"), "{turn:?}");
+    if turn.deltas > 1 { YES } else { "whole messages" }
+}
+
+/// What the agent thinks is told as such.
+pub(super) async fn reasoning(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("think:pondering ;; say:done", Answer::Nothing).await;
+    assert!(turn.text.contains("done"), "{turn:?}");
+    if turn.thoughts.contains("ponderin") { YES } else { NO }
+}
+
+/// A command with its result.
+pub(super) async fn shell(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("tool:bash! echo sea && touch shore", Answer::Permission("once")).await;
+    assert_eq!(turn.reason, "completed", "{turn:?}");
+    assert!(stage.project().join("shore").exists(), "{turn:?}");
+    let call = turn.call("execute").unwrap_or_else(|| panic!("{turn:?}"));
+    assert_eq!(call["status"], "completed", "{turn:?}");
+    let result = turn.results.iter().find(|result| result["callId"] == call["callId"]);
+    match result.is_some_and(|result| result["output"].as_str().unwrap_or_default().contains("sea")) {
+        true => "call and output",
+        false => "call",
+    }
+}
+
+/// A file is written, and the change is told.
+pub(super) async fn edit(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("edit:chart.txt here be dragons", Answer::Permission("once")).await;
+    let written = fs::read_to_string(stage.project().join("chart.txt"));
+    assert!(written.is_ok_and(|text| text.contains("here be dragons")), "{turn:?}");
+    assert!(turn.call("edit").is_some(), "{turn:?}");
+    let diff = turn.results.iter().flat_map(|result| result["diffs"].as_array().into_iter().flatten()).next();
+    match diff {
+        Some(diff) if diff.to_string().contains("here be dragons") => "with a diff",
+        _ => "without a diff",
+    }
+}
+
+/// What is allowed once is done, and the like is asked for again.
+pub(super) async fn permission_once(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let first = chat.turn("tool:bash! touch first", Answer::Permission("once")).await;
+    assert!(stage.project().join("first").exists(), "{first:?}");
+    if !first.asked() {
+        return NEVER_ASKS;
+    }
+    let resolved = chat.records.iter().find_map(|record| record["event"].get("permissionResolved")).unwrap();
+    assert_eq!((&resolved["outcome"], &resolved["author"]), (&json!("once"), &json!("tester")));
+    let again = chat.turn("tool:bash! touch first second", Answer::Permission("once")).await;
+    assert!(again.asked() && stage.project().join("second").exists(), "{again:?}");
+    "asks each time"
+}
+
+/// What is allowed for good is not asked for again.
+pub(super) async fn permission_always(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let first = chat.turn("tool:bash! touch first", Answer::Permission("always")).await;
+    assert!(stage.project().join("first").exists(), "{first:?}");
+    if !first.asked() {
+        return NEVER_ASKS;
+    }
+    let again = chat.turn("tool:bash! touch first", Answer::Permission("once")).await;
+    assert!(!project_is_touched(&stage), "nothing of ours is left in the project");
+    if again.asked() { "asks each time" } else { YES }
+}
+
+/// Whether the agent has put a file of its own into the project.
+fn project_is_touched(stage: &Stage) -> bool {
+    let names = fs::read_dir(stage.project()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name != "first").count() > 0
+}
+
+/// What is rejected is not done, and the session goes on.
+pub(super) async fn permission_rejected(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.turn("tool:bash! touch denied", Answer::Permission("reject")).await;
+    let done = stage.project().join("denied").exists();
+    if !turn.asked() {
+        assert!(done, "{turn:?}");
+        return NEVER_ASKS;
+    }
+    assert!(!done, "{turn:?}");
+    let after = chat.turn("say:still here", Answer::Nothing).await;
+    assert!(after.text.contains("still here"), "{after:?}");
+    if turn.text.contains("tool-result:") { "told to the model" } else { "ends the turn" }
+}
+
+/// A question of the model is answered by a person.
+pub(super) async fn question_answered(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let Some(turn) = asked(&stage, Answer::Question("Red")).await else { return UNSUPPORTED };
+    assert_eq!(turn.questions[0]["questions"][0]["options"][0]["label"], "Red", "{turn:?}");
+    assert!(turn.text.contains("Red"), "the model is told: {turn:?}");
+    YES
+}
+
+/// Somebody does not want to answer, and the session goes on.
+pub(super) async fn question_rejected(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let Some(turn) = asked(&stage, Answer::Reject).await else { return UNSUPPORTED };
+    match turn.reason.as_str() {
+        "completed" => "told to the model",
+        "interrupted" => "ends the turn",
+        _ => panic!("{turn:?}"),
+    }
+}
+
+/// A turn in which the model asks, if the agent says that it can ask.
+async fn asked(stage: &Stage, answer: Answer) -> Option<super::turn::Turn> {
+    // Some ask only while they plan.
+    let asks_when_planning = stage.agent.name == "codex";
+    let wish = if asks_when_planning { json!({ "permissionMode": "plan" }) } else { none() };
+    let mut chat = stage.chat(&wish).await;
+    let session: Value = stage.daemon.get("/v1/sessions/a").await.json().await.unwrap();
+    if session["capabilities"]["questions"] == false {
+        return None;
+    }
+    let turn = chat.turn("ask:Which colour?|Red|Blue", answer).await;
+    assert!(!turn.questions.is_empty(), "{turn:?}");
+    let after = chat.turn("say:still here", Answer::Reject).await;
+    assert!(after.text.contains("still here"), "{after:?}");
+    Some(turn)
+}
+
+/// A plan that is approved is carried out: from then on the agent may write.
+pub(super) async fn plan_approved(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    planned(&stage, Answer::Question("Approve")).await.unwrap_or(UNSUPPORTED)
+}
+
+/// A plan that is rejected is not, and the agent still may not write.
+pub(super) async fn plan_rejected(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    planned(&stage, Answer::Question("Reject")).await.unwrap_or(UNSUPPORTED)
+}
+
+async fn planned(stage: &Stage, answer: Answer) -> Option<&'static str> {
+    let created = stage.create(&json!({ "permissionMode": "plan" })).await;
+    if created["healthy"] == false {
+        assert_eq!(created["error"]["unsupported"]["feature"], "permissionMode", "{created}");
+        return None;
+    }
+    let session: Value = stage.daemon.get("/v1/sessions/a").await.json().await.unwrap();
+    let mut chat = super::chat::Chat::new(&stage.daemon);
+    if session["capabilities"]["plans"] == false {
+        let turn = chat.turn("edit:early.txt too early", Answer::Reject).await;
+        assert!(!stage.project().join("early.txt").exists(), "it only reads: {turn:?}");
+        return Some("only reads");
+    }
+    let turn = chat.turn("plan:sail at dawn", answer).await;
+    let question = turn.questions.first().unwrap_or_else(|| panic!("{turn:?}"));
+    assert!(question["plan"].as_str().unwrap_or_default().contains("sail at dawn"), "{turn:?}");
+    let labels: Vec<_> =
+        question["questions"][0]["options"].as_array().unwrap().iter().map(|option| &option["label"]).collect();
+    assert_eq!(labels, ["Approve", "Reject"]);
+    let approved = matches!(answer, Answer::Question("Approve"));
+    let after = chat.turn("edit:dawn.txt we sail", if approved { Answer::Permission("once") } else { Answer::Reject }).await;
+    assert_eq!(stage.project().join("dawn.txt").exists(), approved, "{after:?}");
+    Some(if approved { "then it writes" } else { "it still only reads" })
+}
+
+/// A turn ends when it is interrupted, and the next one is as any other.
+pub(super) async fn interrupt(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let turn = chat.send("slow:20 one two three four five six seven eight nine ten", &none()).await;
+    let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
+    chat.until_fact(asked).await;
+    assert_eq!(stage.daemon.post("/v1/sessions/a/cancel", &none()).await.status(), 204);
+    let turn = chat.end(&turn, Answer::Nothing).await;
+    assert_eq!(turn.reason, "interrupted", "{turn:?}");
+    assert!(!turn.text.contains("ten"), "{turn:?}");
+    let after = chat.turn("say:still here", Answer::Nothing).await;
+    assert!(after.text.contains("still here"), "{after:?}");
+    YES
+}
+
+/// What is sent while a turn runs waits, can be changed and taken back, and is delivered in order.
+pub(super) async fn queue(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    let first = chat.send("slow:3 one two three", &none()).await;
+    let second = chat.send("say:a typing error", &none()).await;
+    let third = chat.send("say:never mind", &none()).await;
+    let queued: Value = stage.daemon.get("/v1/sessions/a/inputs").await.json().await.unwrap();
+    let ids: Vec<_> = queued["items"].as_array().unwrap().iter().map(|input| input["id"].as_str().unwrap()).collect();
+    let [.., edited, withdrawn] = ids[..] else { panic!("{queued}") };
+    let edit = json!({ "message": "say:as it was meant" });
+    assert_eq!(stage.daemon.put(&format!("/v1/sessions/a/inputs/{edited}"), &edit).await.status(), 204);
+    assert_eq!(stage.daemon.delete(&format!("/v1/sessions/a/inputs/{withdrawn}")).await.status(), 204);
+    let busy = json!({ "message": "say:no", "whenBusy": "reject" });
+    assert_eq!(stage.daemon.post("/v1/sessions/a/messages", &busy).await.status(), 409);
+    let one = chat.end(&first, Answer::Nothing).await;
+    let two = chat.end(&second, Answer::Nothing).await;
+    assert!(one.text.contains("three") && two.text.contains("as it was meant"), "{one:?} {two:?}");
+    assert!(!ended(&chat.records, &third));
+    YES
+}
+
+/// What is sent while a turn runs is told to the agent at once.
+pub(super) async fn steer(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&json!({ "permissionMode": "bypass" })).await;
+    let turn = chat.send("tool:bash! touch started && while [ ! -e told ]; do sleep 0.1; done", &none()).await;
+    let started = stage.project().join("started");
+    chat.until_fact(|| started.exists()).await;
+    let body = json!({ "message": "say:the wind has turned", "whenBusy": "steer" });
+    let response = stage.daemon.post("/v1/sessions/a/messages", &body).await;
+    let status = response.status().as_u16();
+    fs::write(stage.project().join("told"), "").unwrap();
+    let turn = chat.end(&turn, Answer::Permission("once")).await;
+    if status == 409 {
+        let problem: Value = response.json().await.unwrap();
+        assert_eq!(problem["type"], "urn:problem:unsupported-feature", "{problem}");
+        return UNSUPPORTED;
+    }
+    assert_eq!(status, 202);
+    let told = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("the wind has turned"));
+    chat.until_fact(told).await;
+    if turn.text.contains("the wind has turned") { "within the turn" } else { "after the tool" }
+}
+
+/// The model is told what was said before.
+pub(super) async fn memory(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    chat.turn("say:remember the tide", Answer::Nothing).await;
+    chat.turn("say:I do", Answer::Nothing).await;
+    remembers(&stage);
+    YES
+}
+
+fn remembers(stage: &Stage) {
+    let requests = stage.model.requests();
+    let last = requests.iter().rev().find(|seen| seen.body.to_string().contains("say:I do")).expect("a request");
+    assert!(last.body.to_string().contains("remember the tide"), "{}", last.body);
+}
+
+/// The model of the session is the one that was asked for.
+pub(super) async fn model(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let Some((model, seen)) = agent.other_model else {
+        let created = stage.create(&json!({ "model": "no-such-model" })).await;
+        assert_eq!(created["error"]["unsupported"]["feature"], "model", "{created}");
+        return UNSUPPORTED;
+    };
+    let mut chat = stage.chat(&json!({ "model": model })).await;
+    chat.turn("say:hello", Answer::Nothing).await;
+    let models = stage.models(0);
+    assert!(models.iter().any(|name| name.contains(seen)), "{models:?}");
+    YES
+}
+
+/// The variant of the model is the one that was asked for.
+pub(super) async fn variant(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let Some((variant, seen)) = agent.variant else {
+        let created = stage.create(&json!({ "variant": "no-such-variant" })).await;
+        return match created["error"]["unsupported"]["feature"].as_str() {
+            Some("variant") => UNSUPPORTED,
+            _ => "as its model has them",
+        };
+    };
+    let mut chat = stage.chat(&json!({ "variant": variant })).await;
+    chat.turn("say:hello", Answer::Nothing).await;
+    let models = stage.models(0);
+    assert!(models.iter().any(|request| request.contains(&format!("\"{seen}\""))), "{models:?}");
+    YES
+}
+
+/// The agent behaves as it was asked to, and one that it does not know is refused.
+pub(super) async fn mode(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let refused = stage.create(&json!({ "agentMode": "dancing" })).await;
+    assert_eq!(refused["error"]["unsupported"]["feature"], "agentMode", "{refused}");
+    assert_eq!(stage.daemon.delete("/v1/sessions/a").await.status(), 204);
+    let Some(mode) = agent.other_mode else { return "build only" };
+    let mut chat = stage.chat(&json!({ "agentMode": mode })).await;
+    let turn = chat.turn("say:in another mode", Answer::Nothing).await;
+    assert!(turn.text.contains("in another mode"), "{turn:?}");
+    mode
+}
+
+/// A key that the model does not want is told as such.
+pub(super) async fn wrong_token(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut env = stage.wish(&none())["env"].clone();
+    for (name, value) in env.as_object_mut().unwrap() {
+        if name.ends_with("API_KEY") {
+            *value = WRONG.into();
+        }
+    }
+    let created = stage.create(&json!({ "env": env })).await;
+    if created["healthy"] == false {
+        assert!(created["error"]["tokenError"].is_object(), "{created}");
+        return "when it is created";
+    }
+    let mut chat = super::chat::Chat::new(&stage.daemon);
+    let turn = chat.turn("say:hello", Answer::Nothing).await;
+    if turn.reason == "failed" {
+        assert!(turn.errors.iter().any(|error| error["tokenError"].is_object()), "{turn:?}");
+        return "in the first turn";
+    }
+    assert!(turn.errors.is_empty() && !turn.text.contains("hello"), "{turn:?}");
+    "not told"
+}
+
+/// An agent that dies is told, and the next message goes on where it was.
+pub(super) async fn process_death(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    chat.turn("say:remember the tide", Answer::Nothing).await;
+    if agent.resumes_next_minute {
+        next_minute().await;
+    }
+    let turn = chat.send("slow:20 one two three four five", &none()).await;
+    let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
+    chat.until_fact(asked).await;
+    kill_named(&stage.mark, agent.process);
+    let turn = chat.end(&turn, Answer::Nothing).await;
+    assert_eq!(turn.reason, "failed", "{turn:?}");
+    assert!(turn.errors.iter().any(|error| error["processExited"]["signal"] == 9), "{turn:?}");
+    let after = chat.turn("say:I do", Answer::Nothing).await;
+    assert!(after.text.contains("I do"), "{after:?}");
+    remembers(&stage);
+    YES
+}
+
+/// A daemon that is killed has lost nothing that was told, and the session goes on with its memory.
+pub(super) async fn daemon_restart(agent: &'static Agent) -> &'static str {
+    let mut stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&none()).await;
+    chat.turn("say:remember the tide", Answer::Nothing).await;
+    if agent.resumes_next_minute {
+        next_minute().await;
+    }
+    let turn = chat.send("slow:20 one two three four five", &none()).await;
+    let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
+    chat.until_fact(asked).await;
+    let before = std::mem::take(&mut chat.records);
+    stage.daemon.killed_and_restarted();
+    let mut chat = super::chat::Chat::new(&stage.daemon);
+    chat.look().await;
+    assert_eq!(chat.records[..before.len()], before[..], "nothing that was told is missing");
+    let turn = chat.end(&turn, Answer::Nothing).await;
+    assert_eq!(turn.reason, "interrupted", "{turn:?}");
+    let after = chat.turn("say:I do", Answer::Nothing).await;
+    assert!(after.text.contains("I do"), "{after:?}");
+    remembers(&stage);
+    YES
+}
+
+/// A tool of an MCP server that is configured for the directory is called.
+pub(super) async fn mcp(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let program = installed().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let server = json!({ "type": "local", "command": ["node", program, "stdio"] });
+    let path = format!("/v1/config/mcp?directory={}&mcpName=everything", stage.project().display());
+    let put = stage.daemon.put(&path, &server).await;
+    assert!(put.status().is_success(), "{:?}", put.text().await);
+    let mut chat = stage.chat(&none()).await;
+    // What a tool is called differs from agent to agent; the model is offered its name.
+    let names = ["mcp__everything__echo", "everything_echo", "everything__echo", "mcp_everything_echo", "echo"];
+    chat.turn("say:hello", Answer::Nothing).await;
+    let offered = stage.models(0).join(" ");
+    let Some(name) = names.iter().find(|name| offered.contains(&format!("\"{name}\""))) else { return NO };
+    let turn = chat.turn(&format!("tool:{name} {{\"message\":\"ahoy\"}}"), Answer::Permission("once")).await;
+    assert!(turn.text.contains("ahoy"), "{turn:?}");
+    assert!(turn.calls.iter().any(|call| call["name"].as_str().unwrap_or_default().contains("echo")), "{turn:?}");
+    YES
+}
+
+/// Nobody is left of a session that is deleted in the middle of a command: no process, no grandchild.
+pub(super) async fn nothing_left(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let mut chat = stage.chat(&json!({ "permissionMode": "bypass" })).await;
+    chat.send(LONG, &none()).await;
+    let started = stage.project().join("started");
+    chat.until_fact(|| started.exists()).await;
+    let before = marked(&stage.mark);
+    assert!(before.iter().any(|process| process.command.contains("time.sleep")), "{before:?}");
+    assert_eq!(stage.daemon.delete("/v1/sessions/a").await.status(), 204);
+    let left = alive(&before);
+    let shared = left.iter().all(|process| process.command.contains(agent.process));
+    assert!(shared, "the command is gone: {left:?}");
+    if left.is_empty() { YES } else { "its shared server" }
+}
+
+/// Waits until the clock shows another minute.
+async fn next_minute() {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock");
+    tokio::time::sleep(secs(60 - now.as_secs() % 60)).await;
+}

@@ -1,0 +1,70 @@
+//! The README's matrix of sessions, made from what the tests showed: `docs/sessions.json` (sessions #17).
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+const START: &str = "<!-- sessions: written by `cargo xtask codegen` -->\n";
+const END: &str = "<!-- /sessions -->\n";
+
+/// What the tests showed of one agent.
+#[derive(Deserialize)]
+struct Agent {
+    features: BTreeMap<String, String>,
+}
+
+/// The README with its matrix as `sessions` says: a row for each feature, a column for each agent.
+pub(crate) fn readme(readme: &str, sessions: &str) -> anyhow::Result<String> {
+    let agents: BTreeMap<String, Agent> = serde_json::from_str(sessions).context("docs/sessions.json")?;
+    let Some((before, rest)) = readme.split_once(START) else {
+        bail!("README.md has no line `{}`", START.trim())
+    };
+    let Some((_, after)) = rest.split_once(END) else { bail!("README.md has no line `{}`", END.trim()) };
+    Ok(format!("{before}{START}{}{END}{after}", matrix(&agents)?))
+}
+
+fn matrix(agents: &BTreeMap<String, Agent>) -> anyhow::Result<String> {
+    let Some(first) = agents.values().next() else { return Ok(String::new()) };
+    let heads: Vec<_> = std::iter::once("").chain(agents.keys().map(String::as_str)).collect();
+    let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
+    for feature in first.features.keys() {
+        let title = feature.replace('_', " ");
+        let mut cells = vec![title.as_str()];
+        for (name, agent) in agents {
+            let words = agent.features.get(feature);
+            cells.push(words.with_context(|| format!("docs/sessions.json: {name} has no `{feature}`"))?);
+        }
+        lines.push(line(&cells));
+    }
+    Ok(lines.concat())
+}
+
+fn line(cells: &[&str]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSIONS: &str =
+        r#"{"a":{"features":{"text":"yes","plan_approved":"no"}},"b":{"features":{"text":"maybe","plan_approved":"yes"}}}"#;
+
+    #[test]
+    fn a_feature_is_a_row_and_an_agent_is_a_column() {
+        let old = format!("before\n{START}stale\n{END}after\n");
+        let new = readme(&old, SESSIONS).unwrap();
+        assert!(new.contains("|  | a | b |\n| --- | --- | --- |\n| plan approved | no | yes |\n| text | yes | maybe |\n"));
+        assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
+        assert_eq!(readme(&new, SESSIONS).unwrap(), new);
+    }
+
+    #[test]
+    fn missing_marks_and_features_are_told() {
+        assert!(readme("nothing", SESSIONS).is_err());
+        let poor = r#"{"a":{"features":{"text":"yes"}},"b":{"features":{}}}"#;
+        let error = readme(&format!("{START}{END}"), poor).unwrap_err().to_string();
+        assert!(error.contains("b has no `text`"), "{error}");
+    }
+}
