@@ -134,7 +134,10 @@ impl Chat<'_> {
                     None => return Err(gone("the session is gone")),
                 },
                 typed = self.keyboard.next(), if listens => self.on_typed(typed).await?,
-                _ = interrupt.recv() => self.interrupt().await?,
+                _ = interrupt.recv() => {
+                    self.show.screen.echoed();
+                    self.interrupt().await?
+                }
                 _ = terminate.recv() => false,
             };
             if !stays {
@@ -232,8 +235,8 @@ impl Chat<'_> {
     }
 
     async fn on_typed(&mut self, typed: Typed) -> Result<bool, Failure> {
-        self.show.screen.set_typing(false)?;
-        if matches!(typed, Typed::Line(_)) {
+        if !self.keyboard.is_editing() {
+            self.show.screen.set_typing(false)?;
             self.show.screen.returned();
         }
         match typed {
@@ -334,7 +337,6 @@ impl Chat<'_> {
 
     /// Ctrl-C: the turn is interrupted; with nothing to interrupt, or pressed again, it leaves.
     async fn interrupt(&mut self) -> Result<bool, Failure> {
-        self.show.screen.set_typing(false)?;
         if std::mem::replace(&mut self.leaving, true) {
             return Ok(false);
         }

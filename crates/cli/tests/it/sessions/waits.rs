@@ -29,6 +29,7 @@ async fn a_permission_is_given_once_always_or_not() {
             (&json!("delete"), &json!({ "path": "build" }))
         );
         assert_eq!(permission["always"], json!(["Always remove"]));
+        assert_eq!(followed.next_of("status").await["state"], "waiting");
         let body = json!({ "reply": reply, "author": "ada" });
         assert_eq!(answer(&daemon, "s", id(&permission), "permission", &body).await.status(), 204);
         let rest = followed.until("turnEnded").await;
