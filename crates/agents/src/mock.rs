@@ -17,6 +17,7 @@
 //! | `/commands` | tells which commands it knows |
 //! | `/remember TEXT` | keeps a text with the session, in the session's directory |
 //! | `/recall` | says what it keeps, also after `session/load` |
+//! | `/servers` | says which MCP servers it was given |
 //! | `/fail CODE TEXT` | ends the turn with this error |
 //! | `/garbage` | writes lines to standard output that are not JSON-RPC |
 //! | `/hang` | does nothing until the turn is cancelled, or it is told more (`_session/steering`) |

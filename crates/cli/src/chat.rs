@@ -67,7 +67,7 @@ async fn talk(client: &Client, options: &ChatOptions) -> Outcome {
     let mut screen = Screen::new(keyboard.is_terminal());
     screen.set_printer(printer);
     let mut show = Show::new(screen);
-    show.greet(&id, &snapshot.session.directory, resumed)?;
+    show.greet(&snapshot.session, resumed)?;
     if resumed {
         let skip = snapshot.messages.len().saturating_sub(PAST_MAX);
         if snapshot.has_earlier || skip > 0 {
@@ -134,7 +134,10 @@ impl Chat<'_> {
                     None => return Err(gone("the session is gone")),
                 },
                 typed = self.keyboard.next(), if listens => self.on_typed(typed).await?,
-                _ = interrupt.recv() => self.interrupt().await?,
+                _ = interrupt.recv() => {
+                    self.show.screen.echoed();
+                    self.interrupt().await?
+                }
                 _ = terminate.recv() => false,
             };
             if !stays {
@@ -205,11 +208,10 @@ impl Chat<'_> {
             }
             Event::Input(receipt)
                 if matches!(receipt.state, InputState::Refused | InputState::Withdrawn)
-                    && receipt.turn_id != self.running =>
+                    && receipt.turn_id != self.running
+                    && receipt.turn_id.is_some_and(|turn| self.sent.remove(&turn)) =>
             {
-                if receipt.turn_id.is_some_and(|turn| self.sent.remove(&turn)) {
-                    self.last = Some(EndReason::Failed);
-                }
+                self.last = Some(EndReason::Failed);
             }
             Event::PermissionAsked(permission) => {
                 self.asked.push_back(Asking::of(&protocol::wait::Ask::Permission(permission.clone())));
@@ -233,7 +235,10 @@ impl Chat<'_> {
     }
 
     async fn on_typed(&mut self, typed: Typed) -> Result<bool, Failure> {
-        self.show.screen.set_typing(false)?;
+        if !self.keyboard.is_editing() {
+            self.show.screen.set_typing(false)?;
+            self.show.screen.returned();
+        }
         match typed {
             Typed::End => {
                 self.ended = true;
@@ -251,17 +256,15 @@ impl Chat<'_> {
     async fn on_line(&mut self, line: String) -> Result<bool, Failure> {
         if let Some(mut asking) = self.asked.pop_front() {
             match asking.take(&line) {
-                Answered::Again(hint) => {
+                Answered::Again(hint) if self.keyboard.is_terminal() => {
                     self.show.screen.line(Look::Dim, hint)?;
                     self.asked.push_front(asking);
-                    // A program that does not know the answer would be asked for ever.
-                    if !self.keyboard.is_terminal() {
-                        let asking = self.asked.pop_front();
-                        let answer = asking.as_ref().map(Asking::rejected);
-                        if let Some((asking, answer)) = asking.zip(answer) {
-                            self.answer(&asking, answer).await?;
-                        }
-                    }
+                }
+                // A program that does not answer has said its next prompt.
+                Answered::Again(_) => {
+                    let no = asking.rejected();
+                    self.answer(&asking, no).await?;
+                    self.send(line).await?;
                 }
                 Answered::More => {
                     self.shown = false;
@@ -290,8 +293,11 @@ impl Chat<'_> {
         };
         match session::send(self.client, &self.id, message, when_busy).await {
             Ok(sent) => {
-                self.show.own(sent.input_id);
                 self.sent.insert(sent.turn_id);
+                // What waits is shown when its turn has come.
+                if !busy || when_busy == WhenBusy::Steer {
+                    self.show.own(sent.input_id);
+                }
                 match (busy, when_busy) {
                     (true, WhenBusy::Steer) => self.show.screen.line(Look::Dim, "  told the agent"),
                     (true, _) => self.show.screen.line(Look::Dim, "  waits for its turn"),
@@ -331,7 +337,6 @@ impl Chat<'_> {
 
     /// Ctrl-C: the turn is interrupted; with nothing to interrupt, or pressed again, it leaves.
     async fn interrupt(&mut self) -> Result<bool, Failure> {
-        self.show.screen.set_typing(false)?;
         if std::mem::replace(&mut self.leaving, true) {
             return Ok(false);
         }

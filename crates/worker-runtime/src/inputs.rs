@@ -88,6 +88,11 @@ impl Inputs {
         self.all.iter().map(|kept| &kept.input).filter(|input| is_queued(input.state))
     }
 
+    /// The input of this name.
+    pub(crate) fn get(&self, id: InputId) -> Option<&Input> {
+        self.all.iter().map(|kept| &kept.input).find(|input| input.id == id)
+    }
+
     /// Those that were delivered and of which the agent has not said that it works on them.
     pub(crate) fn delivered(&self) -> Vec<InputId> {
         let delivered = self.all.iter().filter(|kept| kept.input.state == InputState::Delivered);

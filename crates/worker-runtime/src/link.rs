@@ -16,6 +16,8 @@ pub(crate) struct Link {
     wire: Wire,
     /// It can be told things.
     pub(crate) ready: bool,
+    /// It has said who it is.
+    pub(crate) introduced: bool,
     /// It is about to end by itself.
     pub(crate) leaving: bool,
 }
@@ -51,14 +53,14 @@ impl Link {
     pub(crate) fn lines(adapter: Box<dyn Adapter>, process: process::Process) -> Self {
         let process::Process { stdin, stdout, control } = process;
         let wire = Wire::Lines { stdin, lines: stdout, control };
-        Self { adapter, wire, ready: false, leaving: false }
+        Self { adapter, wire, ready: false, introduced: false, leaving: false }
     }
 
     /// A server that is shared with others.
     pub(crate) fn server(adapter: Box<dyn Adapter>, attached: Attached) -> Self {
         let Attached { events, calls, .. } = attached;
         let wire = Wire::Server { events, calls, asked: FuturesOrdered::new(), gone: None };
-        Self { adapter, wire, ready: false, leaving: false }
+        Self { adapter, wire, ready: false, introduced: false, leaving: false }
     }
 
     /// Whether others use it too.

@@ -63,7 +63,7 @@ pub(crate) fn describe(
         waits,
         usage: kept.usage,
         error: kept.error.clone(),
-        capabilities: agent.map_or_else(Default::default, |agent| agent.capabilities.clone()),
+        capabilities: agent.map_or_else(Default::default, |agent| agent.capabilities),
         created_at: kept.created_at,
         updated_at: kept.updated_at,
         newest,

@@ -40,6 +40,7 @@ use crate::{
     waits::Waits,
 };
 
+use facts::reason;
 pub(crate) use orders::nobody;
 pub(crate) use restore::first;
 
@@ -218,10 +219,12 @@ impl Worker {
             Step::Ended => {
                 if let Agent::Running { link, .. } = std::mem::replace(&mut self.agent, Agent::Absent) {
                     let (leaving, ready) = (link.leaving, link.ready);
+                    let introduced = link.introduced;
                     let error = link.gone().await;
                     info!(session = %self.shared.id, ?error, "the agent ended");
                     match leaving {
                         true => self.left(),
+                        false if !introduced && self.is_forgotten(&error) => self.start_afresh(&reason(&error)),
                         false if ready => self.died(error),
                         false => self.fail(&error),
                     }
@@ -232,6 +235,16 @@ impl Worker {
                 self.fail(&AgentError::Timeout { message: "it did not get ready in time".into() });
             }
         }
+    }
+
+    /// Whether the agent could not go on with its earlier conversation and said so only on its way out.
+    fn is_forgotten(&self, error: &AgentError) -> bool {
+        let (Some(id), AgentError::ProcessExited { code: Some(_), stderr, .. }) =
+            (&self.kept.agent_session_id, error)
+        else {
+            return false;
+        };
+        stderr.contains(id.as_str())
     }
 
     /// Notes what came of hearing or telling something.

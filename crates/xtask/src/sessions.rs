@@ -48,14 +48,15 @@ fn line(cells: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const SESSIONS: &str =
-        r#"{"a":{"features":{"text":"yes","plan_approved":"no"}},"b":{"features":{"text":"maybe","plan_approved":"yes"}}}"#;
+    const SESSIONS: &str = r#"{"a":{"features":{"text":"yes","plan_approved":"no"}},"b":{"features":{"text":"maybe","plan_approved":"yes"}}}"#;
 
     #[test]
     fn a_feature_is_a_row_and_an_agent_is_a_column() {
         let old = format!("before\n{START}stale\n{END}after\n");
         let new = readme(&old, SESSIONS).unwrap();
-        assert!(new.contains("|  | a | b |\n| --- | --- | --- |\n| plan approved | no | yes |\n| text | yes | maybe |\n"));
+        assert!(new.contains(
+            "|  | a | b |\n| --- | --- | --- |\n| plan approved | no | yes |\n| text | yes | maybe |\n"
+        ));
         assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
         assert_eq!(readme(&new, SESSIONS).unwrap(), new);
     }

@@ -17,8 +17,8 @@ pub(super) fn permission(session: &str) -> Ask {
     });
     let options = json!([
         { "optionId": "allow", "name": "Allow", "kind": "allow_once" },
-        { "optionId": "always", "name": "Always remove", "kind": "allow_always" },
         { "optionId": "reject", "name": "Reject", "kind": "reject_once" },
+        { "optionId": "always", "name": "Always remove", "kind": "allow_always" },
     ]);
     let params = json!({ "sessionId": session, "toolCall": call, "options": options });
     Ask { method: "session/request_permission", params, name: "permission" }

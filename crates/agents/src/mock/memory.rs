@@ -13,6 +13,8 @@ const DIRECTORY: &str = ".mock-agent";
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     file: PathBuf,
+    /// The names of the MCP servers that it was given.
+    pub(super) servers: Vec<String>,
 }
 
 impl Memory {
@@ -20,7 +22,7 @@ impl Memory {
     pub(super) fn new(directory: &str, session: &str) -> Self {
         // A name that is a path would lead elsewhere.
         let name = Path::new(session).file_name().unwrap_or_default();
-        Self { file: Path::new(directory).join(DIRECTORY).join(name) }
+        Self { file: Path::new(directory).join(DIRECTORY).join(name), servers: Vec::new() }
     }
 
     /// Keeps a text in place of the last one.

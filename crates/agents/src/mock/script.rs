@@ -25,6 +25,7 @@ pub(super) enum Step {
     Commands,
     Remember(String),
     Recall,
+    Servers,
     Fail { code: i64, message: String },
     Garbage,
     Hang,
@@ -62,6 +63,7 @@ fn step(line: &str) -> Step {
         "/commands" => Step::Commands,
         "/remember" => Step::Remember(rest()),
         "/recall" => Step::Recall,
+        "/servers" => Step::Servers,
         "/fail" => {
             let code = words.next().and_then(|word| word.parse().ok()).unwrap_or(-32603);
             Step::Fail { code, message: words.collect::<Vec<_>>().join(" ") }

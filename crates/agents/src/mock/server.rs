@@ -128,7 +128,10 @@ impl<W: Write> Server<W> {
     }
 
     fn open(&mut self, session: &str, params: &Value) {
-        let memory = Memory::new(params["cwd"].as_str().unwrap_or_default(), session);
+        let mut memory = Memory::new(params["cwd"].as_str().unwrap_or_default(), session);
+        let servers = params["mcpServers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        memory.servers =
+            servers.iter().filter_map(|server| Some(server["name"].as_str()?.to_owned())).collect();
         self.memories.insert(session.to_owned(), memory);
     }
 
@@ -232,6 +235,10 @@ impl<W: Write> Server<W> {
             Step::Recall => {
                 let text = self.memories.get(session).map(Memory::recall).unwrap_or_default();
                 self.say(&format!("recalled: {text}"))
+            }
+            Step::Servers => {
+                let names = self.memories.get(session).map(|memory| memory.servers.join(", "));
+                self.say(&format!("servers: {}", names.unwrap_or_default()))
             }
             Step::Garbage => self.output.write_all(GARBAGE),
             // Done elsewhere.

@@ -34,8 +34,8 @@ pub(crate) enum Verb {
     List,
     /// Create a session and start its agent, which is installed if it is missing
     #[command(after_help = "\
-The same again finds the session; with other options it is refused. A key of the agent is read from a
-file or from standard input (`-`), never from the command line.
+The same again finds the session; with other options it is refused. A key of the agent is read from
+a file or from standard input (`-`), never from the command line.
 
 Examples:
   tombolo api sessions create demo --agent mock

@@ -3,12 +3,15 @@
 //! A thread of its own owns standard input, because both ways of reading block.
 
 use std::{
-    io::{self, BufRead, IsTerminal},
+    io::{self, BufRead, IsTerminal, Write},
     os::fd::OwnedFd,
     thread,
 };
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    termios::{self, OptionalActions, Termios},
+};
 use rustyline::{Config, DefaultEditor, error::ReadlineError};
 use tokio::sync::mpsc;
 
@@ -34,6 +37,12 @@ pub(super) enum Typed {
     End,
 }
 
+/// What was typed, and how: a line that came while one watched says nothing of the one that is to be edited.
+struct Heard {
+    typed: Typed,
+    edited: bool,
+}
+
 /// How to read.
 enum Mode {
     /// A line with an editor, after this prompt.
@@ -44,13 +53,27 @@ enum Mode {
 
 /// Standard input.
 pub(super) struct Keyboard {
-    typed: mpsc::Receiver<Typed>,
+    typed: mpsc::Receiver<Heard>,
     modes: std::sync::mpsc::SyncSender<Mode>,
     /// Written to when the mode changes, so that whoever watches looks up.
     wake: Option<OwnedFd>,
     /// A line is being edited.
     editing: bool,
-    terminal: bool,
+    /// The terminal as it was, if it is one.
+    before: Option<Termios>,
+}
+
+impl Drop for Keyboard {
+    /// Leaves the terminal as it was, also in the middle of a line.
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, before);
+            if self.editing {
+                // Whatever is pasted later is nobody's business but the shell's.
+                let _ = io::stdout().write_all(b"\x1b[?2004l");
+            }
+        }
+    }
 }
 
 impl Keyboard {
@@ -61,7 +84,7 @@ impl Keyboard {
         let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !terminal {
             thread::spawn(move || pipe(&sender));
-            return Ok((Self { typed, modes, wake: None, editing: false, terminal }, None));
+            return Ok((Self { typed, modes, wake: None, editing: false, before: None }, None));
         }
         let failed =
             |error: ReadlineError| Failure::Local(anyhow::anyhow!("could not use the terminal: {error}"));
@@ -70,14 +93,16 @@ impl Keyboard {
         let mut editor = DefaultEditor::with_config(config).map_err(failed)?;
         let printer = editor.create_external_printer().map_err(failed)?;
         let (woken, wake) = rustix::pipe::pipe().map_err(|error| local("make a pipe", error.into()))?;
+        let before =
+            termios::tcgetattr(io::stdin()).map_err(|error| local("look at the terminal", error.into()))?;
         thread::spawn(move || type_lines(&mut editor, &asked, &woken, &sender));
-        let keyboard = Self { typed, modes, wake: Some(wake), editing: false, terminal };
+        let keyboard = Self { typed, modes, wake: Some(wake), editing: false, before: Some(before) };
         Ok((keyboard, Some(Box::new(printer))))
     }
 
     /// Whether somebody sits there.
     pub(super) fn is_terminal(&self) -> bool {
-        self.terminal
+        self.before.is_some()
     }
 
     /// Whether a line is being edited.
@@ -101,9 +126,9 @@ impl Keyboard {
 
     /// The next thing that is typed. Cancel safe.
     pub(super) async fn next(&mut self) -> Typed {
-        let typed = self.typed.recv().await.unwrap_or(Typed::End);
-        self.editing = false;
-        typed
+        let heard = self.typed.recv().await.unwrap_or(Heard { typed: Typed::End, edited: true });
+        self.editing &= !heard.edited;
+        heard.typed
     }
 
     fn set(&self, mode: Mode) -> bool {
@@ -116,21 +141,21 @@ impl Keyboard {
 }
 
 /// One prompt a line, for programs.
-fn pipe(sender: &mpsc::Sender<Typed>) {
+fn pipe(sender: &mpsc::Sender<Heard>) {
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        if sender.blocking_send(Typed::Line(line)).is_err() {
+        if sender.blocking_send(Heard { typed: Typed::Line(line), edited: true }).is_err() {
             return;
         }
     }
-    let _ = sender.blocking_send(Typed::End);
+    let _ = sender.blocking_send(Heard { typed: Typed::End, edited: true });
 }
 
 fn type_lines(
     editor: &mut DefaultEditor,
     asked: &std::sync::mpsc::Receiver<Mode>,
     woken: &OwnedFd,
-    sender: &mpsc::Sender<Typed>,
+    sender: &mpsc::Sender<Heard>,
 ) {
     let Ok(mut mode) = asked.recv() else { return };
     loop {
@@ -145,7 +170,7 @@ fn type_lines(
                     Err(ReadlineError::Interrupted) => Typed::Interrupt,
                     Err(_) => Typed::End,
                 };
-                if sender.blocking_send(typed).is_err() {
+                if sender.blocking_send(Heard { typed, edited: true }).is_err() {
                     return;
                 }
                 match asked.recv() {
@@ -156,7 +181,7 @@ fn type_lines(
             Mode::Watch => {
                 let Some(typed) = watch(woken) else { return };
                 if let Some(typed) = typed
-                    && sender.blocking_send(typed).is_err()
+                    && sender.blocking_send(Heard { typed, edited: false }).is_err()
                 {
                     return;
                 }

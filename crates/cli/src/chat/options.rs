@@ -14,10 +14,10 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = [
     "\
-What you type while the agent works waits for its turn; with `!` before it, the agent is told at once.
-Ctrl-C interrupts the agent, twice leaves, Ctrl-D leaves. The session stays: --session goes on with it.
-If standard input is no terminal, each line is a prompt, or the answer to what the agent asks; at its end
-what is asked is rejected.
+What you type while the agent works waits for its turn; with `!` before it, the agent is told at
+once. Ctrl-C interrupts the agent, twice leaves, Ctrl-D leaves. The session stays: --session goes on
+with it. If standard input is no terminal, each line is a prompt, or the answer to what the agent
+asks. A line that is none rejects what is asked, and so does the end of the input.
 
 Examples:
   tombolo chat --agent claude --directory /workspace

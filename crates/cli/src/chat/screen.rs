@@ -81,6 +81,16 @@ impl Screen {
         Ok(())
     }
 
+    /// Whoever types has ended a line, so that the next thing stands at the beginning of one.
+    pub(super) fn returned(&mut self) {
+        self.open &= !self.terminal;
+    }
+
+    /// The terminal has shown that a key was pressed.
+    pub(super) fn echoed(&mut self) {
+        self.open |= self.terminal;
+    }
+
     /// What the agent says, as it comes; its control characters do nothing.
     pub(super) fn text(&mut self, text: &str) -> Outcome {
         self.write(&safe(text))

@@ -6,9 +6,10 @@ mod tools;
 use std::collections::{HashMap, HashSet};
 
 use protocol::{
-    Event, InputId, Message, Record, SessionId,
+    Event, InputId, Message, Record,
     event::{EndReason, InputState, Plan, StepState, TurnEnded},
     message::{Content, Delta, DeltaKind, Role},
+    sessions::Session,
     wait::{PermissionOutcome, QuestionOutcome},
 };
 
@@ -154,8 +155,7 @@ impl Show {
         match delta.kind {
             // What a tool gives is shown when it has given all.
             DeltaKind::ToolOutput => return Ok(()),
-            DeltaKind::Reasoning => self.open(&place, true)?,
-            DeltaKind::Text | DeltaKind::Other => self.open(&place, false)?,
+            DeltaKind::Reasoning | DeltaKind::Text | DeltaKind::Other => self.open(&place)?,
         }
         *self.shown.entry(place).or_default() += delta.text.len();
         self.put(&delta.text, delta.kind == DeltaKind::Reasoning)
@@ -165,13 +165,13 @@ impl Show {
     fn rest(&mut self, place: (String, String), text: &str, thought: bool) -> Outcome {
         let before = self.shown.get(&place).copied().unwrap_or_default();
         let Some(rest) = text.get(before..).filter(|rest| !rest.is_empty()) else { return Ok(()) };
-        self.open(&place, thought)?;
+        self.open(&place)?;
         self.shown.insert(place, text.len());
         self.put(rest, thought)
     }
 
     /// A new text begins on a new line.
-    fn open(&mut self, place: &(String, String), _thought: bool) -> Outcome {
+    fn open(&mut self, place: &(String, String)) -> Outcome {
         if self.shown.contains_key(place) { Ok(()) } else { self.screen.fresh() }
     }
 
@@ -212,8 +212,9 @@ impl Show {
     }
 
     /// Says where one is.
-    pub(super) fn greet(&mut self, id: &SessionId, directory: &str, resumed: bool) -> Outcome {
+    pub(super) fn greet(&mut self, session: &Session, resumed: bool) -> Outcome {
+        let Session { id, agent, directory, .. } = session;
         let what = if resumed { "goes on" } else { "is new" };
-        self.screen.line(Look::Dim, &format!("session {id} {what}, in {directory}"))
+        self.screen.line(Look::Dim, &format!("{agent} in {directory}; session {id} {what}"))
     }
 }

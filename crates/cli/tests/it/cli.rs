@@ -8,6 +8,7 @@ mod generated;
 mod mirrored;
 mod names;
 mod processes;
+mod sessions;
 mod stream;
 mod up;
 

@@ -17,6 +17,9 @@ impl Worker {
         match fact {
             Fact::Ready => self.ready(),
             Fact::Started { agent_session_id, mut started } => {
+                if let Agent::Running { link, .. } = &mut self.agent {
+                    link.introduced = true;
+                }
                 started.resumed |=
                     agent_session_id.is_some() && agent_session_id == self.kept.agent_session_id;
                 self.kept.agent_session_id = agent_session_id.or(self.kept.agent_session_id.take());
@@ -38,6 +41,9 @@ impl Worker {
                 }
             }
             Fact::TurnEnded { reason, usage, error } => self.turn_ended(reason, usage, error, raw),
+            Fact::Failed(AgentError::ResumeFailed { message }) if self.kept.agent_session_id.is_some() => {
+                self.start_afresh(&message);
+            }
             Fact::Failed(error) => self.fail(&error),
             Fact::Leaving => {
                 if let Agent::Running { link, .. } = &mut self.agent {
@@ -54,6 +60,7 @@ impl Worker {
         self.idle_since = Instant::now();
         self.tell_wakers(None);
         self.emit_status(None);
+        self.deliver_again();
     }
 
     fn happened(&mut self, event: Event, raw: Option<&[u8]>) {
@@ -138,6 +145,16 @@ impl Worker {
         self.emit_status(None);
     }
 
+    /// The agent cannot go on with its earlier conversation: it begins a new one, which is told, and is handed again
+    /// what it did not take.
+    pub(super) fn start_afresh(&mut self, message: &str) {
+        self.agent = Agent::Absent;
+        self.says.clear();
+        self.kept.agent_session_id = None;
+        self.emit(Event::Error(AgentError::ResumeFailed { message: message.into() }), true);
+        self.start_agent();
+    }
+
     /// The agent's process has died: the turn is over, and the next message starts it again.
     pub(super) fn died(&mut self, error: AgentError) {
         self.kept.error = Some(error.clone());
@@ -181,10 +198,10 @@ impl Worker {
 }
 
 /// What an error says, in a line.
-fn reason(error: &AgentError) -> String {
+pub(super) fn reason(error: &AgentError) -> String {
     let json = serde_json::to_value(error).unwrap_or_default();
     let inner = json.as_object().and_then(|kinds| kinds.values().next());
-    let message = inner.and_then(|inner| inner["message"].as_str());
+    let message = inner.and_then(|inner| inner["message"].as_str().or(inner["stderr"].as_str()));
     message.map_or_else(|| json.to_string(), str::to_owned)
 }
 

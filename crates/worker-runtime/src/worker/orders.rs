@@ -107,6 +107,15 @@ impl Worker {
         }
     }
 
+    /// Hands over again what an earlier process of the agent was handed and did not take.
+    pub(super) fn deliver_again(&mut self) {
+        if self.turn.is_some()
+            && let Some(input) = self.inputs.delivered().first().and_then(|id| self.inputs.get(*id)).cloned()
+        {
+            self.tell(Order::Prompt(prompt(&input)));
+        }
+    }
+
     /// Ends the turn that runs, if one does.
     pub(super) fn interrupt(&mut self) {
         let Some(turn) = &mut self.turn else { return };

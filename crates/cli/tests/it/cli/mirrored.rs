@@ -43,7 +43,11 @@ fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
             _ => break,
         }
     }
+<<<<<<< HEAD
     // Before it is answered: whoever has the answer looks here.
+=======
+    // Whoever has the answer may look at once.
+>>>>>>> door
     asked.lock().unwrap().push(head.into_iter().next().unwrap_or_default());
     let _ = connection.write_all(answer.as_bytes());
 }
@@ -51,6 +55,10 @@ fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
 const REFUSAL: &str = "HTTP/1.1 418 Teapot\r\ncontent-type: application/problem+json\r\nconnection: close\r\ncontent-length: 42\r\n\r\n{\"type\":\"urn:problem:teapot\",\"title\":\"T\"}\n";
 
 const PROCESS: &str = "prc_0198c0de0198c0de0198c0de0198c0de";
+
+const INPUT: &str = "inp_0198c0de0198c0de0198c0de0198c0de";
+
+const WAIT: &str = "wat_0198c0de0198c0de0198c0de0198c0de";
 
 /// The words after each command that make it complete.
 fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
@@ -64,6 +72,23 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("agents install", &["mock"]),
         ("agents modes", &["mock"]),
         ("agents models", &["mock"]),
+        ("sessions list", &[]),
+        ("sessions create", &["s", "--agent", "mock"]),
+        ("sessions get", &["s"]),
+        ("sessions delete", &["s"]),
+        ("sessions send", &["s", "hello"]),
+        ("sessions messages", &["s"]),
+        ("sessions inputs", &["s"]),
+        ("sessions edit", &["s", INPUT, "hello"]),
+        ("sessions withdraw", &["s", INPUT]),
+        ("sessions events", &["s"]),
+        ("sessions stream", &["s"]),
+        ("sessions snapshot", &["s"]),
+        ("sessions cancel", &["s"]),
+        ("sessions answer", &["s", WAIT, "--answer", "Yes"]),
+        ("sessions reject", &["s", WAIT]),
+        ("sessions permit", &["s", WAIT, "once"]),
+        ("waits list", &[]),
         ("fs entries", &["x"]),
         ("fs read", &["x"]),
         ("fs write", &["x", "/dev/null"]),

@@ -138,3 +138,20 @@ async fn the_transcript_is_what_the_events_come_to() {
         check_problem(&refused, 400, "urn:problem:invalid-request");
     }
 }
+
+/// Issue 4, 7: "what `/v1/config/mcp` … hold[s] for the session's directory is given to the agent".
+#[tokio::test]
+async fn the_servers_of_a_directory_are_given_to_the_agent() {
+    let daemon = Daemon::start(TOMBOLO);
+    let directory = daemon.home().display().to_string();
+    let server = |enabled: bool| json!({ "type": "local", "command": "true", "enabled": enabled });
+    for (name, enabled) in [("files", true), ("off", false)] {
+        let entry = format!("/v1/config/mcp?directory={directory}&mcpName={name}");
+        assert_eq!(daemon.put(&entry, &server(enabled)).await.status(), 204);
+    }
+    let own = json!({ "agent": "mock", "directory": directory, "mcp": { "own": server(true) } });
+    create_with(&daemon, "s", &own).await;
+    assert_eq!(said(&turn(&daemon, "s", "/servers").await), "servers: files, own");
+    create_with(&daemon, "elsewhere", &json!({ "agent": "mock", "directory": "/" })).await;
+    assert_eq!(said(&turn(&daemon, "elsewhere", "/servers").await), "servers: ");
+}

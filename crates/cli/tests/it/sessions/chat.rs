@@ -54,7 +54,7 @@ async fn what_is_asked_is_answered_by_the_next_line() {
     assert!(said.contains("Remove everything") && said.contains(r#"{"path":"build"}"#), "{said}");
     assert!(said.contains("always  Always remove"), "{said}");
     assert_eq!(talk("/permission\n").1, "permission answered: reject\n");
-    assert_eq!(talk("/permission\nwhat?\n").1, "permission answered: reject\n");
+    assert_eq!(talk("/permission\nwhat?\n").1, "permission answered: reject\nwhat?\n");
     let Talk(_, printed, said) = talk("/question\nPurple\n1,2\n");
     assert_eq!(printed, "question answered: {\"a_colour_custom\":\"Purple\",\"b_parts\":[\"d\",\"w\"]}\n");
     assert!(said.contains("1  Red  As a rose"), "{said}");

@@ -158,6 +158,7 @@ async fn what_others_say_is_shown() {
     screen.sees("from elsewhere").await;
     screen.type_keys("ne\r").await;
     screen.sees("\nhalf a line").await;
+    screen.sees("> ").await;
     screen.type_keys("\x04").await;
     assert_eq!(screen.ended().await, 0);
 }

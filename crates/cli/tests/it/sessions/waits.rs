@@ -29,6 +29,7 @@ async fn a_permission_is_given_once_always_or_not() {
             (&json!("delete"), &json!({ "path": "build" }))
         );
         assert_eq!(permission["always"], json!(["Always remove"]));
+        assert_eq!(followed.next_of("status").await["state"], "waiting");
         let body = json!({ "reply": reply, "author": "ada" });
         assert_eq!(answer(&daemon, "s", id(&permission), "permission", &body).await.status(), 204);
         let rest = followed.until("turnEnded").await;
@@ -156,7 +157,9 @@ async fn what_nobody_answers_in_time_is_rejected() {
     let forever = DaemonOptions::default().arg("--wait-timeout").arg("0").start(TOMBOLO);
     create(&forever, "s").await;
     asked(&forever, "s", "/permission", "permissionAsked").await;
-    assert_eq!(get(&forever, "/v1/waits").await["items"][0]["expiresAt"], Value::Null);
+    let waits = get(&forever, "/v1/waits").await;
+    assert_eq!(waits["items"].as_array().unwrap().len(), 1);
+    assert_eq!(waits["items"][0]["expiresAt"], Value::Null);
 }
 
 /// sessions #5: an interrupted turn no longer asks.

@@ -22,6 +22,8 @@ pub(super) struct Agent {
     pub(super) mcp_tool: Option<&'static str>,
     /// The name of its process, to be killed.
     pub(super) process: &'static str,
+    /// What the model's server is asked when the agent saves what was said, for one that keeps it there.
+    pub(super) saves: Option<&'static str>,
     /// How long after a session was made it can be gone on with: see `loads_next_minute` of the other suite.
     pub(super) resumes_next_minute: bool,
 }
@@ -35,6 +37,7 @@ pub(super) const CLAUDE: Agent = Agent {
     other_mode: Some("acceptEdits"),
     mcp_tool: Some("mcp__everything__echo"),
     process: "claude",
+    saves: None,
     resumes_next_minute: false,
 };
 
@@ -47,6 +50,7 @@ pub(super) const CODEX: Agent = Agent {
     other_mode: None,
     mcp_tool: Some("mcp__everything/echo"),
     process: "codex",
+    saves: None,
     resumes_next_minute: false,
 };
 
@@ -59,6 +63,7 @@ pub(super) const OPENCODE: Agent = Agent {
     other_mode: Some("plan"),
     mcp_tool: Some("everything_echo"),
     process: "opencode",
+    saves: None,
     resumes_next_minute: false,
 };
 
@@ -71,6 +76,7 @@ pub(super) const AMP_LOCAL: Agent = Agent {
     other_mode: None,
     mcp_tool: Some("mcp__everything__echo"),
     process: "main.js",
+    saves: Some("uploadThread"),
     resumes_next_minute: false,
 };
 
@@ -83,6 +89,7 @@ pub(super) const GEMINI: Agent = Agent {
     other_mode: Some("autoEdit"),
     mcp_tool: Some("mcp_everything_echo"),
     process: "gemini.js",
+    saves: None,
     resumes_next_minute: true,
 };
 
@@ -95,6 +102,7 @@ pub(super) const PI: Agent = Agent {
     other_mode: None,
     mcp_tool: None,
     process: "pi",
+    saves: None,
     resumes_next_minute: false,
 };
 

@@ -66,8 +66,12 @@ impl<'a> Chat<'a> {
 
     async fn answer(&self, kind: &str, id: &str, answer: &Answer) {
         let (path, body) = match (kind, answer) {
-            ("permissions", Answer::Permission(reply)) => ("reply", json!({ "reply": reply, "author": "tester" })),
-            ("questions", Answer::Question(label)) => ("reply", json!({ "answers": [[label]], "author": "tester" })),
+            ("permissions", Answer::Permission(reply)) => {
+                ("reply", json!({ "reply": reply, "author": "tester" }))
+            }
+            ("questions", Answer::Question(label)) => {
+                ("reply", json!({ "answers": [[label]], "author": "tester" }))
+            }
             ("questions", _) => ("reject", json!({})),
             (_, _) => ("reply", json!({ "reply": "reject" })),
         };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     agent::Agent,
-    chat::{Answer, ended},
+    chat::{Answer, Chat, ended},
     stage::Stage,
 };
 use crate::{
@@ -84,8 +84,10 @@ pub(super) async fn shell(agent: &'static Agent) -> &'static str {
 pub(super) async fn edit(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
     let mut chat = stage.chat(&none()).await;
-    let turn = chat.turn("edit:chart.txt here be dragons", Answer::Permission("once")).await;
-    let written = fs::read_to_string(stage.project().join("chart.txt"));
+    let chart = stage.project().join("chart.txt");
+    let turn =
+        chat.turn(&format!("edit:{} here be dragons", chart.display()), Answer::Permission("once")).await;
+    let written = fs::read_to_string(chart);
     assert!(written.is_ok_and(|text| text.contains("here be dragons")), "{turn:?}");
     assert!(turn.call("edit").is_some(), "{turn:?}");
     let diff = turn.results.iter().flat_map(|result| result["diffs"].as_array().into_iter().flatten()).next();
@@ -203,7 +205,7 @@ async fn planned(stage: &Stage, answer: Answer) -> Option<&'static str> {
         return None;
     }
     let session: Value = stage.daemon.get("/v1/sessions/a").await.json().await.unwrap();
-    let mut chat = super::chat::Chat::new(&stage.daemon);
+    let mut chat = Chat::new(&stage.daemon);
     if session["capabilities"]["plans"] == false {
         let turn = chat.turn("edit:early.txt too early", Answer::Reject).await;
         assert!(!stage.project().join("early.txt").exists(), "it only reads: {turn:?}");
@@ -212,11 +214,17 @@ async fn planned(stage: &Stage, answer: Answer) -> Option<&'static str> {
     let turn = chat.turn("plan:sail at dawn", answer).await;
     let question = turn.questions.first().unwrap_or_else(|| panic!("{turn:?}"));
     assert!(question["plan"].as_str().unwrap_or_default().contains("sail at dawn"), "{turn:?}");
-    let labels: Vec<_> =
-        question["questions"][0]["options"].as_array().unwrap().iter().map(|option| &option["label"]).collect();
+    let labels: Vec<_> = question["questions"][0]["options"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|option| &option["label"])
+        .collect();
     assert_eq!(labels, ["Approve", "Reject"]);
     let approved = matches!(answer, Answer::Question("Approve"));
-    let after = chat.turn("edit:dawn.txt we sail", if approved { Answer::Permission("once") } else { Answer::Reject }).await;
+    let after = chat
+        .turn("edit:dawn.txt we sail", if approved { Answer::Permission("once") } else { Answer::Reject })
+        .await;
     assert_eq!(stage.project().join("dawn.txt").exists(), approved, "{after:?}");
     Some(if approved { "then it writes" } else { "it still only reads" })
 }
@@ -245,7 +253,8 @@ pub(super) async fn queue(agent: &'static Agent) -> &'static str {
     let second = chat.send("say:a typing error", &none()).await;
     let third = chat.send("say:never mind", &none()).await;
     let queued: Value = stage.daemon.get("/v1/sessions/a/inputs").await.json().await.unwrap();
-    let ids: Vec<_> = queued["items"].as_array().unwrap().iter().map(|input| input["id"].as_str().unwrap()).collect();
+    let ids: Vec<_> =
+        queued["items"].as_array().unwrap().iter().map(|input| input["id"].as_str().unwrap()).collect();
     let [.., edited, withdrawn] = ids[..] else { panic!("{queued}") };
     let edit = json!({ "message": "say:as it was meant" });
     assert_eq!(stage.daemon.put(&format!("/v1/sessions/a/inputs/{edited}"), &edit).await.status(), 204);
@@ -277,7 +286,8 @@ pub(super) async fn steer(agent: &'static Agent) -> &'static str {
         return UNSUPPORTED;
     }
     assert_eq!(status, 202);
-    let told = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("the wind has turned"));
+    let told =
+        || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("the wind has turned"));
     chat.until_fact(told).await;
     if turn.text.contains("the wind has turned") { "within the turn" } else { "after the tool" }
 }
@@ -294,7 +304,8 @@ pub(super) async fn memory(agent: &'static Agent) -> &'static str {
 
 fn remembers(stage: &Stage) {
     let requests = stage.model.requests();
-    let last = requests.iter().rev().find(|seen| seen.body.to_string().contains("say:I do")).expect("a request");
+    let last =
+        requests.iter().rev().find(|seen| seen.body.to_string().contains("say:I do")).expect("a request");
     assert!(last.body.to_string().contains("remember the tide"), "{}", last.body);
 }
 
@@ -357,7 +368,7 @@ pub(super) async fn wrong_token(agent: &'static Agent) -> &'static str {
         assert!(created["error"]["tokenError"].is_object(), "{created}");
         return "when it is created";
     }
-    let mut chat = super::chat::Chat::new(&stage.daemon);
+    let mut chat = Chat::new(&stage.daemon);
     let turn = chat.turn("say:hello", Answer::Nothing).await;
     if turn.reason == "failed" {
         assert!(turn.errors.iter().any(|error| error["tokenError"].is_object()), "{turn:?}");
@@ -372,9 +383,7 @@ pub(super) async fn process_death(agent: &'static Agent) -> &'static str {
     let stage = Stage::new(agent).await;
     let mut chat = stage.chat(&none()).await;
     chat.turn("say:remember the tide", Answer::Nothing).await;
-    if agent.resumes_next_minute {
-        next_minute().await;
-    }
+    saved(&stage, &mut chat).await;
     let turn = chat.send("slow:20 one two three four five", &none()).await;
     let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
     chat.until_fact(asked).await;
@@ -393,15 +402,13 @@ pub(super) async fn daemon_restart(agent: &'static Agent) -> &'static str {
     let mut stage = Stage::new(agent).await;
     let mut chat = stage.chat(&none()).await;
     chat.turn("say:remember the tide", Answer::Nothing).await;
-    if agent.resumes_next_minute {
-        next_minute().await;
-    }
+    saved(&stage, &mut chat).await;
     let turn = chat.send("slow:20 one two three four five", &none()).await;
     let asked = || stage.model.requests().iter().any(|seen| seen.body.to_string().contains("slow:20"));
     chat.until_fact(asked).await;
     let before = std::mem::take(&mut chat.records);
     stage.daemon.killed_and_restarted();
-    let mut chat = super::chat::Chat::new(&stage.daemon);
+    let mut chat = Chat::new(&stage.daemon);
     chat.look().await;
     assert_eq!(chat.records[..before.len()], before[..], "nothing that was told is missing");
     let turn = chat.end(&turn, Answer::Nothing).await;
@@ -429,7 +436,10 @@ pub(super) async fn mcp(agent: &'static Agent) -> &'static str {
     };
     let turn = chat.turn(&format!("tool:{name} {{\"message\":\"ahoy\"}}"), Answer::Permission("once")).await;
     assert!(turn.text.contains("ahoy"), "{turn:?}");
-    assert!(turn.calls.iter().any(|call| call["name"].as_str().unwrap_or_default().contains("echo")), "{turn:?}");
+    assert!(
+        turn.calls.iter().any(|call| call["name"].as_str().unwrap_or_default().contains("echo")),
+        "{turn:?}"
+    );
     YES
 }
 
@@ -447,6 +457,22 @@ pub(super) async fn nothing_left(agent: &'static Agent) -> &'static str {
     let shared = left.iter().all(|process| process.command.contains(agent.process));
     assert!(shared, "the command is gone: {left:?}");
     if left.is_empty() { YES } else { "its shared server" }
+}
+
+/// Waits until another process of the agent can know what was said.
+async fn saved(stage: &Stage, chat: &mut Chat<'_>) {
+    if let Some(path) = stage.agent.saves {
+        let saved = || {
+            let asked = stage.model.requests();
+            asked
+                .iter()
+                .any(|seen| seen.path.contains(path) && seen.body.to_string().contains("remember the tide"))
+        };
+        chat.until_fact(saved).await;
+    }
+    if stage.agent.resumes_next_minute {
+        next_minute().await;
+    }
 }
 
 /// Waits until the clock shows another minute.

@@ -1,0 +1,84 @@
+//! daemon #3, sessions #1 to #6: sessions from the command line.
+
+use serde_json::Value;
+
+use super::*;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A whole conversation in commands: tables for people, the wire body for programs.
+#[test]
+fn a_session_is_held_in_commands() {
+    let daemon = Daemon::start(TOMBOLO);
+    let created = api(&daemon, &["sessions", "create", "s", "--agent", "mock", "--title", "a test"]).ok();
+    assert!(created.starts_with("healthy        yes\n"), "{created}");
+    let sent = json(&api(&daemon, &["sessions", "send", "s", "hello\n/permission", "--json"]).ok());
+    // It ends with the session, however that is brought about.
+    let mut follow = api_at(daemon.base(), &["sessions", "events", "s", "--follow", "--json"]);
+    let follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let wait = wait(&daemon);
+    let listed = api(&daemon, &["waits", "list"]).ok();
+    assert!(listed.contains(&wait) && listed.contains("once, always, reject"), "{listed}");
+    let told = api(&daemon, &["sessions", "permit", "s", &wait, "once", "--author", "ada"]).said(0);
+    assert_eq!(told, format!("{wait} is answered\n"));
+    let late = api(&daemon, &["sessions", "permit", "s", &wait, "reject"]).said(1);
+    assert!(late.contains("settled already by ada") && late.contains("urn:problem:wait-settled"), "{late}");
+    settled(&daemon);
+    let messages = api(&daemon, &["sessions", "messages", "s"]).ok();
+    assert!(messages.starts_with("user:\n  hello\n  /permission\nassistant:\n  hello\n"), "{messages}");
+    assert!(messages.ends_with("permission answered: allow\n"), "{messages}");
+    let events = api(&daemon, &["sessions", "events", "s", "--limit", "2"]).ok();
+    assert_eq!(events.lines().count(), 2, "{events}");
+    let shown = api(&daemon, &["sessions", "snapshot", "s"]).ok();
+    assert!(shown.contains("title          a test") && shown.contains("permission answered"), "{shown}");
+    assert_eq!(api(&daemon, &["sessions", "inputs", "s"]).ok().lines().count(), 1);
+    assert!(api(&daemon, &["sessions", "list"]).ok().contains("a test"));
+    api(&daemon, &["sessions", "cancel", "s"]).said(0);
+    api(&daemon, &["sessions", "delete", "s"]).said(0);
+    let followed = Run::of(follow.wait_with_output().unwrap()).ok();
+    let records: Vec<Value> = followed.lines().map(json).collect();
+    assert!(records.iter().any(|record| record["event"]["turnStarted"]["turnId"] == sent["turnId"]));
+    assert!(records.last().unwrap()["event"]["ended"].is_object(), "{followed}");
+}
+
+/// The permission that waits.
+fn wait(daemon: &Daemon) -> String {
+    let mut id = None;
+    testkit::within_blocking(crate::secs(20), || {
+        let waits = json(&api(daemon, &["waits", "list", "--json"]).ok());
+        id = waits["items"][0]["id"].as_str().map(str::to_owned);
+        id.is_some()
+    });
+    id.unwrap()
+}
+
+fn settled(daemon: &Daemon) {
+    testkit::within_blocking(crate::secs(20), || {
+        json(&api(daemon, &["sessions", "get", "s", "--json"]).ok())["state"] == "idle"
+    });
+}
+
+/// A question with several parts, and what makes no sense.
+#[test]
+fn answers_are_given_in_words_or_as_json() {
+    let daemon = Daemon::start(TOMBOLO);
+    api(&daemon, &["sessions", "create", "s", "--agent", "mock"]).ok();
+    for answers in
+        [&["--answer", "Red", "--answer", "Door,Wall"][..], &["--answers", r#"[["Red"],["Door","Wall"]]"#]]
+    {
+        api(&daemon, &["sessions", "send", "s", "/question"]).ok();
+        let wait = wait(&daemon);
+        let words = [&["sessions", "answer", "s", wait.as_str()], answers].concat();
+        api(&daemon, &words).said(0);
+        settled(&daemon);
+    }
+    let messages = api(&daemon, &["sessions", "messages", "s"]).ok();
+    let answered = r#"question answered: {"a_colour":"r","b_parts":["d","w"]}"#;
+    assert_eq!(messages.matches(answered).count(), 2, "{messages}");
+    api(&daemon, &["sessions", "send", "s", "x", "--when-busy", "maybe"]).said(2);
+    api(&daemon, &["sessions", "create", "t", "--agent", "mock", "--permission-mode", "all"]).said(2);
+    api(&daemon, &["sessions", "create", "t", "--agent", "mock", "--mcp", "{"]).said(2);
+    api(&daemon, &["sessions", "send", "s", "x", "--image", "picture.bmp"]).said(2);
+}
