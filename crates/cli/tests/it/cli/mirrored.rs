@@ -43,11 +43,7 @@ fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
             _ => break,
         }
     }
-<<<<<<< HEAD
     // Before it is answered: whoever has the answer looks here.
-=======
-    // Whoever has the answer may look at once.
->>>>>>> door
     asked.lock().unwrap().push(head.into_iter().next().unwrap_or_default());
     let _ = connection.write_all(answer.as_bytes());
 }
