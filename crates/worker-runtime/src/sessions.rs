@@ -238,6 +238,9 @@ impl Sessions {
     pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
         let open = self.open().await?;
         let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        for entry in &entries {
+            self.catch_up(entry).await;
+        }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
         let mut waits: Vec<_> = there.flat_map(|shared| shared.view.read().waits.clone()).collect();
         waits.sort_by_key(|wait| (wait.opened_at, wait.id));
