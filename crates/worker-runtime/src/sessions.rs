@@ -173,6 +173,9 @@ impl Sessions {
     pub async fn list(&self) -> Result<Vec<Session>, Error> {
         let open = self.open().await?;
         let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        for entry in &entries {
+            self.catch_up(entry).await;
+        }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
         let mut sessions: Vec<_> = there.map(|shared| shared.view.read().session.clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -181,6 +184,9 @@ impl Sessions {
 
     /// One session as it is now.
     pub async fn get(&self, id: &SessionId) -> Result<Session, Error> {
+        if let Some(entry) = self.open().await?.get(id) {
+            self.catch_up(&entry).await;
+        }
         Ok(self.shared(id).await?.view.read().session.clone())
     }
 
@@ -232,6 +238,9 @@ impl Sessions {
     pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
         let open = self.open().await?;
         let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        for entry in &entries {
+            self.catch_up(entry).await;
+        }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
         let mut waits: Vec<_> = there.flat_map(|shared| shared.view.read().waits.clone()).collect();
         waits.sort_by_key(|wait| (wait.opened_at, wait.id));
@@ -320,6 +329,16 @@ impl Sessions {
         self.inner.workers.close();
         self.inner.workers.wait().await;
         self.inner.launcher.servers.stop().await;
+    }
+
+    /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before.
+    async fn catch_up(&self, entry: &Arc<Entry>) {
+        let behind =
+            |shared: &Arc<Shared>| shared.view.read().session.newest < shared.journal.bounds().newest.get();
+        if entry.shared.get().is_some_and(behind) {
+            // The worker answers once it has shown everything that it has written; one that ends shows nothing more.
+            let _ = self.ask(entry, Msg::Inputs).await;
+        }
     }
 
     async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
