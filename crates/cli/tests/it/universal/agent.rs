@@ -76,7 +76,7 @@ pub(super) const AMP_LOCAL: Agent = Agent {
     other_mode: None,
     mcp_tool: Some("mcp__everything__echo"),
     process: "main.js",
-    saves: Some("uploadThread"),
+    saves: Some("/api/internal"),
     resumes_next_minute: false,
 };
 
