@@ -116,8 +116,8 @@ fn walk(directory: &std::path::Path) -> Vec<String> {
 async fn an_idle_agent_rests_and_remembers() {
     let daemon = testkit::DaemonOptions::default().arg("--session-idle").arg("100ms").start(TOMBOLO);
     create(&daemon, "s").await;
-    turn(&daemon, "s", "/remember the red one").await;
-    let mut followed = Followed::new(&daemon, "s", 0).await;
+    let told = turn(&daemon, "s", "/remember the red one").await;
+    let mut followed = Followed::new(&daemon, "s", told.last().unwrap()["seq"].as_u64().unwrap()).await;
     while followed.next_of("status").await["state"] != "dormant" {}
     let records = turn(&daemon, "s", "/recall").await;
     assert_eq!(said(&records), "recalled: the red one");

@@ -91,12 +91,12 @@ async fn a_conversation_on_a_terminal() {
     assert_eq!(get(&screen.daemon, &path("s", "")).await["state"], "idle");
 }
 
-/// Types a prompt that hangs, and waits until it does.
-async fn hang(screen: &mut Screen) {
+/// Types a prompt that does not end by itself, and waits until the agent works on it.
+async fn hang(screen: &mut Screen, prompt: &'static str) {
     let newest = get(&screen.daemon, &path("s", "")).await["newest"].as_u64().unwrap();
     let mut followed = Followed::new(&screen.daemon, "s", newest).await;
     screen.sees("> ").await;
-    screen.type_keys("/hang\r").await;
+    screen.type_keys(prompt).await;
     followed.until("turnStarted").await;
 }
 
@@ -105,14 +105,14 @@ async fn hang(screen: &mut Screen) {
 async fn a_turn_is_queued_behind_steered_and_interrupted() {
     let mut screen = Screen::open(&[]).await;
     screen.sees("is new").await;
-    hang(&mut screen).await;
+    hang(&mut screen, "/hang\r").await;
     screen.type_keys("later\r").await;
     screen.sees("waits for its turn").await;
     screen.type_keys("!hurry\r").await;
     screen.sees("told the agent").await;
     screen.sees("hurry").await;
     screen.sees("later").await;
-    hang(&mut screen).await;
+    hang(&mut screen, "/hang\r").await;
     screen.type_keys("\x03").await;
     screen.sees("– interrupted").await;
     screen.sees("> ").await;
@@ -129,13 +129,8 @@ async fn a_turn_is_queued_behind_steered_and_interrupted() {
 async fn two_interrupts_leave_and_the_session_stays() {
     let mut screen = Screen::open(&[]).await;
     screen.sees("is new").await;
-    screen.sees("> ").await;
     // The mock hears nothing while it pauses, so the turn does not end between the two.
-    screen.type_keys("before\r").await;
-    screen.sees("\nbefore").await;
-    screen.sees("> ").await;
-    screen.type_keys("/drip 1 5000\r").await;
-    screen.sees("\n").await;
+    hang(&mut screen, "/drip 1 5000\r").await;
     screen.type_keys("\x03").await;
     screen.sees("– interrupting; Ctrl-C again leaves").await;
     screen.type_keys("\x03").await;
