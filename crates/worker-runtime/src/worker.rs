@@ -224,7 +224,9 @@ impl Worker {
                     info!(session = %self.shared.id, ?error, "the agent ended");
                     match leaving {
                         true => self.left(),
-                        false if !introduced && self.is_forgotten(&error) => self.start_afresh(&reason(&error)),
+                        false if !introduced && self.is_forgotten(&error) => {
+                            self.start_afresh(&reason(&error))
+                        }
                         false if ready => self.died(error),
                         false => self.fail(&error),
                     }

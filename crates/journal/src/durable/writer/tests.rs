@@ -51,7 +51,7 @@ fn a_note_shares_the_fate_of_its_frames() {
     let dir = tempfile::TempDir::new().unwrap();
     let mut writer = writer(&dir);
     let journal = writer.open("one", Retention::UNLIMITED).unwrap();
-    let mut noting = |writer: &mut Writer, bytes: usize, note: Note| {
+    let noting = |writer: &mut Writer, bytes: usize, note: Note| {
         let (reply, mut answer) = oneshot::channel();
         let (journal, frames) = (Arc::clone(&journal), Frames::one(vec![0; bytes]));
         writer.append(&mut vec![Work { journal, frames, notes: vec![note], reply }]);
