@@ -8,9 +8,11 @@ mod daemon;
 pub mod homes;
 pub mod mirror;
 pub mod model;
+mod mounted;
 mod sse;
 mod within;
 
 pub use daemon::{Daemon, DaemonOptions};
+pub use mounted::Mounted;
 pub use sse::{Event, Events};
 pub use within::{within, within_blocking};

@@ -21,8 +21,9 @@ use tracing::error;
 use crate::{
     Config, Error, Settings, frame,
     kept::{Kept, SESSION, note},
-    launch::Launcher,
+    launch::{self, Launcher},
     log,
+    probe::probe,
     shared::{Doing, Shared, View, describe},
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
 };
@@ -105,7 +106,7 @@ impl Sessions {
     /// Creates a session, or finds it, and has its agent running.
     pub async fn create(&self, id: &SessionId, create: Create) -> Result<Created, Error> {
         let open = self.open().await?;
-        let token = create.token.clone();
+        let (token, validate) = (create.token.clone(), create.validate_token);
         let wanted = Create { token: None, validate_token: false, ..create };
         let entry = match open.get(id) {
             Some(entry) => entry,
@@ -129,7 +130,30 @@ impl Sessions {
         if let Some(token) = token {
             *shared.token.lock() = Some(Secret::new(&token));
         }
-        self.ask(&entry, Msg::Wake).await
+        let created = self.ask(&entry, Msg::Wake).await?;
+        match created.healthy && validate {
+            true => Ok(self.validated(id, &wanted, shared, created).await),
+            false => Ok(created),
+        }
+    }
+
+    /// Finds out whether the agent can use its model, in a place of its own.
+    async fn validated(&self, id: &SessionId, create: &Create, shared: &Shared, created: Created) -> Created {
+        let directory = self.inner.launcher.private(id).join("probe");
+        // What cannot be made is told when the agent cannot be started in it.
+        let _ = tokio::fs::create_dir_all(&directory).await;
+        let token = shared.token.lock().as_ref().map(|token| token.reveal().to_owned());
+        let start = launch::Start {
+            create: Create { token, mcp: Default::default(), skills: Default::default(), ..create.clone() },
+            private: directory.join("private"),
+            directory,
+            run: "probe".into(),
+            resume: None,
+        };
+        match probe(&self.inner.launcher, start).await {
+            Ok(()) => created,
+            Err(error) => Created { healthy: false, error: Some(error), ..created },
+        }
     }
 
     /// Whether there can be such a session.

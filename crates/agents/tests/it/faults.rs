@@ -1,9 +1,11 @@
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use agents::{
     Purpose,
     install::{Ask, Error, Fault},
 };
+
+use testkit::Mounted;
 
 use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, script, tar_gz};
 
@@ -130,28 +132,4 @@ async fn a_full_disk_is_told_and_leaves_nothing() {
     assert!(matches!(*error, Error::NoSpace(_)), "{error}");
     mounted.resize(64 << 20);
     assert_eq!(install(&home).await.unwrap(), "roomy");
-}
-
-/// A small filesystem of its own.
-struct Mounted(std::path::PathBuf);
-
-impl Mounted {
-    fn resize(&self, bytes: usize) {
-        let done = Command::new("mount").args(["-o", &format!("remount,size={bytes}")]).arg(&self.0).status();
-        assert!(done.unwrap().success());
-    }
-
-    fn new(at: &std::path::Path, size: usize) -> Option<Self> {
-        let done = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
-            .arg(at)
-            .output();
-        done.is_ok_and(|output| output.status.success()).then(|| Self(at.into()))
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
 }

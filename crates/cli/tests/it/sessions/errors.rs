@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{check_problem, problem};
-use testkit::DaemonOptions;
+use testkit::{DaemonOptions, Mounted};
 
 /// sessions #7: errors of the model, as far as an agent tells them apart.
 #[tokio::test]
@@ -96,6 +96,39 @@ async fn a_store_that_cannot_be_used_is_told() {
     check_problem(&problem(refused).await, 500, "urn:problem:store-corrupt");
     assert_eq!(broken.get("/v1/health").await.status(), 200);
     assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+/// sessions #14: a full disk is a clear problem, nothing that was told is lost, and with room it goes on.
+#[tokio::test]
+async fn a_full_disk_is_told_and_loses_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let Some(mounted) = Mounted::new(place.path(), 3 << 20) else {
+        eprintln!("SKIPPED: a_full_disk_is_told_and_loses_nothing needs the right to mount a tmpfs");
+        return;
+    };
+    let data = place.path().display().to_string();
+    let daemon = DaemonOptions::default().arg("--data-dir").arg(data).start(TOMBOLO);
+    create(&daemon, "s").await;
+    let mut followed = Followed::new(&daemon, "s", 0).await;
+    send(&daemon, "s", "/updates 4000 2000").await;
+    let full = async {
+        loop {
+            let refused = daemon.post(&path("s", "/messages"), &json!({ "message": "more" })).await;
+            if refused.status() == 507 {
+                return problem(refused).await;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    check_problem(&within(secs(60), full).await, 507, "urn:problem:no-space");
+    assert_eq!(daemon.get("/v1/health").await.status(), 200);
+    mounted.resize(256 << 20);
+    let records = within(secs(60), followed.until("turnEnded")).await;
+    let chunks = records.iter().filter(|record| record["event"].get("messageDelta").is_some()).count();
+    assert_eq!((chunks, ended(&records)), (4000, "completed"));
+    for (at, record) in (1..).zip(&records) {
+        assert_eq!(record["seq"], at, "nothing is left out");
+    }
 }
 
 /// Where a daemon keeps its own files.

@@ -25,7 +25,7 @@ table! {
     features [
         text, streaming, reasoning, shell, edit, permission_once, permission_always, permission_rejected,
         question_answered, question_rejected, plan_approved, plan_rejected, interrupt, queue, steer, memory, model,
-        variant, mode, wrong_token, process_death, daemon_restart, mcp, nothing_left,
+        variant, mode, wrong_token, process_death, daemon_restart, mcp, skill, nothing_left,
     ]
     amp_local = AMP_LOCAL,
     claude = CLAUDE,

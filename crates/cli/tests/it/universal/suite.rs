@@ -363,16 +363,17 @@ pub(super) async fn wrong_token(agent: &'static Agent) -> &'static str {
             *value = WRONG.into();
         }
     }
-    let created = stage.create(&json!({ "env": env })).await;
-    if created["healthy"] == false {
+    let created = stage.create(&json!({ "env": env, "validateToken": true })).await;
+    let validated = created["healthy"] == false;
+    if validated {
         assert!(created["error"]["tokenError"].is_object(), "{created}");
-        return "when it is created";
     }
     let mut chat = Chat::new(&stage.daemon);
     let turn = chat.turn("say:hello", Answer::Nothing).await;
     if turn.reason == "failed" {
         assert!(turn.errors.iter().any(|error| error["tokenError"].is_object()), "{turn:?}");
-        return "in the first turn";
+        assert!(validated, "{created}");
+        return "validated, and in each turn";
     }
     assert!(turn.errors.is_empty() && !turn.text.contains("hello"), "{turn:?}");
     "not told"
@@ -441,6 +442,24 @@ pub(super) async fn mcp(agent: &'static Agent) -> &'static str {
         "{turn:?}"
     );
     YES
+}
+
+/// A skill that is configured for the directory is offered to the model.
+pub(super) async fn skill(agent: &'static Agent) -> &'static str {
+    let stage = Stage::new(agent).await;
+    let skill = stage.daemon.home().join("skills/tide-tables");
+    fs::create_dir_all(&skill).unwrap();
+    let text =
+        "---\nname: tide-tables\ndescription: Knows when the tide turns at Saint-Malo\n---\nTwice a day.\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+    let path = format!("/v1/config/skills?directory={}&skillName=tide-tables", stage.project().display());
+    let sources = json!({ "sources": [{ "type": "local", "source": skill }] });
+    let put = stage.daemon.put(&path, &sources).await;
+    assert!(put.status().is_success(), "{:?}", put.text().await);
+    let mut chat = stage.chat(&none()).await;
+    chat.turn("say:hello", Answer::Nothing).await;
+    assert!(!stage.project().join(".claude").exists() && !stage.project().join(".agents").exists());
+    if stage.models(0).iter().any(|request| request.contains("Saint-Malo")) { YES } else { NO }
 }
 
 /// Nobody is left of a session that is deleted in the middle of a command: no process, no grandchild.
