@@ -99,3 +99,14 @@ impl From<durable::Error> for Error {
         Error::Storage(Arc::new(error))
     }
 }
+
+/// An error and what is behind it, in a line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

@@ -20,7 +20,7 @@ use protocol::{
     sessions::{AgentError, Create},
 };
 
-use crate::{Config, Settings, link::Link};
+use crate::{Config, Settings, error::chain, link::Link};
 
 /// All that is needed to start agents.
 pub(crate) struct Launcher {
@@ -125,16 +125,6 @@ fn failed(doing: &str, error: &dyn std::error::Error) -> AgentError {
 
 fn not_installed(error: &dyn std::error::Error) -> AgentError {
     AgentError::InstallFailed { message: chain(error) }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 /// Writes files that nobody else may read; they may hold keys.

@@ -15,6 +15,7 @@ mod kept;
 mod launch;
 mod link;
 mod log;
+mod page;
 mod probe;
 mod sessions;
 mod shared;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
 use agents::{Installer, Secret, serve::Servers};
 use bytes::BytesMut;
 use journal::{
-    Item, Retention, Seq, Start,
+    Retention, Seq, Start,
     durable::{self, Durable, Store},
 };
 use parking_lot::{Mutex, RwLock};
@@ -19,10 +19,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{
-    Config, Error, Settings, frame,
+    Config, Error, Settings,
     kept::{Kept, SESSION, note},
     launch::{self, Launcher},
     log,
+    page::{self, PageError},
     probe::probe,
     shared::{Doing, Shared, View, describe},
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
@@ -35,9 +36,6 @@ const ASKS_MAX: usize = 256;
 pub(crate) const PAGE_EVENTS_MAX: usize = 1000;
 /// … and of messages.
 const PAGE_MESSAGES_MAX: u32 = 200;
-
-/// How large a page of events gets before it ends early.
-const PAGE_BYTES_MAX: usize = 4 << 20;
 
 /// The file of journals, below the directory of the sessions.
 const FILE: &str = "sessions.db";
@@ -300,7 +298,7 @@ impl Sessions {
     ) -> Result<(BytesMut, bool), Error> {
         let journal = self.shared(id).await?.journal.clone();
         let limit = limit.unwrap_or(PAGE_EVENTS_MAX).clamp(1, PAGE_EVENTS_MAX);
-        page(&journal, offset, limit, include_raw).await.map_err(|error| match error {
+        page::page(&journal, offset, limit, include_raw).await.map_err(|error| match error {
             PageError::Storage(error) => error.into(),
             PageError::Cursor => Error::Damaged(id.clone()),
         })
@@ -474,37 +472,4 @@ fn shared(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -
 
 fn author(given: Option<Author>) -> Result<Author, Error> {
     given.map_or_else(nobody, Ok)
-}
-
-enum PageError {
-    Storage(durable::Error),
-    Cursor,
-}
-
-async fn page(
-    journal: &Durable,
-    offset: u64,
-    limit: usize,
-    include_raw: bool,
-) -> Result<(BytesMut, bool), PageError> {
-    let newest = journal.bounds().newest;
-    let (mut json, mut count, mut at) = (BytesMut::from(&b"["[..]), 0, Seq::new(offset));
-    if at < newest {
-        let mut reader = journal.reader(Start::Resume(at)).map_err(|_| PageError::Cursor)?;
-        'pages: while at < newest {
-            let Some(Item::Frames(chunk)) = reader.next().await.map_err(PageError::Storage)? else { break };
-            for (seq, bytes) in chunk.frames() {
-                if count == limit || json.len() > PAGE_BYTES_MAX {
-                    break 'pages;
-                }
-                if count > 0 {
-                    json.extend_from_slice(b",");
-                }
-                frame::render(seq.get(), &bytes, include_raw, &mut json);
-                (count, at) = (count + 1, seq);
-            }
-        }
-    }
-    json.extend_from_slice(b"]");
-    Ok((json, at < newest))
 }

@@ -1,0 +1,163 @@
+//! Writing down what has happened, and only then showing it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use journal::durable;
+use protocol::{
+    Event,
+    sessions::{AgentError, State},
+    wait::Wait,
+};
+use tokio::{sync::oneshot, time::Instant};
+use tracing::warn;
+
+use super::{Agent, Msg, Reply, Stop, Worker};
+use crate::{
+    Error,
+    draft::Of,
+    error::chain,
+    kept::{SESSION, note},
+    shared::{Doing, describe},
+};
+
+/// How long to wait before writing is tried again when it failed.
+const RETRY: Duration = Duration::from_millis(500);
+
+impl Worker {
+    /// Adds an event that the daemon concluded, or what people did.
+    pub(super) fn emit(&mut self, event: Event, synthetic: bool) {
+        self.note(event, synthetic, None);
+    }
+
+    pub(super) fn note(&mut self, mut event: Event, synthetic: bool, raw: Option<&[u8]>) {
+        if let Event::Message(message) = &mut event
+            && message.turn_id.is_none()
+        {
+            message.turn_id = self.turn.as_ref().map(|turn| turn.id);
+        }
+        self.log.fold(&event);
+        let of = Of {
+            session: &self.shared.id,
+            agent: &self.kept.create.agent,
+            agent_session_id: self.kept.agent_session_id.as_deref(),
+        };
+        self.draft.push(&of, &event, synthetic, raw);
+    }
+
+    /// Answers once everything so far is written down.
+    pub(super) fn answer<T: std::marker::Send + 'static>(
+        &mut self,
+        reply: Reply<T>,
+        result: Result<T, Error>,
+    ) {
+        // Whoever asked may have gone.
+        self.answers.push(Box::new(move || drop(reply.send(result))));
+    }
+
+    /// Writes down what has happened, then shows it, answers, and speaks.
+    ///
+    /// When it cannot be written, nothing else happens until it can: the agent waits at its pipe, and who asks is told.
+    pub(super) async fn commit(&mut self) {
+        let unfinished = self.turn.is_some()
+            || self.inputs.queued().next().is_some()
+            || self.waits.unsettled().next().is_some();
+        self.dirty |= self.log.is_due() || unfinished != self.kept.unfinished;
+        let events = self.draft.len() as u64;
+        let mut notes = self.inputs.changes();
+        notes.extend(self.waits.changes());
+        if self.dirty {
+            notes.extend(self.log.write());
+            self.kept.folded = self.newest + events;
+            self.kept.messages = self.log.len();
+            self.kept.unfinished = unfinished;
+            self.kept.turn = self.turn.as_ref().map(|turn| turn.id);
+            self.kept.updated_at = Timestamp::now();
+            notes.push(note(SESSION, "", &self.kept));
+            self.dirty = false;
+        }
+        if events > 0 || !notes.is_empty() {
+            let frames = self.draft.take();
+            while let Err(error) = self.shared.journal.append_noting(frames.clone(), notes.clone()).await {
+                if !self.wait_for_space(error).await {
+                    return;
+                }
+            }
+            self.newest += events;
+        }
+        if self.turn.is_none() {
+            self.log.shed();
+        }
+        self.publish();
+        for answer in self.answers.drain(..) {
+            answer();
+        }
+        if let Agent::Running { link, .. } = &mut self.agent {
+            for saying in self.says.drain(..) {
+                link.say(saying);
+            }
+        }
+        self.says.clear();
+    }
+
+    /// Writing failed: waits a little, telling everybody who asks; whether to try again.
+    async fn wait_for_space(&mut self, error: durable::Error) -> bool {
+        let hopeless =
+            matches!(error, durable::Error::Closed | durable::Error::Deleted | durable::Error::Died);
+        let error = Error::from(error);
+        warn!(session = %self.shared.id, error = %chain(&error), "an event could not be written");
+        if hopeless {
+            let (reply, _) = oneshot::channel();
+            self.stopping.get_or_insert((Stop::Shutdown, reply));
+            return false;
+        }
+        self.shared.view.write().session.error = Some(AgentError::StorageError { message: chain(&error) });
+        let retry = Instant::now() + RETRY;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(retry) => return true,
+                msg = self.rx.recv() => match msg {
+                    Some(Msg::Stop(why, reply)) => {
+                        self.stopping = Some((why, reply));
+                        return false;
+                    }
+                    Some(msg) => msg.refuse(error.clone()),
+                    None => return false,
+                },
+            }
+        }
+    }
+
+    /// Shows the session as it is now.
+    pub(super) fn publish(&self) {
+        let waits: Vec<Wait> = self.waits.unsettled().cloned().collect();
+        let mut view = self.shared.view.write();
+        view.session = describe(
+            &self.shared.id,
+            &self.kept,
+            self.agent_row.as_ref(),
+            self.doing(),
+            waits.len() as u64,
+            self.newest,
+        );
+        view.waits = waits;
+    }
+
+    pub(super) fn doing(&self) -> Doing {
+        Doing {
+            state: self.state(),
+            turn: self.turn.as_ref().map(|turn| turn.id),
+            queued: self.inputs.queued().count() as u64,
+        }
+    }
+
+    pub(super) fn state(&self) -> State {
+        match (&self.agent, &self.turn) {
+            (_, Some(_)) if self.waits.unsettled().next().is_some() => State::Waiting,
+            (_, Some(_)) => State::Running,
+            (Agent::Absent, None) => State::Dormant,
+            (Agent::Running { link, .. }, None) if link.ready => State::Idle,
+            (Agent::Starting(_) | Agent::Running { .. }, None) => State::Starting,
+        }
+    }
+}
