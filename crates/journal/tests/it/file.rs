@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use journal::durable::{Error, Store};
+use journal::{
+    Frames, Retention,
+    durable::{Error, Note, Store},
+};
 use rusqlite::Connection;
 
-use crate::store::Home;
+use crate::{backend::run, store::Home};
 
 /// Opening the file must fail as `expected` says, and leave it as it was.
 fn refused(path: &Path, expected: impl FnOnce(&Error) -> bool) {
@@ -30,7 +33,28 @@ fn a_file_of_a_newer_version_is_refused_and_not_touched() {
     let conn = Connection::open(home.path()).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     drop(conn);
-    refused(&home.path(), |error| matches!(error, Error::Newer { found: 99, known: 1, .. }));
+    refused(&home.path(), |error| matches!(error, Error::Newer { found: 99, known: 2, .. }));
+}
+
+/// A file of the first version, which had no notes, is brought up to date and keeps what it holds.
+#[test]
+fn a_file_of_an_older_version_is_brought_up_to_date() {
+    run(async {
+        let home = Home::new();
+        let store = home.open();
+        let one = store.journal("one", Retention::UNLIMITED).await.unwrap();
+        one.append(Frames::one("kept")).await.unwrap();
+        drop(one);
+        store.close();
+        let conn = Connection::open(home.path()).unwrap();
+        conn.execute_batch("DROP TABLE notes; PRAGMA user_version = 1").unwrap();
+        drop(conn);
+        let store = home.open();
+        let one = store.journal("one", Retention::UNLIMITED).await.unwrap();
+        assert_eq!(one.bounds().events, 1);
+        one.append_noting(Frames::default(), vec![Note::says("state", "k", "new")]).await.unwrap();
+        assert_eq!(one.note("state", "k".into()).await.unwrap().unwrap(), "new");
+    });
 }
 
 #[test]
