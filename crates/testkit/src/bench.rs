@@ -7,6 +7,7 @@
 mod chunked;
 mod clock;
 pub mod floor;
+mod followed;
 mod head;
 mod http;
 mod lab;
@@ -16,7 +17,9 @@ mod proc;
 mod readers;
 mod report;
 mod server;
+mod session;
 mod spinner;
+mod stamp;
 pub mod stub;
 mod tally;
 

@@ -36,7 +36,8 @@ pub(crate) struct Options {
     /// Where that server looks for its mock agent, below its home; our stub is put there
     #[arg(long, value_name = "PATH", default_value = PEER_AGENT)]
     against_agent: PathBuf,
-    /// Only these: post, sse, memory, connections, start, files, death, stop, stalled, syscalls, first, journal
+    /// Only these: post, sse, memory, connections, start, files, death, stop, stalled, syscalls, first, journal,
+    /// sessions, permission, open
     #[arg(long, value_delimiter = ',', value_name = "MEASURE")]
     only: Vec<String>,
     /// Measure less, in about a minute

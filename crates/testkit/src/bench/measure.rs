@@ -6,7 +6,10 @@ mod files;
 mod first;
 mod journal;
 mod memory;
+mod open;
+mod permission;
 mod post;
+mod sessions;
 mod sse;
 mod stalled;
 mod start;
@@ -51,6 +54,12 @@ pub enum Measure {
     First,
     /// The durable journal by itself.
     Journal,
+    /// Many sessions at once.
+    Sessions,
+    /// The way of an answer to the agent.
+    Permission,
+    /// A session with a long past.
+    Open,
 }
 
 impl Measure {
@@ -72,6 +81,9 @@ impl Measure {
             Self::Syscalls => syscalls::run(lab, report),
             Self::First => first::run(lab, report),
             Self::Journal => journal::run(lab, report),
+            Self::Sessions => sessions::run(lab, report),
+            Self::Permission => permission::run(lab, report),
+            Self::Open => open::run(lab, report),
         }
     }
 }

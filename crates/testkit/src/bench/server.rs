@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A running server.
 #[derive(Debug)]
 pub(crate) struct Server {
+    /// How it is started.
+    command: Command,
     child: Child,
     address: SocketAddr,
     started_in: Duration,
@@ -46,16 +48,29 @@ impl Server {
         tie(&mut command);
         let started = Instant::now();
         let child = command.spawn()?;
-        let mut server = Self { child, address, started_in: Duration::ZERO, home };
+        let mut server = Self { command, child, address, started_in: Duration::ZERO, home };
+        server.come_up(started)?;
+        Ok(server)
+    }
+
+    /// Ends it by `signal` and starts it again in the same home, at the same address.
+    pub(crate) fn restart(&mut self, signal: Signal, patience: Duration) -> io::Result<()> {
+        self.signal(signal, patience).ok_or_else(|| io::Error::other("the server did not end"))?;
+        let started = Instant::now();
+        self.child = self.command.spawn()?;
+        self.come_up(started)
+    }
+
+    fn come_up(&mut self, started: Instant) -> io::Result<()> {
         let health = http::request("GET", "/v1/health", "");
-        while !http::once(address, &health, PATIENCE).is_ok_and(|answer| answer.status == 200) {
-            if started.elapsed() > START_MAX || server.child.try_wait()?.is_some() {
+        while !http::once(self.address, &health, PATIENCE).is_ok_and(|answer| answer.status == 200) {
+            if started.elapsed() > START_MAX || self.child.try_wait()?.is_some() {
                 return Err(io::Error::other("the server did not come up"));
             }
             clock::pause(START_POLL);
         }
-        server.started_in = started.elapsed();
-        Ok(server)
+        self.started_in = started.elapsed();
+        Ok(())
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

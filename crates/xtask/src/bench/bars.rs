@@ -48,6 +48,12 @@ const LEFT_MIB: f64 = 3.2;
 /// Wall times repeat to about a fifth; "no slower" cannot be seen more exactly.
 const NO_SLOWER: f64 = 1.2;
 
+/// What 200 sessions may have in use.
+const SESSIONS_MIB: f64 = 300.0;
+
+/// A cost that grows with the load and no faster is the same per event, as far as that can be seen.
+const LINEAR: f64 = 1.3;
+
 /// Every figure, in reading order.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[Row] = &[
@@ -107,6 +113,29 @@ pub(crate) const ROWS: &[Row] = &[
     row("durable journal at 10 000/s: p99", "journal.p99", "ms", &[], Bar::Most(1.0)),
     row("durable journal: file ÷ raw", "journal.size", "×", &[], Bar::Info),
     row("durable journal: written ÷ raw", "journal.written", "×", &[], Bar::Info),
+    row("50 sessions × 50/s × 2: lost", "sessions.50.lost", "", &[], Bar::Most(0.0)),
+    row("50 sessions × 50/s × 2: agent to reader, p99", "sessions.50.p99", "ms", &[], Bar::Info),
+    row("50 sessions × 50/s × 2: server CPU per event", "sessions.50.cpu", "µs", &[], Bar::Info),
+    row("50 sessions × 50/s × 2: peak RSS", "sessions.50.rss", "MiB", &[], Bar::Info),
+    row("100 sessions × 50/s × 2: lost", "sessions.100.lost", "", &[], Bar::Most(0.0)),
+    row("100 sessions × 50/s × 2: agent to reader, p99", "sessions.100.p99", "ms", &[], Bar::Info),
+    row("100 sessions × 50/s × 2: server CPU per event", "sessions.100.cpu", "µs", &[], Bar::Info),
+    row("100 sessions × 50/s × 2: peak RSS", "sessions.100.rss", "MiB", &[], Bar::Info),
+    row("200 sessions × 50/s × 2: lost", "sessions.200.lost", "", &[], Bar::Most(0.0)),
+    row("200 sessions × 50/s × 2: doubled or out of order", "sessions.200.disorder", "", &[], Bar::Most(0.0)),
+    row("200 sessions × 50/s × 2: agent to reader, p50", "sessions.200.p50", "ms", &[], Bar::Info),
+    row("200 sessions × 50/s × 2: agent to reader, p99", "sessions.200.p99", "ms", &[], Bar::Most(25.0)),
+    row("200 sessions × 50/s × 2: server CPU per event", "sessions.200.cpu", "µs", &[], Bar::Info),
+    row("200 sessions × 50/s × 2: peak RSS", "sessions.200.rss", "MiB", &[], Bar::Most(SESSIONS_MIB)),
+    row("200 sessions with all that is kept in memory: peak RSS", "sessions.200.full", "MiB", &[], Bar::Most(SESSIONS_MIB)),
+    row("CPU per event, 200 sessions ÷ 50", "sessions.growth", "×", &[], Bar::Most(LINEAR)),
+    row("permission answered to line at the agent: p50", "permission.p50", "ms", &[], Bar::Most(5.0)),
+    row("permission answered to line at the agent: p99", "permission.p99", "ms", &[], Bar::Info),
+    row("session of 100 000 events: first opened", "open.first", "ms", &[], Bar::Most(100.0)),
+    row("session of 100 000 events: opened again", "open.again", "ms", &[], Bar::Info),
+    row("session of 100 000 events: opened after SIGKILL in a turn", "open.killed", "ms", &[], Bar::Most(100.0)),
+    row("session of 100 000 events: all pages", "open.paged", "ms", &[], Bar::Info),
+    row("session of 100 000 events: all pages, RSS growth", "open.paged.grown", "MiB", &[], Bar::Most(32.0)),
     row("200 MB beside 0 stalled readers", "stalled.without", "ms", &[], Bar::Info),
     row("200 MB beside 10 stalled readers", "stalled.with", "ms", &[], Bar::Info),
     row("10 stalled readers ÷ none", "stalled.ratio", "×", &[], Bar::Most(NO_SLOWER)),

@@ -31,6 +31,10 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   write in one. Our client does the same file work. RSS growth is the peak during the copy.
 - **Death**: the agent's last line carries the time of its writing. **Stop**: grace period 2 s.
 - **Stalled**: ten streams that are opened and not read, beside one that is.
+- **Sessions**: each with an agent process of its own, that writes into every piece of text when it wrote it: agent to
+  reader is more than from the journal to the reader. All readers on one thread. RSS is the server's, without the agents.
+  **Permission**: from before the `POST` is sent to when the agent has read the answer. **Open**: snapshot, and then the
+  head of the stream, of a session of 50 turns; first opened after the server was started anew.
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor.
 ";
 

@@ -1,0 +1,56 @@
+//! A text that says which one it is and when it was written, so that whoever reads it knows how old it is.
+
+use std::{io::Write, time::Duration};
+
+use memchr::memmem;
+
+use super::clock;
+
+const AT: &[u8] = b"at=";
+const NUMBER: &[u8] = b" n=";
+
+/// Which text it is, and when it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stamp {
+    pub(crate) at: Duration,
+    pub(crate) number: u64,
+}
+
+impl Stamp {
+    /// One of now.
+    pub(crate) fn now(number: u64) -> Self {
+        Self { at: clock::now(), number }
+    }
+
+    /// Writes it, in words that JSON leaves as they are.
+    pub(crate) fn write(self, text: &mut Vec<u8>) {
+        // Writing to memory does not fail.
+        let _ = write!(text, "at={:015} n={:07} ", self.at.as_nanos(), self.number);
+    }
+
+    /// The first one in `text`.
+    pub(crate) fn of(text: &[u8]) -> Option<Self> {
+        let at = &text[memmem::find(text, AT)? + AT.len()..];
+        let number = &at[memmem::find(at, NUMBER)? + NUMBER.len()..];
+        Some(Self { at: Duration::from_nanos(digits(at)), number: digits(number) })
+    }
+}
+
+fn digits(text: &[u8]) -> u64 {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let stamp = Stamp { at: Duration::from_nanos(12_345), number: 678 };
+        let mut text = b"{\"text\":\"".to_vec();
+        stamp.write(&mut text);
+        assert_eq!(Stamp::of(&text), Some(stamp));
+        assert_eq!(Stamp::of(b"nothing at=all"), None);
+    }
+}
