@@ -7,6 +7,7 @@ mod ask;
 mod diff;
 mod keyboard;
 mod options;
+mod printer;
 mod screen;
 mod session;
 mod show;
@@ -166,7 +167,7 @@ impl Chat<'_> {
             let prompt = asking.prompt();
             return self.edit(prompt);
         }
-        match self.is_busy() {
+        match self.is_busy() && !self.show.screen.is_typing() {
             true => {
                 self.keyboard.watch();
                 Ok(())
@@ -177,7 +178,7 @@ impl Chat<'_> {
 
     fn edit(&mut self, prompt: &'static str) -> Outcome {
         if self.keyboard.is_terminal() && !self.keyboard.is_editing() {
-            self.show.screen.set_typing(true)?;
+            self.show.screen.begin_typing()?;
             self.keyboard.edit(prompt);
         }
         Ok(())
@@ -236,7 +237,7 @@ impl Chat<'_> {
 
     async fn on_typed(&mut self, typed: Typed) -> Result<bool, Failure> {
         if !self.keyboard.is_editing() {
-            self.show.screen.set_typing(false)?;
+            self.show.screen.end_typing()?;
             self.show.screen.returned();
         }
         match typed {
@@ -350,7 +351,7 @@ impl Chat<'_> {
     }
 
     fn farewell(mut self) -> Outcome {
-        self.show.screen.set_typing(false)?;
+        self.show.screen.stop_typing()?;
         self.show.screen.fresh()?;
         if self.keyboard.is_terminal() {
             let works = if self.is_busy() { "the agent works on; " } else { "" };

@@ -15,7 +15,7 @@ use rustix::{
 use rustyline::{Config, DefaultEditor, error::ReadlineError};
 use tokio::sync::mpsc;
 
-use super::screen::Printer;
+use super::printer::Printer;
 use crate::exit::{Failure, local};
 
 /// How many lines may be typed ahead.
@@ -97,7 +97,7 @@ impl Keyboard {
             termios::tcgetattr(io::stdin()).map_err(|error| local("look at the terminal", error.into()))?;
         thread::spawn(move || type_lines(&mut editor, &asked, &woken, &sender));
         let keyboard = Self { typed, modes, wake: Some(wake), editing: false, before: Some(before) };
-        Ok((keyboard, Some(Box::new(printer))))
+        Ok((keyboard, Some(Printer::new(printer))))
     }
 
     /// Whether somebody sits there.

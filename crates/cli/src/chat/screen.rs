@@ -4,8 +4,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use rustyline::ExternalPrinter;
-
+use super::printer::Printer;
 use crate::{environment, exit::Outcome};
 
 /// How something looks.
@@ -34,9 +33,6 @@ impl Look {
     }
 }
 
-/// Prints above a line that is being typed.
-pub(super) type Printer = Box<dyn ExternalPrinter + Send>;
-
 /// The screen. It knows whether it stands at the beginning of a line.
 pub(super) struct Screen {
     colours: bool,
@@ -48,6 +44,8 @@ pub(super) struct Screen {
     talking: bool,
     /// A line is being typed: what is shown goes above it, a whole line at a time.
     typing: bool,
+    /// Something was shown above it. What the editor did not get round to is shown with the next line that is typed.
+    above: bool,
     pending: String,
     printer: Option<Printer>,
 }
@@ -57,8 +55,8 @@ impl Screen {
         let named = |name: &str| environment::variable(name).filter(|value| !value.is_empty());
         let dumb = named("TERM").is_none_or(|term| term == "dumb");
         let colours = terminal && io::stdout().is_terminal() && named("NO_COLOR").is_none() && !dumb;
-        let (open, talking, typing) = (false, false, false);
-        Self { colours, terminal, open, talking, typing, pending: String::new(), printer: None }
+        let (open, talking, typing, above) = (false, false, false, false);
+        Self { colours, terminal, open, talking, typing, above, pending: String::new(), printer: None }
     }
 
     /// Where to print while a line is being typed.
@@ -66,19 +64,32 @@ impl Screen {
         self.printer = printer;
     }
 
-    /// A line is being typed from now on, or no longer.
-    pub(super) fn set_typing(&mut self, typing: bool) -> Outcome {
-        if typing {
-            self.fresh()?;
-        } else if self.typing {
-            // What was typed ended with a line break.
-            self.typing = false;
-            self.open = false;
-            let rest = std::mem::take(&mut self.pending);
-            self.write(&rest)?;
-        }
-        self.typing = typing;
+    /// A line is being typed from now on.
+    pub(super) fn begin_typing(&mut self) -> Outcome {
+        self.fresh()?;
+        self.typing = true;
         Ok(())
+    }
+
+    /// The line that was typed has ended, with a line break. If something was shown above it, another one has to be typed.
+    pub(super) fn end_typing(&mut self) -> Outcome {
+        self.open &= !self.typing;
+        if std::mem::take(&mut self.above) {
+            return Ok(());
+        }
+        self.stop_typing()
+    }
+
+    /// Nothing more is typed.
+    pub(super) fn stop_typing(&mut self) -> Outcome {
+        self.typing = false;
+        let rest = std::mem::take(&mut self.pending);
+        self.write(&rest)
+    }
+
+    /// Whether a line is typed, or has to be.
+    pub(super) fn is_typing(&self) -> bool {
+        self.typing
     }
 
     /// Whoever types has ended a line, so that the next thing stands at the beginning of one.
@@ -144,7 +155,7 @@ impl Screen {
             return Ok(());
         }
         self.open = !text.ends_with('\n');
-        let Some(printer) = self.printer.as_mut().filter(|_| self.typing) else {
+        let Some(printer) = self.printer.as_ref().filter(|_| self.typing) else {
             let mut stdout = io::stdout().lock();
             stdout.write_all(text.as_bytes())?;
             return Ok(stdout.flush()?);
@@ -153,8 +164,8 @@ impl Screen {
         if let Some(end) = self.pending.rfind('\n') {
             let rest = self.pending.split_off(end + 1);
             let lines = std::mem::replace(&mut self.pending, rest);
-            // The line is no longer typed: then it is shown with what comes next.
-            if printer.print(lines.clone()).is_err() {
+            self.above = true;
+            if let Err(lines) = printer.print(lines) {
                 self.pending.insert_str(0, &lines);
             }
         }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How much others say while a line is typed.
+const OTHERS: u64 = 40;
+
 /// A conversation on a terminal.
 struct Screen {
     daemon: Daemon,
@@ -152,8 +155,23 @@ async fn what_others_say_is_shown() {
     screen.sees("from elsewhere").await;
     screen.sees("from elsewhere").await;
     screen.type_keys("ne\r").await;
-    screen.sees("\nhalf a line").await;
+    screen.sees("half a line\r\n").await;
     screen.sees("> ").await;
     screen.type_keys("\x04").await;
     assert_eq!(screen.ended().await, 0);
+}
+
+/// A line that ends while much is shown above it ends, and all is shown.
+#[tokio::test]
+async fn a_line_ends_while_others_speak() {
+    let mut screen = Screen::open(&[]).await;
+    screen.sees("> ").await;
+    for number in 0..OTHERS {
+        let body = json!({ "message": format!("/edit\nother {number}"), "author": "ada" });
+        assert_eq!(send_with(&screen.daemon, "s", &body, None).await.status(), 202);
+        screen.type_keys("\r").await;
+    }
+    screen.type_keys("/servers\r").await;
+    screen.sees(&format!("other {}", OTHERS - 1)).await;
+    screen.sees("servers: ").await;
 }
