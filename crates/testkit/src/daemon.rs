@@ -157,16 +157,6 @@ impl Daemon {
         (self.child, self.stderr, self.base) = self.options.spawn(&self.program, self.home.path());
     }
 
-    /// The same, for whoever holds it by value.
-    ///
-    /// # Panics
-    /// If it does not come up.
-    #[must_use]
-    pub fn killed_and_started(mut self) -> Self {
-        self.killed_and_restarted();
-        self
-    }
-
     /// Its address, such as `http://127.0.0.1:1234`.
     pub fn base(&self) -> &str {
         &self.base

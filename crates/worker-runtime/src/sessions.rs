@@ -1,6 +1,14 @@
 //! All sessions: the door that everybody else holds.
 
-use std::{collections::HashMap, fs, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use agents::{Installer, Secret, serve::Servers};
 use bytes::BytesMut;
@@ -70,6 +78,8 @@ struct Entry {
     shared: OnceCell<Arc<Shared>>,
     /// The way to its worker, if it has one.
     door: Mutex<Option<mpsc::Sender<Msg>>>,
+    /// Something was under way when the daemon was last ended, and its worker has not been asked since.
+    unfinished: AtomicBool,
 }
 
 impl Sessions {
@@ -90,14 +100,8 @@ impl Sessions {
             Ok(open) => open,
             Err(error) => return error!(%error, "the sessions cannot be opened"),
         };
-        for noted in open.store.notes(SESSION).await.unwrap_or_default() {
-            let unfinished = serde_json::from_slice::<Kept>(&noted.value).is_ok_and(|kept| kept.unfinished);
-            let Some(entry) = noted.journal.parse().ok().and_then(|id| open.get(&id)) else { continue };
-            if let Some(shared) = entry.shared.get().filter(|_| unfinished)
-                && let Err(error) = self.door(&entry, shared)
-            {
-                error!(session = %entry.id, %error, "a session cannot be restored");
-            }
+        for entry in open.entries() {
+            self.catch_up(&entry).await;
         }
     }
 
@@ -193,8 +197,7 @@ impl Sessions {
 
     /// All sessions, the one that was used last first.
     pub async fn list(&self) -> Result<Vec<Session>, Error> {
-        let open = self.open().await?;
-        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        let entries = self.open().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
@@ -258,8 +261,7 @@ impl Sessions {
 
     /// Every wait that is open, the oldest first.
     pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
-        let open = self.open().await?;
-        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
+        let entries = self.open().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
@@ -331,9 +333,8 @@ impl Sessions {
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
         let Some(open) = self.inner.open.get() else { return };
-        let entries: Vec<_> = open.sessions.read().values().cloned().collect();
         let mut stops = tokio::task::JoinSet::new();
-        for entry in entries {
+        for entry in open.entries() {
             let worker = entry.door.lock().clone().filter(|worker| !worker.is_closed());
             let Some(worker) = worker else {
                 // Nobody else tells its readers that nothing more comes.
@@ -353,14 +354,22 @@ impl Sessions {
         self.inner.launcher.servers.stop().await;
     }
 
-    /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before.
+    /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before. And
+    /// what was under way when the daemon was last ended is gone on with first.
     async fn catch_up(&self, entry: &Arc<Entry>) {
         let behind =
             |shared: &Arc<Shared>| shared.view.read().session.newest < shared.journal.bounds().newest.get();
-        if entry.shared.get().is_some_and(behind) {
-            // The worker answers once it has shown everything that it has written; one that ends shows nothing more.
-            let _ = self.ask(entry, Msg::Inputs).await;
+        let unfinished = entry.unfinished.load(Ordering::Acquire);
+        if !unfinished && !entry.shared.get().is_some_and(behind) {
+            return;
         }
+        // The worker answers once it has shown everything that it has written; one that ends shows nothing more.
+        if let Err(error) = self.ask(entry, Msg::Inputs).await
+            && unfinished
+        {
+            error!(session = %entry.id, %error, "a session cannot be restored");
+        }
+        entry.unfinished.store(false, Ordering::Release);
     }
 
     async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
@@ -416,6 +425,10 @@ impl Open {
         self.sessions.read().get(id).cloned()
     }
 
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        self.sessions.read().values().cloned().collect()
+    }
+
     fn forget(&self, entry: &Arc<Entry>) {
         let mut sessions = self.sessions.write();
         if sessions.get(&entry.id).is_some_and(|known| Arc::ptr_eq(known, entry)) {
@@ -426,7 +439,8 @@ impl Open {
 
 impl Entry {
     fn new(id: SessionId, create: Create) -> Self {
-        Self { id, create, shared: OnceCell::new(), door: Mutex::default() }
+        let (shared, door, unfinished) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
+        Self { id, create, shared, door, unfinished }
     }
 }
 
@@ -453,7 +467,8 @@ async fn open(launcher: &Launcher) -> Result<Open, Error> {
                 let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
                 let shared =
                     OnceCell::new_with(Some(shared(id.clone(), journal, &kept, &launcher.installer)));
-                let entry = Entry { shared, ..Entry::new(id.clone(), kept.create) };
+                let unfinished = kept.unfinished.into();
+                let entry = Entry { shared, unfinished, ..Entry::new(id.clone(), kept.create) };
                 sessions.insert(id, Arc::new(entry));
             }
             Err(error) => error!(session = %id, %error, "what was kept of a session cannot be understood"),

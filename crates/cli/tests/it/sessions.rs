@@ -6,6 +6,7 @@ mod durability;
 mod errors;
 mod events;
 mod inputs;
+mod killed;
 mod terminal;
 mod waits;
 

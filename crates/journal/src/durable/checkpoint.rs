@@ -1,7 +1,9 @@
 //! Copying the write-ahead log back into the file, beside the writer.
 
 use std::{
+    fs::File,
     io,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,11 +18,8 @@ use tracing::warn;
 
 use super::schema::WAL_BYTES_MAX;
 
-/// How often the log is copied while there are writes.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// The size of a page, and of a frame of the log but for its small header.
-const PAGE_BYTES: u64 = 4096;
+/// How often the log is copied while there are writes: what changes again meanwhile is copied once.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// What the writer and the checkpoint thread tell each other.
 #[derive(Debug, Default)]
@@ -67,12 +66,19 @@ impl Signal {
     }
 }
 
-/// Starts the thread; it ends when `signal` is closed.
-pub(super) fn start(conn: Connection, signal: Arc<Signal>) -> io::Result<JoinHandle<()>> {
+/// Starts the thread, which copies the log of the file at `path`; it ends when `signal` is closed.
+pub(super) fn start(conn: Connection, path: &Path, signal: Arc<Signal>) -> io::Result<JoinHandle<()>> {
+    let file = File::open(path)?;
     thread::Builder::new().name("journal-wal".into()).spawn(move || {
         while signal.wait() {
             match copy(&conn) {
-                Ok(bytes) if bytes > WAL_BYTES_MAX => signal.overgrown.store(true, Ordering::Release),
+                Ok(bytes) if bytes > WAL_BYTES_MAX => {
+                    // So that the writer has to wait for little more than what it adds from here on. What fails here
+                    // fails there too, and is told.
+                    let _ = file.sync_data();
+                    let _ = copy(&conn);
+                    signal.overgrown.store(true, Ordering::Release);
+                }
                 Ok(_) => {}
                 Err(error) => warn!(%error, "could not copy the write-ahead log"),
             }
@@ -83,5 +89,7 @@ pub(super) fn start(conn: Connection, signal: Arc<Signal>) -> io::Result<JoinHan
 /// Copies what can be copied without waiting for anyone; answers with the size of the log.
 pub(super) fn copy(conn: &Connection) -> rusqlite::Result<u64> {
     let pages: i64 = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))?;
-    Ok(u64::try_from(pages).unwrap_or(0) * PAGE_BYTES)
+    // A frame of the log is a page and a small header.
+    let page_bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(u64::try_from(pages * page_bytes).unwrap_or(0))
 }

@@ -81,7 +81,8 @@ impl Store {
         let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
         let mut store = Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock };
         store.writer = Some(writer::start(conn, requests, Arc::clone(&store.signal)).map_err(prepare)?);
-        store.checkpoint = Some(checkpoint::start(copier, Arc::clone(&store.signal)).map_err(prepare)?);
+        let copying = checkpoint::start(copier, &path, Arc::clone(&store.signal)).map_err(prepare)?;
+        store.checkpoint = Some(copying);
         Ok(store)
     }
 

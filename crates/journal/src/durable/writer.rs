@@ -26,8 +26,9 @@ use crate::{Epoch, Retention, Ring, Writer as Tail};
 /// The most requests that become one transaction.
 const GROUP_MAX: usize = 1024;
 
-/// How much of each open journal's end is kept in memory for its readers.
-const TAIL_BYTES: NonZeroU64 = NonZeroU64::new(1024 * 1024).unwrap();
+/// How much of each open journal's end is kept in memory for its readers: with what else an event takes, two hundred
+/// journals that are all written to stay below 300 MB.
+const TAIL_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
 
 /// Below so many open journals none is looked at whether it can be closed.
 const OPEN_MIN: usize = 64;

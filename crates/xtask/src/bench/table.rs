@@ -86,6 +86,7 @@ impl Row {
             Bar::PeerLeast(least) => ours >= least * peer()?,
             Bar::FloorLeast(least) => ours >= least * report.median(self.key, self.floors.first()?)?,
             Bar::FloorMost(most) => ours <= most * report.median(self.key, self.floors.first()?)?,
+            Bar::FloorAdds(more) => ours <= more + report.median(self.key, self.floors.first()?)?,
         })
     }
 
@@ -105,7 +106,7 @@ impl Row {
     fn ratio(&self, report: &Report) -> Option<f64> {
         let base = match self.bar {
             Bar::Most(_) | Bar::Least(_) => return None,
-            Bar::FloorLeast(_) | Bar::FloorMost(_) => self.floors.first()?,
+            Bar::FloorLeast(_) | Bar::FloorMost(_) | Bar::FloorAdds(_) => self.floors.first()?,
             Bar::Info | Bar::PeerMost(_) | Bar::PeerLeast(_) => "peer",
         };
         let base = report.median(self.key, base).filter(|base| *base != 0.0)?;
@@ -135,6 +136,7 @@ impl Row {
             Bar::PeerLeast(least) => format!("≥ {least} × peer"),
             Bar::FloorLeast(least) => format!("≥ {least} × floor"),
             Bar::FloorMost(most) => format!("≤ {most} × floor"),
+            Bar::FloorAdds(more) => format!("≤ floor + {}", self.with_unit(more)),
         }
     }
 

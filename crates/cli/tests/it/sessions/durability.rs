@@ -19,7 +19,7 @@ async fn nothing_that_was_seen_is_lost() {
         for _ in 0..seen_before {
             seen.push(followed.next().await.unwrap());
         }
-        daemon = daemon.killed_and_started();
+        daemon.killed_and_restarted();
         let list = get(&daemon, "/v1/sessions").await;
         assert_eq!(list["items"][0]["id"], "s");
         let mut followed = Followed::new(&daemon, "s", newest).await;
@@ -40,13 +40,16 @@ async fn nothing_that_was_seen_is_lost() {
 /// sessions #3, #13: what waits for its turn survives, and has its turn without anybody asking.
 #[tokio::test]
 async fn what_waited_is_delivered_after_a_restart() {
-    let daemon = Daemon::start(TOMBOLO);
+    let mut daemon = Daemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/hang").await;
     followed.until("turnStarted").await;
     let queued = send(&daemon, "s", "after the storm").await;
-    let daemon = daemon.killed_and_started();
+    daemon.killed_and_restarted();
+    // The first who asks is told so.
+    let session = get(&daemon, &path("s", "")).await;
+    assert!(session["queued"] == 1 || session["turnId"] == queued["turnId"], "{session}");
     let mut followed = Followed::new(&daemon, "s", 0).await;
     let mut records = followed.until("turnEnded").await;
     records.extend(followed.until("turnEnded").await);
@@ -58,12 +61,12 @@ async fn what_waited_is_delivered_after_a_restart() {
 /// sessions #13: a wait whose agent is gone is withdrawn, and whoever answers late is told so.
 #[tokio::test]
 async fn a_wait_of_a_dead_agent_is_withdrawn() {
-    let daemon = Daemon::start(TOMBOLO);
+    let mut daemon = Daemon::start(TOMBOLO);
     create(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", 0).await;
     send(&daemon, "s", "/permission").await;
     let permission = followed.next_of("permissionAsked").await;
-    let daemon = daemon.killed_and_started();
+    daemon.killed_and_restarted();
     let (wait, once) = (permission["id"].as_str().unwrap(), json!({ "reply": "once" }));
     let late = problem(answer(&daemon, "s", wait, "permission", &once).await).await;
     check_problem(&late, 409, "urn:problem:wait-settled");
@@ -75,10 +78,10 @@ async fn a_wait_of_a_dead_agent_is_withdrawn() {
 /// started, and keeps everything.
 #[tokio::test]
 async fn an_ordinary_end_keeps_everything() {
-    let daemon = Daemon::start(TOMBOLO);
+    let mut daemon = Daemon::start(TOMBOLO);
     create(&daemon, "s").await;
     turn(&daemon, "s", "hello").await;
-    let daemon = daemon.killed_and_started();
+    daemon.killed_and_restarted();
     let before = all(&daemon, "s").await;
     let mut followed = Followed::new(&daemon, "s", before.len() as u64).await;
     daemon.signal("TERM");

@@ -1,7 +1,7 @@
 //! The durable journal by itself: how many events it takes, how long each takes, and how much is written for them.
 
 use std::{
-    fs, io,
+    fs, io, thread,
     time::{Duration, Instant},
 };
 
@@ -11,6 +11,7 @@ use journal::{
     durable::{Durable, Store},
 };
 use tempfile::TempDir;
+use tokio::sync::{mpsc, oneshot};
 
 use super::millis;
 use crate::bench::{Lab, Report, proc};
@@ -26,6 +27,9 @@ const AHEAD: usize = 8;
 
 /// The rate at which the time of an append is measured.
 const PACE: u64 = 10_000;
+
+/// How many may wait for a thread that only answers: more than a stall of a second.
+const ASKS_MAX: usize = 16 << 10;
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -82,32 +86,72 @@ async fn most(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-/// At a pace: how long each takes until it is committed.
+/// At a pace: how long each takes until it is committed, and how long to be handed to a thread that only answers.
 async fn paced(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    // What was written before is not to be waited for here.
+    rustix::fs::sync();
+    let ticks = lab.size(2_000, 500);
+    let (asks, asked) = mpsc::channel(ASKS_MAX);
+    let idler = thread::spawn(|| answer(asked));
+    let handed = pace(ticks, |_| {
+        let (reply, answered) = oneshot::channel();
+        let asked = asks.try_send(reply);
+        async move {
+            asked.map_err(|_| gone())?;
+            answered.await.map_err(|_| gone())
+        }
+    });
+    add(report, "thread", &handed.await?);
+    drop(asks);
+    idler.join().map_err(|_| gone())?;
     let directory = TempDir::new_in(&lab.dir)?;
     let (store, journals) = open(&directory).await?;
-    let ticks = lab.size(2_000, 500);
-    let mut tick = tokio::time::interval(Duration::from_millis(1));
-    let mut tasks = tokio::task::JoinSet::new();
-    let mut next = journals.iter().cycle();
-    for _ in 0..ticks {
-        tick.tick().await;
-        for journal in next.by_ref().take((PACE / 1_000) as usize) {
-            let journal = journal.clone();
-            tasks.spawn(async move {
-                let started = Instant::now();
-                journal.append(event()).await.map(|_| started.elapsed())
-            });
-        }
-    }
-    let mut times = Vec::new();
-    while let Some(time) = tasks.join_next().await {
-        times.push(time.map_err(io::Error::other)?.map_err(io::Error::other)?);
-    }
-    times.sort_unstable();
-    report.add("journal.p50", "ours", millis(times[times.len() / 2]));
-    report.add("journal.p99", "ours", millis(times[times.len() * 99 / 100]));
+    let committed = pace(ticks, |number| {
+        let journal = journals[number % JOURNALS].clone();
+        async move { journal.append(event()).await.map(drop).map_err(io::Error::other) }
+    });
+    add(report, "ours", &committed.await?);
     drop(journals);
     store.close();
     Ok(())
+}
+
+/// Does something at the pace; how long each took, sorted.
+async fn pace<F>(ticks: usize, mut ask: impl FnMut(usize) -> F) -> io::Result<Vec<Duration>>
+where
+    F: Future<Output = io::Result<()>> + Send + 'static,
+{
+    let each = (PACE / 1_000) as usize;
+    let mut tick = tokio::time::interval(Duration::from_millis(1));
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..ticks * each {
+        if number % each == 0 {
+            tick.tick().await;
+        }
+        let started = Instant::now();
+        let asked = ask(number);
+        tasks.spawn(async move { asked.await.map(|()| started.elapsed()) });
+    }
+    let mut times = Vec::new();
+    while let Some(time) = tasks.join_next().await {
+        times.push(time.map_err(io::Error::other)??);
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
+fn answer(mut asked: mpsc::Receiver<oneshot::Sender<()>>) {
+    while let Some(reply) = asked.blocking_recv() {
+        // Whoever asked waits for it.
+        let _ = reply.send(());
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the thread is gone")
+}
+
+fn add(report: &mut Report, subject: &str, times: &[Duration]) {
+    report.add("journal.p50", subject, millis(times[times.len() / 2]));
+    report.add("journal.p99", subject, millis(times[times.len() * 99 / 100]));
 }

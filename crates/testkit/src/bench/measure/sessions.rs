@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use memchr::memmem;
@@ -36,6 +36,9 @@ const FILL: Speech = Speech { count: 2_500, bytes: TEXT_BYTES, per_second: 0 };
 /// How long nothing may come before the rest counts as lost.
 const STALL: Duration = Duration::from_secs(3);
 
+/// What stands before the time of an event.
+const TIME: &[u8] = b"\"time\":\"";
+
 /// How much is read at once.
 const READ_BYTES: usize = 256 << 10;
 
@@ -65,7 +68,7 @@ fn speak(report: &mut Report, server: &Server, sessions: &[Session<'_>], seconds
     let mut readers = Readers::open(sessions)?;
     proc::forget_peak(server.pid());
     let before = server.cpu();
-    let got = std::thread::scope(|scope| {
+    let mut got = std::thread::scope(|scope| {
         // Beside the readers, who are not to wait for it.
         let asking = scope.spawn(|| {
             let mut connection = server.connect()?;
@@ -80,8 +83,11 @@ fn speak(report: &mut Report, server: &Server, sessions: &[Session<'_>], seconds
     let mut add = |what: &str, value: f64| report.add(format!("sessions.{count}.{what}"), "ours", value);
     add("lost", (events * READERS as u64).saturating_sub(got.received) as f64);
     add("disorder", got.disordered as f64);
-    add("p50", got.percentile(50));
-    add("p99", got.percentile(99));
+    for (since, ages) in [("", &mut got.ages), ("append.", &mut got.waits)] {
+        ages.sort_unstable();
+        add(&format!("{since}p50"), percentile(ages, 50));
+        add(&format!("{since}p99"), percentile(ages, 99));
+    }
     add("rss", proc::peak_kib(server.pid()) as f64 / 1024.0);
     let cost = cpu.as_secs_f64() * 1e6 / events as f64;
     add("cpu", cost);
@@ -101,6 +107,13 @@ fn fill(report: &mut Report, server: &Server, sessions: &[Session<'_>]) -> io::R
     Ok(())
 }
 
+/// When the server took an event to write it down.
+fn taken_at(event: &[u8]) -> Option<SystemTime> {
+    let time = &event[memmem::find(event, TIME)? + TIME.len()..];
+    let time = std::str::from_utf8(&time[..memchr::memchr(b'"', time)?]).ok()?;
+    Some(time.parse::<jiff::Timestamp>().ok()?.into())
+}
+
 /// All readers of all sessions, on one thread.
 struct Readers {
     readers: Vec<(Followed, u64)>,
@@ -113,21 +126,25 @@ struct Got {
     received: u64,
     /// Twice or out of order.
     disordered: u64,
-    /// How old each event was when it was read, in µs.
+    /// How long ago the agent had said each when it was read, in µs, …
     ages: Vec<u32>,
+    /// … and how long ago the server had taken it to write it down.
+    waits: Vec<u32>,
+}
+
+/// What so many percent of sorted times in µs stayed within, in ms.
+fn percentile(sorted: &[u32], percent: usize) -> f64 {
+    let at = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(at).map_or(f64::NAN, |age| f64::from(*age) / 1e3)
+}
+
+fn micros(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
 }
 
 impl Got {
-    /// What so many percent of the events stayed within, in ms.
-    fn percentile(&self, percent: usize) -> f64 {
-        let mut ages = self.ages.clone();
-        ages.sort_unstable();
-        let at = (ages.len() * percent / 100).min(ages.len().saturating_sub(1));
-        ages.get(at).map_or(f64::NAN, |age| f64::from(*age) / 1e3)
-    }
-
     /// Takes what an event says to a reader that waits for the piece `next`.
-    fn take(&mut self, event: &[u8], now: Duration, next: &mut u64) {
+    fn take(&mut self, event: &[u8], now: (Duration, SystemTime), next: &mut u64) {
         // The whole message, which is told at its end, holds the pieces once more.
         if memmem::find(event, DELTA).is_none() {
             return;
@@ -139,7 +156,10 @@ impl Got {
         }
         *next = stamp.number + 1;
         self.received += 1;
-        self.ages.push(u32::try_from(now.saturating_sub(stamp.at).as_micros()).unwrap_or(u32::MAX));
+        self.ages.push(micros(now.0.saturating_sub(stamp.at)));
+        if let Some(taken) = taken_at(event) {
+            self.waits.push(micros(now.1.duration_since(taken).unwrap_or_default()));
+        }
     }
 }
 
@@ -161,7 +181,8 @@ impl Readers {
 
     /// Reads until everybody has `count` pieces, or nothing more comes.
     fn read(&mut self, count: u64) -> io::Result<Got> {
-        let mut got = Got { ages: Vec::with_capacity(self.readers.len() * count as usize), ..Got::default() };
+        let room = || Vec::with_capacity(self.readers.len() * count as usize);
+        let mut got = Got { ages: room(), waits: room(), ..Got::default() };
         let mut buffer = vec![0; READ_BYTES];
         let mut events = Vec::with_capacity(self.readers.len());
         let stall = Timespec { tv_sec: STALL.as_secs() as i64, tv_nsec: 0 };
@@ -173,7 +194,7 @@ impl Readers {
                 if followed.read(&mut buffer)? {
                     return Err(io::Error::other("a stream has ended"));
                 }
-                let (now, before) = (clock::now(), *next);
+                let (now, before) = ((clock::now(), SystemTime::now()), *next);
                 while let Some(event) = followed.take() {
                     got.take(event, now, next);
                 }
@@ -194,14 +215,18 @@ mod tests {
     #[test]
     fn a_piece_counts_once_and_in_its_place() {
         let (mut got, mut next) = (Got::default(), 0);
+        let now = (Duration::from_millis(3), SystemTime::UNIX_EPOCH + Duration::from_millis(5));
         for number in [0, 1, 3, 2] {
-            let mut event = DELTA.to_vec();
+            let mut event = br#"{"time":"1970-01-01T00:00:00.001Z","#.to_vec();
+            let before = event.len();
+            event.extend_from_slice(DELTA);
             Stamp { at: Duration::from_millis(1), number }.write(&mut event);
-            got.take(&event, Duration::from_millis(3), &mut next);
+            got.take(&event, now, &mut next);
             // The message that is told at the end is not a piece.
-            got.take(&event[DELTA.len()..], Duration::from_millis(3), &mut next);
+            event.drain(before..before + DELTA.len());
+            got.take(&event, now, &mut next);
         }
         assert_eq!((got.received, got.disordered, next), (3, 1, 4));
-        assert_eq!(got.percentile(99), 2.0);
+        assert_eq!((percentile(&got.ages, 99), percentile(&got.waits, 99)), (2.0, 4.0));
     }
 }
