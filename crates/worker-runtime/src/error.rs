@@ -1,6 +1,6 @@
 //! What can go wrong with a session.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use journal::durable;
 use protocol::{
@@ -78,6 +78,9 @@ pub enum Error {
     /// The file of sessions cannot be used.
     #[error("the sessions cannot be read or written")]
     Storage(#[source] Arc<durable::Error>),
+    /// The thread that agents are heard on cannot be had.
+    #[error("the thread of the sessions cannot be started")]
+    Thread(#[source] Arc<io::Error>),
     /// A note in the file cannot be understood.
     #[error("what was kept of session `{0}` cannot be understood")]
     Damaged(SessionId),

@@ -19,6 +19,7 @@ mod page;
 mod probe;
 mod sessions;
 mod shared;
+mod thread;
 mod waits;
 mod worker;
 

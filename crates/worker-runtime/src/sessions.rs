@@ -22,7 +22,10 @@ use protocol::{
     sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
     wait::Wait,
 };
-use tokio::sync::{OnceCell, mpsc, oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{OnceCell, mpsc, oneshot},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
@@ -34,6 +37,7 @@ use crate::{
     page::{self, PageError},
     probe::probe,
     shared::{Doing, Shared, View, describe},
+    thread::Thread,
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
 };
 
@@ -67,6 +71,7 @@ struct Inner {
 
 struct Open {
     store: Store,
+    thread: Thread,
     sessions: RwLock<HashMap<SessionId, Arc<Entry>>>,
 }
 
@@ -78,6 +83,8 @@ struct Entry {
     shared: OnceCell<Arc<Shared>>,
     /// The way to its worker, if it has one.
     door: Mutex<Option<mpsc::Sender<Msg>>>,
+    /// Where its worker runs.
+    thread: Handle,
     /// Something was under way when the daemon was last ended, and its worker has not been asked since.
     unfinished: AtomicBool,
 }
@@ -115,7 +122,7 @@ impl Sessions {
             None => {
                 self.check(open, &wanted).await?;
                 // Somebody may have been faster; then this is that session.
-                let new = || Arc::new(Entry::new(id.clone(), wanted.clone()));
+                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), open.thread.handle()));
                 open.sessions.write().entry(id.clone()).or_insert_with(new).clone()
             }
         };
@@ -398,14 +405,15 @@ impl Sessions {
         let (tx, rx) = mpsc::channel(ASKS_MAX);
         let (shared, launcher) = (shared.clone(), self.inner.launcher.clone());
         let agent = entry.create.agent.clone();
-        self.inner.workers.spawn(async move {
+        let work = async move {
             let agent = launcher.agent(&agent).await;
             match Worker::open(shared, launcher, agent, rx).await {
                 Ok(worker) => worker.run().await,
                 // The next one who asks makes it try again.
                 Err((error, rx)) => refuse_all(rx, &error),
             }
-        });
+        };
+        self.inner.workers.spawn_on(work, &entry.thread);
         *door = Some(tx.clone());
         Ok(tx)
     }
@@ -438,9 +446,9 @@ impl Open {
 }
 
 impl Entry {
-    fn new(id: SessionId, create: Create) -> Self {
+    fn new(id: SessionId, create: Create, thread: Handle) -> Self {
         let (shared, door, unfinished) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
-        Self { id, create, shared, door, unfinished }
+        Self { id, create, shared, door, thread, unfinished }
     }
 }
 
@@ -459,6 +467,7 @@ async fn open(launcher: &Launcher) -> Result<Open, Error> {
         Store::open(directory.join(FILE))
     });
     let store = opened.await.map_err(|_| durable::Error::Died)??;
+    let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
     let mut sessions = HashMap::new();
     for noted in store.notes(SESSION).await? {
         let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
@@ -468,13 +477,14 @@ async fn open(launcher: &Launcher) -> Result<Open, Error> {
                 let shared =
                     OnceCell::new_with(Some(shared(id.clone(), journal, &kept, &launcher.installer)));
                 let unfinished = kept.unfinished.into();
-                let entry = Entry { shared, unfinished, ..Entry::new(id.clone(), kept.create) };
+                let entry =
+                    Entry { shared, unfinished, ..Entry::new(id.clone(), kept.create, thread.handle()) };
                 sessions.insert(id, Arc::new(entry));
             }
             Err(error) => error!(session = %id, %error, "what was kept of a session cannot be understood"),
         }
     }
-    Ok(Open { store, sessions: RwLock::new(sessions) })
+    Ok(Open { store, thread, sessions: RwLock::new(sessions) })
 }
 
 fn shared(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -> Arc<Shared> {

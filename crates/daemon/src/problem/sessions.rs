@@ -27,6 +27,7 @@ impl From<Error> for ApiError {
             Error::Agent(_) => Kind::AgentStart,
             Error::Storage(cause) => stored(cause.cause()),
             Error::Damaged(_) => Kind::StoreCorrupt,
+            Error::Thread(_) => Kind::Internal,
             Error::Ending(_) => Kind::ShuttingDown,
         };
         if matches!(kind, Kind::Internal | Kind::StoreCorrupt | Kind::NoSpace) {
