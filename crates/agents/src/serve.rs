@@ -1,7 +1,7 @@
 //! Agents that are servers: one process for many sessions, spoken to over HTTP, with one stream of events.
 //!
 //! [`Servers`] starts a server when it is first used, and shares it among all who would start the same program with the
-//! same arguments and environment. Each server has one owner task ([`server`]), which holds the process, reads its stream
+//! same arguments and environment. Each server has one owner task (`server`), which holds the process, reads its stream
 //! and hands every event to every user by a bounded queue. When the server dies, all of its users are told, and the next
 //! use starts another. A server that nobody uses is stopped after a while.
 

@@ -21,6 +21,9 @@ use super::schema::WAL_BYTES_MAX;
 /// How often the log is copied while there are writes: what changes again meanwhile is copied once.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How often the log is copied before the writer finishes that.
+const ROUNDS: usize = 3;
+
 /// How far the copying stands back: it may take long, not forever.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
@@ -78,10 +81,7 @@ pub(super) fn start(conn: Connection, path: &Path, signal: Arc<Signal>) -> io::R
         while signal.wait() {
             match copy(&conn) {
                 Ok(bytes) if bytes > WAL_BYTES_MAX => {
-                    // So that the writer has to wait for little more than what it adds from here on. What fails here
-                    // fails there too, and is told.
-                    let _ = file.sync_data();
-                    let _ = copy(&conn);
+                    prepare(&conn, &file);
                     signal.overgrown.store(true, Ordering::Release);
                 }
                 Ok(_) => {}
@@ -89,6 +89,16 @@ pub(super) fn start(conn: Connection, path: &Path, signal: Arc<Signal>) -> io::R
             }
         }
     })
+}
+
+/// Sees to it that the writer, which finishes the copy, has to wait for little: each round is shorter than the one before,
+/// as less was added meanwhile.
+fn prepare(conn: &Connection, file: &File) {
+    for _ in 0..ROUNDS {
+        // What fails here fails in the writer too, and is told.
+        let _ = file.sync_data();
+        let _ = copy(conn);
+    }
 }
 
 /// Copies what can be copied without waiting for anyone; answers with the size of the log.

@@ -79,6 +79,7 @@ impl Worker {
             agent: Agent::Absent,
             wakers: Vec::new(),
             draft: Default::default(),
+            handed: None,
             says: Vec::new(),
             answers: Vec::new(),
             idle_since: Instant::now(),
