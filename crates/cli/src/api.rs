@@ -11,6 +11,7 @@ mod processes;
 mod sessions;
 mod skills;
 mod waits;
+mod workers;
 
 use std::{
     path::{Path, PathBuf},
@@ -62,6 +63,8 @@ pub(crate) enum Resource {
     Sessions(Call<sessions::Verb>),
     /// What waits for a person, in all sessions
     Waits(Call<waits::Verb>),
+    /// Workers: sessions as a backend watches them
+    Workers(Call<workers::Verb>),
     /// Files and directories of the sandbox
     Fs(Call<fs::Verb>),
     /// Processes that you run in the sandbox
@@ -82,6 +85,7 @@ impl Resource {
             Resource::Agents(call) => call.run(),
             Resource::Sessions(call) => call.run(),
             Resource::Waits(call) => call.run(),
+            Resource::Workers(call) => call.run(),
             Resource::Fs(call) => call.run(),
             Resource::Processes(call) => call.run(),
             Resource::Mcp(call) => call.run(),

@@ -11,7 +11,7 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Sessions, Skills, Token, Waits,
+    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Sessions, Skills, Token, Waits, Workers,
     error::{Error, Refusal, Result},
 };
 
@@ -91,6 +91,11 @@ impl Client {
     /// `/v1/sessions`: conversations with any agent.
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions(self)
+    }
+
+    /// `/v1/workers`: sessions as a backend watches them.
+    pub fn workers(&self) -> Workers<'_> {
+        Workers(self)
     }
 
     /// `/v1/waits`: what waits for a person.

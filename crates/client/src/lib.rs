@@ -23,6 +23,8 @@ mod terminal;
 mod token;
 mod transfer;
 mod waits;
+mod websocket;
+mod workers;
 
 pub use acp::{Acp, Message, Reply};
 pub use agents::Agents;
@@ -43,3 +45,4 @@ pub use terminal::{TerminalFrame, TerminalInput, TerminalOutput};
 pub use token::{InvalidToken, Token};
 pub use transfer::{Download, Upload};
 pub use waits::Waits;
+pub use workers::{Watched, Workers};

@@ -6,19 +6,12 @@ use futures_util::{
     stream::{SplitSink, SplitStream},
 };
 use protocol::processes::{TerminalCommand, TerminalEvent, TerminalSize};
-use reqwest::{RequestBuilder, StatusCode, Upgraded, header};
-use tokio_tungstenite::{
-    WebSocketStream,
-    tungstenite::{
-        Message,
-        handshake::{client::generate_key, derive_accept_key},
-        protocol::Role,
-    },
-};
+use reqwest::{RequestBuilder, StatusCode};
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
-    client,
     error::{Error, Result},
+    websocket::{self, WebSocket},
 };
 
 /// What a terminal says.
@@ -32,29 +25,15 @@ pub enum TerminalFrame {
 
 /// What a terminal shows.
 #[derive(Debug)]
-pub struct TerminalOutput(SplitStream<WebSocketStream<Upgraded>>);
+pub struct TerminalOutput(SplitStream<WebSocket>);
 
 /// What is typed on a terminal.
 #[derive(Debug)]
-pub struct TerminalInput(SplitSink<WebSocketStream<Upgraded>, Message>);
+pub struct TerminalInput(SplitSink<WebSocket, Message>);
 
 /// Opens a terminal: both directions, so that each can have its own owner.
 pub(crate) async fn open(request: RequestBuilder) -> Result<(TerminalOutput, TerminalInput)> {
-    let key = generate_key();
-    let request = request
-        .header(header::CONNECTION, "upgrade")
-        .header(header::UPGRADE, "websocket")
-        .header(header::SEC_WEBSOCKET_VERSION, "13")
-        .header(header::SEC_WEBSOCKET_KEY, &key);
-    let response = client::accepted(request).await?;
-    let accept = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
-    let understood =
-        accept.is_some_and(|accept| accept.as_bytes() == derive_accept_key(key.as_bytes()).as_bytes());
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS || !understood {
-        return Err(Error::unexpected(response.status(), "it is not a WebSocket", b""));
-    }
-    let socket = WebSocketStream::from_raw_socket(response.upgrade().await?, Role::Client, None).await;
-    let (input, output) = socket.split();
+    let (input, output) = websocket::open(request).await?.split();
     Ok((TerminalOutput(output), TerminalInput(input)))
 }
 

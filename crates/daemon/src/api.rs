@@ -43,6 +43,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::processes::router())
         .merge(routes::sessions::router())
         .merge(routes::waits::router())
+        .merge(routes::workers::router())
 }
 
 /// What answers requests.

@@ -8,6 +8,7 @@ pub(crate) mod info;
 pub(crate) mod processes;
 pub(crate) mod sessions;
 pub(crate) mod waits;
+pub(crate) mod workers;
 
 use protocol::Problem;
 use utoipa::IntoResponses;

@@ -12,6 +12,7 @@ mod ids;
 pub mod info;
 pub mod message;
 mod object;
+pub mod observation;
 mod problem;
 pub mod processes;
 mod schema;

@@ -66,7 +66,8 @@ pub fn decode(seq: u64, frame: &[u8], include_raw: bool) -> serde_json::Result<R
     serde_json::from_slice(&json)
 }
 
-fn parts(frame: &[u8]) -> (&[u8], &[u8]) {
+/// The record without its place, and the agent's own words.
+pub(crate) fn parts(frame: &[u8]) -> (&[u8], &[u8]) {
     let Some((length, rest)) = frame.split_first_chunk() else { return (b"{}", b"") };
     rest.split_at_checked(u32::from_le_bytes(*length) as usize).unwrap_or((rest, b""))
 }

@@ -4,7 +4,8 @@
 //! (`agents::adapter`), keeps the queue of inputs and the open waits, and writes down everything before anybody sees it.
 //! Whoever comes later, and whatever was killed in between, the journal and its notes are the truth.
 //!
-//! Knows nothing of HTTP: its door is in `daemon`.
+//! Knows nothing of HTTP: its door is in `daemon`. With the feature `ws-server` it also knows how an observation goes over a
+//! WebSocket.
 
 mod config;
 mod draft;
@@ -15,6 +16,7 @@ mod kept;
 mod launch;
 mod link;
 mod log;
+mod observe;
 mod page;
 mod probe;
 mod sessions;
@@ -22,8 +24,11 @@ mod shared;
 mod thread;
 mod waits;
 mod worker;
+#[cfg(feature = "ws-server")]
+pub mod ws;
 
 pub use config::{Config, DirectorySettings, Settings};
 pub use error::Error;
 pub use frame::{decode, render};
+pub use observe::{End, Observation};
 pub use sessions::{Readers, Sessions};

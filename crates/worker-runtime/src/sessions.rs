@@ -416,6 +416,11 @@ impl Sessions {
         Ok(tx)
     }
 
+    /// The journal of a session.
+    pub(crate) async fn journal(&self, id: &SessionId) -> Result<Durable, Error> {
+        Ok(self.shared(id).await?.journal.clone())
+    }
+
     async fn shared(&self, id: &SessionId) -> Result<Arc<Shared>, Error> {
         let entry = self.open().await?.get(id);
         entry.and_then(|entry| entry.shared.get().cloned()).ok_or_else(|| Error::NotFound(id.clone()))

@@ -9,6 +9,7 @@ mod inputs;
 mod killed;
 mod terminal;
 mod waits;
+mod watched;
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};

@@ -1,0 +1,63 @@
+//! `tombolo api workers`.
+
+use clap::Subcommand;
+use client::Client;
+use protocol::{
+    SessionId,
+    observation::{Control, Frame},
+};
+
+use super::operations::{Operation, mirrors};
+use crate::{
+    exit::{Failure, Outcome},
+    output::{Output, plain_json},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Watch a session as a backend does: its snapshot, then what happens
+    #[command(after_help = "\
+It ends when the session does. A cursor is what a frame called itself; what came after it is shown again.
+
+Examples:
+  tombolo api workers watch demo
+  tombolo api workers watch demo --json | jq -c .envelope.payload")]
+    Watch {
+        /// The session
+        id: SessionId,
+        /// The cursor of the last event that was seen
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+}
+
+mirrors! { Verb:
+    Watch = "watch" GET "/v1/workers/{worker_id}/events/ws";
+}
+
+impl super::Verb for Verb {
+    fn operation(&self) -> &'static Operation {
+        self.mirrored()
+    }
+
+    async fn run(self, client: &Client, output: Output) -> Outcome {
+        let Verb::Watch { id, cursor } = self;
+        let mut watched = client.workers().watch(&id, cursor.as_deref()).await?;
+        while let Some((text, frame)) = watched.next().await? {
+            match frame {
+                Frame::Diagnostic { diagnostic } => {
+                    return Err(Failure::Missed(format!("{} ({})", diagnostic.message, diagnostic.code)));
+                }
+                _ if output.json => output.line(&text)?,
+                Frame::Event { envelope } => {
+                    let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
+                    output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
+                }
+                Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
+                Frame::Control { control: Control::Live } => output.talk("what happens now:"),
+                Frame::Control { control: Control::Heartbeat } => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! A session as a backend watches it, over a real WebSocket.
+
+use futures_util::{SinkExt, StreamExt};
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{self, Message, protocol::CloseFrame},
+};
+
+use super::*;
+
+/// How often somebody comes while much happens.
+const COMINGS: usize = 100;
+
+type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
+
+/// A backend that watches.
+struct Backend(Socket);
+
+impl Backend {
+    async fn new(daemon: &Daemon, id: &str, cursor: Option<&str>) -> Self {
+        let query = cursor.map(|cursor| format!("?cursor={cursor}")).unwrap_or_default();
+        let base = daemon.base().replace("http", "ws");
+        Self(connect_async(format!("{base}/v1/workers/{id}/events/ws{query}")).await.unwrap().0)
+    }
+
+    /// The next frame, or how it was closed.
+    async fn next(&mut self) -> Result<Value, Option<CloseFrame>> {
+        within(secs(20), async {
+            loop {
+                match self.0.next().await.expect("a close frame comes first").unwrap() {
+                    Message::Text(text) => return Ok(serde_json::from_str(&text).unwrap()),
+                    Message::Close(close) => return Err(close),
+                    Message::Ping(_) | Message::Pong(_) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        })
+        .await
+    }
+
+    async fn snapshot(&mut self) -> Value {
+        let frame = self.next().await.unwrap();
+        assert!(frame["envelope"]["payload"]["snapshot"].is_object(), "{frame}");
+        frame["envelope"].clone()
+    }
+
+    async fn control(&mut self) -> Value {
+        self.next().await.unwrap()["control"].clone()
+    }
+
+    /// The envelopes up to an event of this kind.
+    async fn until(&mut self, kind: &str) -> Vec<Value> {
+        let mut seen = Vec::new();
+        loop {
+            let frame = self.next().await.unwrap();
+            assert_eq!(frame["kind"], "event", "{frame}");
+            let over = frame["envelope"]["payload"].get(kind).is_some();
+            seen.push(frame["envelope"].clone());
+            if over {
+                return seen;
+            }
+        }
+    }
+
+    /// What is wrong, and how the stream is closed for it.
+    async fn refused(&mut self) -> (String, u16) {
+        let frame = self.next().await.unwrap();
+        let code = frame["diagnostic"]["code"].as_str().unwrap_or_else(|| panic!("{frame}")).to_owned();
+        let close = self.next().await.unwrap_err().unwrap();
+        assert_eq!(close.reason.as_str(), code);
+        (code, close.code.into())
+    }
+}
+
+/// The place of an envelope.
+fn seq(envelope: &Value) -> u64 {
+    envelope["cursor"].as_str().unwrap().rsplit('-').next().unwrap().parse().unwrap()
+}
+
+fn payloads(envelopes: &[Value]) -> Vec<Value> {
+    envelopes.iter().map(|envelope| envelope["payload"].clone()).collect()
+}
+
+/// observation #11, #13, #14, #19, #23, #26: the snapshot, then every event of this worker and of no other, as it is.
+#[tokio::test]
+async fn the_snapshot_comes_first_and_then_what_happens() {
+    let daemon = Daemon::start(TOMBOLO);
+    for id in ["s", "other"] {
+        create(&daemon, id).await;
+        turn(&daemon, id, "hello").await;
+    }
+    let mut backend = Backend::new(&daemon, "s", None).await;
+    let snapshot = backend.snapshot().await;
+    assert_eq!(snapshot["event_id"], json!(format!("snapshot:{}", snapshot["cursor"].as_str().unwrap())));
+    assert_eq!(snapshot["worker_id"], "s");
+    // observation #21: it is what there is, not an empty one.
+    assert_eq!(snapshot["payload"]["snapshot"], get(&daemon, &path("s", "/snapshot")).await);
+    assert_eq!(snapshot["payload"]["snapshot"]["messages"].as_array().unwrap().len(), 2);
+    assert_eq!(backend.control().await["type"], "live");
+    let (_, told) = tokio::join!(turn(&daemon, "other", "not for you"), turn(&daemon, "s", "/tool"));
+    let seen = backend.until("turnEnded").await;
+    assert_eq!(payloads(&seen), told.iter().map(|record| record["event"].clone()).collect::<Vec<_>>());
+    for (envelope, record) in seen.iter().zip(&told) {
+        assert_eq!(envelope["event_id"], envelope["cursor"]);
+        assert_eq!((&envelope["worker_id"], &envelope["time"]), (&json!("s"), &record["time"]));
+        assert_eq!(seq(envelope), record["seq"].as_u64().unwrap());
+    }
+    // The end of the session is the end of the stream.
+    assert_eq!(daemon.delete(&path("s", "")).await.status(), 204);
+    backend.until("ended").await;
+    assert_eq!(u16::from(backend.next().await.unwrap_err().unwrap().code), 1000);
+}
+
+/// observation #27, #32, #51, #60: after a cursor comes what was missed, marked as what the snapshot covers.
+#[tokio::test]
+async fn a_cursor_goes_on() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let mut backend = Backend::new(&daemon, "s", None).await;
+    let first = backend.snapshot().await;
+    backend.control().await;
+    turn(&daemon, "s", "one").await;
+    let seen = backend.until("turnEnded").await;
+    let (middle, newest) = (&seen[2], seq(seen.last().unwrap()));
+    let mut backend = Backend::new(&daemon, "s", middle["cursor"].as_str()).await;
+    assert!(seq(&backend.snapshot().await) >= newest);
+    assert_eq!(backend.control().await, json!({ "type": "resumed", "resume": "ok" }));
+    let again = backend.until("turnEnded").await;
+    assert_eq!(payloads(&again), payloads(&seen[3..]));
+    assert!(again.iter().all(|envelope| envelope["replay"] == true));
+    // observation #52: they are known by their ids.
+    assert_eq!(again[0]["event_id"], seen[3]["event_id"]);
+    // What else happened by then.
+    let mut frame = backend.next().await.unwrap();
+    while frame["kind"] == "event" {
+        assert_eq!(frame["envelope"]["replay"], true);
+        frame = backend.next().await.unwrap();
+    }
+    assert_eq!(frame["control"]["type"], "live");
+    turn(&daemon, "s", "two").await;
+    assert!(backend.until("turnEnded").await.iter().all(|envelope| envelope.get("replay").is_none()));
+    // A cursor survives the daemon (observation #62).
+    let mut daemon = daemon;
+    daemon.killed_and_restarted();
+    let mut backend = Backend::new(&daemon, "s", first["cursor"].as_str()).await;
+    backend.snapshot().await;
+    assert_eq!(backend.control().await["resume"], "ok");
+    assert_eq!(payloads(&backend.until("turnEnded").await[..seen.len()]), payloads(&seen));
+}
+
+/// observation #55, #59, #63, #66: what is wrong with a cursor is told, each in its own way; nothing else is sent.
+#[tokio::test]
+async fn a_cursor_that_is_none_is_told() {
+    let daemon = Daemon::start(TOMBOLO);
+    for id in ["s", "other"] {
+        create(&daemon, id).await;
+    }
+    let cursor = |envelope: &Value| envelope["cursor"].as_str().unwrap().to_owned();
+    let own = cursor(&Backend::new(&daemon, "s", None).await.snapshot().await);
+    let others = cursor(&Backend::new(&daemon, "other", None).await.snapshot().await);
+    let (epoch, _) = own.split_once('-').unwrap();
+    for (cursor, code) in [
+        ("garbage", "runtime.cursor_malformed"),
+        (&format!("{epoch}-x"), "runtime.cursor_malformed"),
+        (&others, "runtime.cursor_unknown"),
+        (&format!("{epoch}-999999"), "runtime.cursor_unknown"),
+    ] {
+        let refused = Backend::new(&daemon, "s", Some(cursor)).await.refused().await;
+        assert_eq!(refused, (code.to_owned(), 1008), "{cursor}");
+    }
+    // observation #56: more than is kept for whoever comes back.
+    turn(&daemon, "s", "/chunks 1100").await;
+    let refused = Backend::new(&daemon, "s", Some(&own)).await.refused().await;
+    assert_eq!(refused, ("runtime.cursor_expired".to_owned(), 1008));
+}
+
+/// observation #16: "any text or binary frame from the peer is answered by an observation-only diagnostic".
+#[tokio::test]
+async fn nothing_can_be_said() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let command = r#"{"kind":"event","envelope":{}}"#;
+    for message in [Message::text(command), Message::binary(command.as_bytes().to_vec())] {
+        let mut backend = Backend::new(&daemon, "s", None).await;
+        backend.snapshot().await;
+        backend.control().await;
+        // What is no message is honoured.
+        backend.0.send(Message::Ping("there?".into())).await.unwrap();
+        let pong = within(secs(5), backend.0.next()).await.unwrap().unwrap();
+        assert_eq!(pong, Message::Pong("there?".into()));
+        backend.0.send(message).await.unwrap();
+        assert_eq!(backend.refused().await, ("runtime.observation_only".to_owned(), 1008));
+    }
+    assert_eq!(get(&daemon, &path("s", "")).await["state"], "idle");
+}
+
+/// observation #22: who may not watch, and what there is not, is told before there is a WebSocket.
+#[tokio::test]
+async fn what_cannot_be_watched_is_a_problem() {
+    let daemon = Daemon::start(TOMBOLO);
+    let base = daemon.base().replace("http", "ws");
+    let refused = connect_async(format!("{base}/v1/workers/none/events/ws")).await.unwrap_err();
+    let tungstenite::Error::Http(response) = refused else { panic!("{refused}") };
+    assert_eq!(response.status(), 404);
+    let plain = daemon.get("/v1/workers/none/events/ws").await;
+    assert_eq!(plain.status(), 404);
+    create(&daemon, "s").await;
+    assert_eq!(daemon.get("/v1/workers/s/events/ws").await.status(), 426);
+}
+
+/// observation #20: whoever comes while much happens misses nothing between the snapshot and what follows.
+#[tokio::test]
+async fn nothing_falls_between_the_snapshot_and_what_follows() {
+    let daemon = Daemon::start(TOMBOLO);
+    create(&daemon, "s").await;
+    let mut followed = Followed::new(&daemon, "s", 0).await;
+    send(&daemon, "s", "/drip 20000 1").await;
+    followed.until("turnStarted").await;
+    for _ in 0..COMINGS {
+        let mut backend = Backend::new(&daemon, "s", None).await;
+        let covered = seq(&backend.snapshot().await);
+        assert_eq!(backend.control().await["type"], "live");
+        for next in 1..=5 {
+            let frame = backend.next().await.unwrap();
+            assert_eq!(seq(&frame["envelope"]), covered + next);
+        }
+    }
+}

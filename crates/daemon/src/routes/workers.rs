@@ -1,0 +1,53 @@
+//! `/v1/workers`: sessions as a backend watches them. Nothing can be said here; commands have their own routes.
+
+use axum::{
+    extract::{
+        State,
+        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
+    },
+    response::Response,
+};
+use protocol::SessionId;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+use worker_runtime::ws;
+
+use super::Problems;
+use crate::{
+    app::App,
+    extract::{Path, Query},
+    problem::Result,
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(watch))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct WatchQuery {
+    /// The cursor of the last event that was received; only what happens from now on if left out.
+    cursor: Option<String>,
+}
+
+/// Watch a worker, over a WebSocket: a backend's way to follow a session.
+///
+/// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
+/// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
+/// happens. A peer that says anything is told `observation_only`, and the stream ends.
+#[utoipa::path(
+    get, path = "/v1/workers/{worker_id}/events/ws", tag = "workers",
+    params(("worker_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"), WatchQuery),
+    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+)]
+async fn watch(
+    State(app): State<App>,
+    Path(id): Path<SessionId>,
+    Query(query): Query<WatchQuery>,
+    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response> {
+    let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
+    app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, move |socket| ws::serve(socket, observation))
+}

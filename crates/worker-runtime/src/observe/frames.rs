@@ -1,0 +1,166 @@
+//! Frames as text.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use journal::Epoch;
+use protocol::{
+    Event, SessionId,
+    observation::{Control, Diagnostic, Envelope, Frame},
+    sessions::Snapshot,
+};
+
+use crate::frame::parts;
+
+/// What stands before the event in a record, and behind it if the daemon concluded it.
+const EVENT: &[u8] = b",\"event\":";
+const SYNTHETIC: &[u8] = b",\"synthetic\":true}";
+
+/// What stands before the time of a record.
+const TIME: &[u8] = b"\"time\":\"";
+
+/// The frames of one worker.
+pub(super) struct Frames {
+    worker: SessionId,
+    epoch: String,
+}
+
+impl Frames {
+    pub(super) fn new(worker: SessionId, epoch: Epoch) -> Self {
+        Self { worker, epoch: epoch.to_string() }
+    }
+
+    /// What the worker has come to. It can never be taken for an event of the bus.
+    pub(super) fn snapshot(&self, snapshot: Snapshot) -> Bytes {
+        let cursor = format!("{}-{}", self.epoch, snapshot.seq);
+        let envelope = Envelope {
+            event_id: format!("snapshot:{cursor}"),
+            cursor,
+            worker_id: self.worker.clone(),
+            time: None,
+            replay: false,
+            payload: Event::Snapshot(Box::new(snapshot)),
+        };
+        text(&Frame::Event { envelope })
+    }
+
+    /// An event as it lies in the journal.
+    pub(super) fn event(&self, seq: u64, frame: &[u8], replay: bool) -> Bytes {
+        let (body, _) = parts(frame);
+        let event = cut_event(body);
+        let mut out = BytesMut::with_capacity(event.len() + 256);
+        let mut number = itoa::Buffer::new();
+        let number = number.format(seq).as_bytes();
+        out.put_slice(b"{\"kind\":\"event\",\"envelope\":{\"cursor\":\"");
+        for after in [&b"\",\"event_id\":\""[..], b"\",\"worker_id\":\""] {
+            out.put_slice(self.epoch.as_bytes());
+            out.put_u8(b'-');
+            out.put_slice(number);
+            out.put_slice(after);
+        }
+        out.put_slice(self.worker.as_str().as_bytes());
+        if let Some(time) = cut_time(body) {
+            out.put_slice(b"\",\"time\":\"");
+            out.put_slice(time);
+        }
+        out.put_slice(b"\",");
+        if replay {
+            out.put_slice(b"\"replay\":true,");
+        }
+        out.put_slice(b"\"payload\":");
+        out.put_slice(event);
+        out.put_slice(b"}}");
+        out.freeze()
+    }
+}
+
+/// Whether this is the last event of a worker.
+pub(super) fn is_end(frame: &[u8]) -> bool {
+    cut_event(parts(frame).0).starts_with(b"{\"ended\":")
+}
+
+/// Something about the stream.
+pub(super) fn control(control: Control) -> Bytes {
+    text(&Frame::Control { control })
+}
+
+/// What is wrong.
+pub(super) fn diagnostic(diagnostic: Diagnostic) -> Bytes {
+    text(&Frame::Diagnostic { diagnostic })
+}
+
+fn text(frame: &Frame) -> Bytes {
+    // A wire type always can be serialised.
+    serde_json::to_vec(frame).unwrap_or_default().into()
+}
+
+/// The event of a record. A quote within a text is never bare, and nothing before the event is more than a text, so the
+/// first of these words is the right one.
+fn cut_event(body: &[u8]) -> &[u8] {
+    let Some(at) = find(body, EVENT) else { return b"{}" };
+    let rest = &body[at + EVENT.len()..];
+    rest.strip_suffix(SYNTHETIC).or(rest.strip_suffix(b"}")).unwrap_or(rest)
+}
+
+fn cut_time(body: &[u8]) -> Option<&[u8]> {
+    let time = &body[find(body, TIME)? + TIME.len()..];
+    time.split(|byte| *byte == b'"').next()
+}
+
+fn find(text: &[u8], word: &[u8]) -> Option<usize> {
+    text.windows(word.len()).position(|window| window == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use protocol::{
+        EventId,
+        event::Status,
+        message::{Delta, DeltaKind},
+        sessions::State,
+    };
+    use serde_json::Map;
+
+    use super::*;
+    use crate::frame::{Body, encode};
+
+    fn check(event: &Event, synthetic: bool, native: Option<&str>) {
+        let body = Body {
+            id: EventId::mint(),
+            time: Timestamp::UNIX_EPOCH,
+            session_id: &"s".parse().unwrap(),
+            agent: &"mock".parse().unwrap(),
+            agent_session_id: native,
+            event,
+            synthetic,
+        };
+        let frames = Frames::new("s".parse().unwrap(), Epoch::from_bits(255.try_into().unwrap()));
+        let frame = frames.event(7, &encode(&body, Some(b"raw")), true);
+        let Frame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else { panic!("{frame:?}") };
+        let cursor = "00000000000000ff-7".to_owned();
+        let expected = Envelope {
+            event_id: cursor.clone(),
+            cursor,
+            worker_id: "s".parse().unwrap(),
+            time: Some(Timestamp::UNIX_EPOCH),
+            replay: true,
+            payload: event.clone(),
+        };
+        assert_eq!(envelope, expected);
+    }
+
+    /// observation #14: events are forwarded as they are; what they say is not mistaken for what they are wrapped in.
+    #[test]
+    fn an_event_is_cut_out_of_its_record() {
+        let status = Event::Status(Status { state: State::Idle, detail: Some(r#","event":{"x":1}"#.into()) });
+        check(&status, false, None);
+        check(&status, true, Some(r#","event":"#));
+        check(&Event::Unknown(Map::from_iter([("newer".into(), true.into())])), true, None);
+        let delta = Delta {
+            message_id: "m".into(),
+            part_id: "0".into(),
+            kind: DeltaKind::Text,
+            text: r#"","synthetic":true}"#.into(),
+        };
+        check(&Event::MessageDelta(delta), false, Some("native"));
+    }
+}
