@@ -18,7 +18,7 @@ pub enum Frame {
     /// Something happened.
     Event {
         /// What, and where in the stream.
-        envelope: Envelope,
+        envelope: Box<Envelope>,
     },
     /// Something is wrong with the stream.
     Diagnostic {
@@ -273,7 +273,7 @@ mod tests {
             "cursor": "00000000000000ff-7", "event_id": "00000000000000ff-7", "worker_id": "s",
             "payload": { "status": { "state": "idle", "detail": null } },
         } });
-        assert_eq!(serde_json::to_value(Frame::Event { envelope }).unwrap(), json);
+        assert_eq!(serde_json::to_value(Frame::Event { envelope: envelope.into() }).unwrap(), json);
         let control = Frame::Control { control: Control::Resumed { resume: Resume::Ok } };
         assert_eq!(
             serde_json::to_value(control).unwrap(),

@@ -10,11 +10,15 @@ const STEPS: &[Step] = &[
     ("format", || sh::run("cargo fmt --all --check")),
     ("tidy", tidy::run),
     ("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
+    ("features", features),
     ("tests", tests),
     ("generated files", || codegen::run(true)),
     ("docs", docs),
     ("schemathesis", schemathesis::run),
 ];
+
+/// What only a server of streams needs.
+const SERVERS: &[&str] = &["axum ", "tokio-tungstenite "];
 
 pub(crate) fn run() -> anyhow::Result<()> {
     for (name, step) in STEPS {
@@ -26,13 +30,26 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// observation #10: without its feature, the runtime has nothing of a server.
+fn features() -> anyhow::Result<()> {
+    let mut tree = sh::command("cargo");
+    let tree = tree.args(["tree", "--package", "worker-runtime", "--edges", "normal", "--prefix", "none"]);
+    let tree = String::from_utf8(tree.output()?.stdout)?;
+    let server = tree.lines().find(|line| SERVERS.iter().any(|name| line.starts_with(name)));
+    match (tree.is_empty(), server) {
+        (false, None) => Ok(()),
+        (true, _) => anyhow::bail!("what `worker-runtime` needs could not be found out"),
+        (_, Some(server)) => anyhow::bail!("`worker-runtime` needs {server} without `ws-server`"),
+    }
+}
+
 fn tests() -> anyhow::Result<()> {
     if sh::is_there("cargo", &["nextest"]) {
-        sh::run("cargo nextest run --workspace")?;
+        sh::run("cargo nextest run --workspace --features worker-runtime/ws-server")?;
         // nextest does not run the examples in documentation.
         return sh::run("cargo test --quiet --workspace --doc");
     }
-    sh::run("cargo test --workspace")
+    sh::run("cargo test --workspace --features worker-runtime/ws-server")
 }
 
 fn docs() -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{acp, agents, fs, info, mcp, processes, sessions, skills, waits};
+use super::{acp, agents, fs, info, mcp, processes, sessions, skills, waits, workers};
 
 /// One endpoint, and the command that mirrors it.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,12 +42,13 @@ macro_rules! mirrors {
 pub(super) use mirrors;
 
 /// Every resource and what its verbs mirror.
-pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 9] {
+pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 10] {
     [
         ("acp", acp::OPERATIONS),
         ("agents", agents::OPERATIONS),
         ("sessions", sessions::OPERATIONS),
         ("waits", waits::OPERATIONS),
+        ("workers", workers::OPERATIONS),
         ("fs", fs::OPERATIONS),
         ("processes", processes::OPERATIONS),
         ("mcp", mcp::OPERATIONS),

@@ -39,7 +39,7 @@ impl Frames {
             replay: false,
             payload: Event::Snapshot(Box::new(snapshot)),
         };
-        text(&Frame::Event { envelope })
+        text(&Frame::Event { envelope: envelope.into() })
     }
 
     /// An event as it lies in the journal.
@@ -145,7 +145,7 @@ mod tests {
             replay: true,
             payload: event.clone(),
         };
-        assert_eq!(envelope, expected);
+        assert_eq!(*envelope, expected);
     }
 
     /// observation #14: events are forwarded as they are; what they say is not mistaken for what they are wrapped in.

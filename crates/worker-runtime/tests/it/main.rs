@@ -1,4 +1,4 @@
 //! The runtime by itself: sessions with a real agent process, watched over a real socket, without a daemon.
-#![cfg(feature = "ws-server")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests, which are outside of test functions")]
 
 mod observed;

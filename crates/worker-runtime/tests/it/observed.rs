@@ -20,7 +20,7 @@ use futures_util::{
 use protocol::{
     Event, SessionId,
     config::Skill,
-    observation::{Control, Envelope, Frame},
+    observation::{Control, Frame},
     sessions::{Create, Send, WhenBusy},
 };
 use tempfile::TempDir;
@@ -100,11 +100,8 @@ async fn a_worker_is_watched_without_a_daemon() {
     assert!(sessions.create(&id(), create).await.unwrap().healthy);
     let address = serve(sessions.clone()).await;
     let (mut socket, _) = connect_async(format!("ws://{address}/")).await.unwrap();
-    let Frame::Event { envelope: Envelope { payload: Event::Snapshot(snapshot), .. } } =
-        next(&mut socket).await
-    else {
-        panic!("the snapshot comes first");
-    };
+    let Frame::Event { envelope } = next(&mut socket).await else { panic!("an event comes first") };
+    let Event::Snapshot(snapshot) = envelope.payload else { panic!("the snapshot comes first") };
     assert_eq!(snapshot.session.id, id());
     assert_eq!(next(&mut socket).await, Frame::Control { control: Control::Live });
     say(&sessions, "hello").await;

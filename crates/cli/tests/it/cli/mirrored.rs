@@ -85,6 +85,7 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("sessions reject", &["s", WAIT]),
         ("sessions permit", &["s", WAIT, "once"]),
         ("waits list", &[]),
+        ("workers watch", &["s"]),
         ("fs entries", &["x"]),
         ("fs read", &["x"]),
         ("fs write", &["x", "/dev/null"]),
