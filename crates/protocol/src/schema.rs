@@ -7,7 +7,7 @@ use utoipa::{
     openapi::{Ref, RefOr, Schema},
 };
 
-use crate::{acp, agents, config, event, fs, info, message, problem, processes, sessions, wait};
+use crate::{acp, agents, config, event, fs, info, message, observation, problem, processes, sessions, wait};
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
@@ -52,6 +52,7 @@ wire_types! {
     config::SkillList as "SkillList",
     event::Event as "Event",
     event::Record as "Record",
+    observation::Frame as "Frame",
     fs::EntryList as "EntryList",
     fs::Made as "Made",
     fs::Move as "Move",

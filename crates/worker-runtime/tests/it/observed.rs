@@ -24,6 +24,7 @@ use protocol::{
     sessions::{Create, Send, WhenBusy},
 };
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 use worker_runtime::{Config, DirectorySettings, Sessions, Settings, ws};
 
@@ -58,8 +59,8 @@ fn sessions(home: &TempDir) -> Sessions {
     Sessions::new(config, Installer::new(install::Config::default(), catalog), Arc::new(Nothing))
 }
 
-/// Serves the workers of `sessions`; where.
-async fn serve(sessions: Sessions) -> SocketAddr {
+/// Serves the workers of `sessions`: where, and for as long as what.
+async fn serve(sessions: Sessions) -> (SocketAddr, JoinSet<std::io::Result<()>>) {
     async fn watch(State(sessions): State<Sessions>, upgrade: WebSocketUpgrade) -> Response {
         let observation = sessions.observe(&id(), None).await.unwrap();
         upgrade.on_upgrade(|socket| ws::serve(socket, observation))
@@ -67,8 +68,9 @@ async fn serve(sessions: Sessions) -> SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let app = Router::new().route("/", get(watch)).with_state(sessions);
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    address
+    let mut served = JoinSet::new();
+    served.spawn(async move { axum::serve(listener, app).await });
+    (address, served)
 }
 
 fn id() -> SessionId {
@@ -98,7 +100,7 @@ async fn a_worker_is_watched_without_a_daemon() {
     let sessions = sessions(&home);
     let create: Create = serde_json::from_str(r#"{ "agent": "mock" }"#).unwrap();
     assert!(sessions.create(&id(), create).await.unwrap().healthy);
-    let address = serve(sessions.clone()).await;
+    let (address, _served) = serve(sessions.clone()).await;
     let (mut socket, _) = connect_async(format!("ws://{address}/")).await.unwrap();
     let Frame::Event { envelope } = next(&mut socket).await else { panic!("an event comes first") };
     let Event::Snapshot(snapshot) = envelope.payload else { panic!("the snapshot comes first") };
