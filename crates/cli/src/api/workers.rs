@@ -17,7 +17,8 @@ use crate::{
 pub(crate) enum Verb {
     /// Watch a session as a backend does: its snapshot, then what happens
     #[command(after_help = "\
-It ends when the session does. A cursor is what a frame called itself; what came after it is shown again.
+It ends when the session does. A cursor is what a frame called itself; what came after it is shown
+again.
 
 Examples:
   tombolo api workers watch demo
