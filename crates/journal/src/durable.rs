@@ -19,7 +19,7 @@ mod store;
 mod writer;
 
 pub use error::{Cause, Error};
-pub use handle::{Durable, Handed};
+pub use handle::Durable;
 pub use note::{Note, Noted};
 pub use queue::QUEUE_MAX;
 pub use reader::Reader;

@@ -11,8 +11,6 @@ use crate::frame::{self, Body};
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     frames: Vec<Bytes>,
-    /// More than pieces of messages, of which nothing else follows.
-    loud: bool,
 }
 
 /// Who an event is of.
@@ -34,12 +32,6 @@ impl Draft {
             synthetic,
         };
         self.frames.push(frame::encode(&body, raw));
-        self.loud |= !matches!(event, Event::MessageDelta(_));
-    }
-
-    /// Whether all that has happened is that a message goes on: nothing but that is to be seen of the session.
-    pub(crate) fn is_quiet(&self) -> bool {
-        !self.loud
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -47,7 +39,6 @@ impl Draft {
     }
 
     pub(crate) fn take(&mut self) -> Frames {
-        self.loud = false;
         self.frames.drain(..).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -209,7 +209,7 @@ impl Sessions {
             self.catch_up(entry).await;
         }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
-        let mut sessions: Vec<_> = there.map(|shared| shared.session()).collect();
+        let mut sessions: Vec<_> = there.map(|shared| shared.view.read().session.clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(sessions)
     }
@@ -219,7 +219,7 @@ impl Sessions {
         if let Some(entry) = self.open().await?.get(id) {
             self.catch_up(&entry).await;
         }
-        Ok(self.shared(id).await?.session())
+        Ok(self.shared(id).await?.view.read().session.clone())
     }
 
     /// Writes down a message for the agent.
@@ -364,8 +364,10 @@ impl Sessions {
     /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before. And
     /// what was under way when the daemon was last ended is gone on with first.
     async fn catch_up(&self, entry: &Arc<Entry>) {
+        let behind =
+            |shared: &Arc<Shared>| shared.view.read().session.newest < shared.journal.bounds().newest.get();
         let unfinished = entry.unfinished.load(Ordering::Acquire);
-        if !unfinished && !entry.shared.get().is_some_and(|shared| shared.is_behind()) {
+        if !unfinished && !entry.shared.get().is_some_and(behind) {
             return;
         }
         // The worker answers once it has shown everything that it has written; one that ends shows nothing more.
@@ -495,7 +497,7 @@ fn shared(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -
     let agent = installer.catalog().get(&kept.create.agent).cloned();
     let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
     let view = RwLock::new(View { session, waits: Vec::new() });
-    Arc::new(Shared { id, journal, token: Mutex::default(), view, quiet: AtomicU64::new(0) })
+    Arc::new(Shared { id, journal, token: Mutex::default(), view })
 }
 
 fn author(given: Option<Author>) -> Result<Author, Error> {

@@ -1,9 +1,6 @@
 //! What everybody may see of a session while its worker owns it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use agents::{Definition, Secret};
 use journal::durable::Durable;
@@ -23,24 +20,6 @@ pub(crate) struct Shared {
     /// The agent's key to its model; never written down.
     pub(crate) token: Mutex<Option<Secret>>,
     pub(crate) view: RwLock<View>,
-    /// Up to here nothing but its place differs from the view.
-    pub(crate) quiet: AtomicU64,
-}
-
-impl Shared {
-    /// Whether something was written that the view does not show yet.
-    pub(crate) fn is_behind(&self) -> bool {
-        self.view.read().session.newest.max(self.quiet.load(Ordering::Acquire))
-            < self.journal.bounds().newest.get()
-    }
-
-    /// The session as it is now.
-    pub(crate) fn session(&self) -> Session {
-        let mut session = self.view.read().session.clone();
-        let written = self.journal.bounds().newest.get();
-        session.newest = session.newest.max(self.quiet.load(Ordering::Acquire).min(written));
-        session
-    }
 }
 
 /// A session as it is now.

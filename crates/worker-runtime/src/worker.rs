@@ -17,7 +17,6 @@ use agents::{
     adapter::{Fact, Saying},
 };
 use jiff::Timestamp;
-use journal::{Frames, durable::Handed};
 use protocol::{
     Event, InputId, TurnId,
     event::{EndReason, Ended, EndedReason, InputState, TurnEnded},
@@ -60,8 +59,6 @@ pub(crate) struct Worker {
     /// Whoever waits to hear whether the agent can be used.
     wakers: Vec<Reply<Created>>,
     draft: Draft,
-    /// What was handed over to be written, and is not known to be.
-    handed: Option<(Handed, Frames)>,
     says: Vec<Saying>,
     /// What is answered once it is written down.
     answers: Vec<Box<dyn FnOnce() + std::marker::Send>>,

@@ -18,15 +18,11 @@ use tracing::warn;
 
 use super::schema::WAL_BYTES_MAX;
 
-/// How often the log is copied while there are writes: what changes again meanwhile is copied once.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How often the log is copied while there are writes. A power cut takes little more than that.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How often the log is copied before the writer finishes that.
 const ROUNDS: usize = 3;
-
-/// How far the copying stands back: it may take long, not forever.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
 
 /// What the writer and the checkpoint thread tell each other.
 #[derive(Debug, Default)]
@@ -77,7 +73,6 @@ impl Signal {
 pub(super) fn start(conn: Connection, path: &Path, signal: Arc<Signal>) -> io::Result<JoinHandle<()>> {
     let file = File::open(path)?;
     thread::Builder::new().name("journal-wal".into()).spawn(move || {
-        stand_back();
         while signal.wait() {
             match copy(&conn) {
                 Ok(bytes) if bytes > WAL_BYTES_MAX => {
@@ -107,11 +102,4 @@ pub(super) fn copy(conn: &Connection) -> rusqlite::Result<u64> {
     // A frame of the log is a page and a small header.
     let page_bytes: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
     Ok(u64::try_from(pages * page_bytes).unwrap_or(0))
-}
-
-/// Lets the writer, and whoever waits for it, go first.
-fn stand_back() {
-    // Elsewhere it is the niceness of the whole process.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(NICENESS);
 }

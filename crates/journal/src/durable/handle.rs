@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use super::{
     Error, Note, Reader, note,
     pool::Pool,
-    queue::{Asked, Queue, Request, Work},
+    queue::{Queue, Request, Work},
 };
 use crate::{Append, Bounds, Cursor, Frames, Journal, Ring, Seq, Start};
 
@@ -48,20 +48,6 @@ impl Shared {
     }
 }
 
-/// Frames that were handed over.
-#[derive(Debug)]
-pub struct Handed(Asked<RangeInclusive<Seq>>);
-
-impl Handed {
-    /// Their numbers, once they are committed.
-    ///
-    /// # Errors
-    /// As [`Durable::append`].
-    pub async fn committed(self) -> Result<RangeInclusive<Seq>, Error> {
-        self.0.answered().await
-    }
-}
-
 impl Durable {
     /// Appends all frames, in order and side by side; answers with their numbers once they are committed.
     ///
@@ -87,17 +73,6 @@ impl Durable {
     ) -> Result<RangeInclusive<Seq>, Error> {
         let journal = Arc::clone(&self.shared);
         self.queue.ask(|reply| Request::Append(Work { journal, frames, notes, reply })).await
-    }
-
-    /// Hands frames over to be appended, and comes back before they are: for whoever has something better to do than to
-    /// wait. What is appended later comes after them.
-    ///
-    /// # Errors
-    /// [`Error::Closed`], [`Error::Died`].
-    pub async fn hand_over(&self, frames: Frames) -> Result<Handed, Error> {
-        let (journal, notes) = (Arc::clone(&self.shared), Vec::new());
-        let append = |reply| Request::Append(Work { journal, frames, notes, reply });
-        Ok(Handed(self.queue.put(append).await?))
     }
 
     /// What a note says, if there is one.

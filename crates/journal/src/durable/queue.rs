@@ -43,20 +43,6 @@ pub(super) struct Queue {
     closed: Arc<AtomicBool>,
 }
 
-/// What was asked and may not be answered yet.
-#[derive(Debug)]
-pub(super) struct Asked<T> {
-    answer: oneshot::Receiver<Result<T, Error>>,
-    queue: Queue,
-}
-
-impl<T> Asked<T> {
-    /// Waits for the answer.
-    pub(super) async fn answered(self) -> Result<T, Error> {
-        self.answer.await.map_err(|_| self.queue.gone())?
-    }
-}
-
 /// Closes the queue: it has a place in it from the start, so that it works however full it is.
 #[derive(Debug)]
 pub(super) struct Closer {
@@ -75,14 +61,9 @@ pub(super) fn queue() -> (Queue, Closer, mpsc::Receiver<Request>) {
 impl Queue {
     /// Waits for a place, then for the answer.
     pub(super) async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
-        self.put(request).await?.answered().await
-    }
-
-    /// Waits for a place.
-    pub(super) async fn put<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<Asked<T>, Error> {
         let (reply, answer) = oneshot::channel();
         self.requests.send(request(reply)).await.map_err(|_| self.gone())?;
-        Ok(Asked { answer, queue: self.clone() })
+        answer.await.map_err(|_| self.gone())?
     }
 
     fn gone(&self) -> Error {

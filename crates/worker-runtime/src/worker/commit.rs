@@ -1,15 +1,12 @@
 //! Writing down what has happened, and only then showing it.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use journal::{
-    Frames,
-    durable::{self, Note},
-};
+use journal::durable;
 use protocol::{
     Event,
-    sessions::{AgentError, State},
+    sessions::{AgentError, Session, State},
     wait::Wait,
 };
 use tokio::{sync::oneshot, time::Instant};
@@ -21,7 +18,7 @@ use crate::{
     draft::Of,
     error::chain,
     kept::{SESSION, note},
-    shared::{Doing, describe},
+    shared::{Doing, View, describe},
 };
 
 /// How long to wait before writing is tried again when it failed.
@@ -79,18 +76,12 @@ impl Worker {
             notes.push(note(SESSION, "", &self.kept));
             self.dirty = false;
         }
-        let quiet =
-            self.draft.is_quiet() && notes.is_empty() && self.answers.is_empty() && self.says.is_empty();
-        if !self.settle_handed().await {
-            return;
-        }
-        let frames = self.draft.take();
-        if quiet && events > 0 {
-            return self.hand_over(frames, events).await;
-        }
         if events > 0 || !notes.is_empty() {
-            if !self.write(frames, notes).await {
-                return;
+            let frames = self.draft.take();
+            while let Err(error) = self.shared.journal.append_noting(frames.clone(), notes.clone()).await {
+                if !self.wait_for_space(error).await {
+                    return;
+                }
             }
             self.newest += events;
         }
@@ -107,36 +98,6 @@ impl Worker {
             }
         }
         self.says.clear();
-    }
-
-    /// Writes until it is written; false if that will never be.
-    async fn write(&mut self, frames: Frames, notes: Vec<Note>) -> bool {
-        while let Err(error) = self.shared.journal.append_noting(frames.clone(), notes.clone()).await {
-            if !self.wait_for_space(error).await {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Hands over pieces of a message without waiting for them: whoever follows the session sees them once they are
-    /// written, and nothing else depends on it.
-    async fn hand_over(&mut self, frames: Frames, events: u64) {
-        self.newest += events;
-        self.shared.quiet.store(self.newest, Ordering::Release);
-        match self.shared.journal.hand_over(frames.clone()).await {
-            Ok(handed) => self.handed = Some((handed, frames)),
-            Err(error) => _ = self.wait_for_space(error).await,
-        }
-    }
-
-    /// Waits for what was handed over, which is written by now as a rule; false if it will never be.
-    async fn settle_handed(&mut self) -> bool {
-        let Some((handed, frames)) = self.handed.take() else { return true };
-        match handed.committed().await {
-            Ok(_) => true,
-            Err(error) => self.wait_for_space(error).await && self.write(frames, Vec::new()).await,
-        }
     }
 
     /// Writing failed: waits a little, telling everybody who asks; whether to try again.
@@ -170,24 +131,19 @@ impl Worker {
     /// Shows the session as it is now.
     pub(super) fn publish(&self) {
         let waits: Vec<Wait> = self.waits.unsettled().cloned().collect();
-        let mut view = self.shared.view.write();
-        view.session = describe(
-            &self.shared.id,
-            &self.kept,
-            self.agent_row.as_ref(),
-            self.doing(),
-            waits.len() as u64,
-            self.newest,
-        );
-        view.waits = waits;
+        let session = self.session(waits.len());
+        *self.shared.view.write() = View { session, waits };
     }
 
-    pub(super) fn doing(&self) -> Doing {
-        Doing {
+    /// The session as the API tells it, with so many waits.
+    pub(super) fn session(&self, waits: usize) -> Session {
+        let doing = Doing {
             state: self.state(),
             turn: self.turn.as_ref().map(|turn| turn.id),
             queued: self.inputs.queued().count() as u64,
-        }
+        };
+        let row = self.agent_row.as_ref();
+        describe(&self.shared.id, &self.kept, row, doing, waits as u64, self.newest)
     }
 
     pub(super) fn state(&self) -> State {

@@ -15,7 +15,6 @@ use super::{Agent, Answer, INTERRUPT, Reply, Worker};
 use crate::{
     Error,
     inputs::{receipt, sent},
-    shared::describe,
     waits,
 };
 
@@ -176,14 +175,7 @@ impl Worker {
     pub(super) fn snapshot(&self) -> Snapshot {
         let (messages, has_earlier) = self.log.last();
         let waits: Vec<_> = self.waits.unsettled().cloned().collect();
-        let session = describe(
-            &self.shared.id,
-            &self.kept,
-            self.agent_row.as_ref(),
-            self.doing(),
-            waits.len() as u64,
-            self.newest,
-        );
+        let session = self.session(waits.len());
         Snapshot {
             seq: self.newest,
             session,

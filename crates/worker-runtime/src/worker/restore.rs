@@ -79,7 +79,6 @@ impl Worker {
             agent: Agent::Absent,
             wakers: Vec::new(),
             draft: Default::default(),
-            handed: None,
             says: Vec::new(),
             answers: Vec::new(),
             idle_since: Instant::now(),
