@@ -21,6 +21,7 @@ mod page;
 mod probe;
 mod sessions;
 mod shared;
+mod shelf;
 mod thread;
 mod waits;
 mod worker;

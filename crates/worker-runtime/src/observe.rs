@@ -6,10 +6,10 @@
 mod frames;
 mod resume;
 
-use std::{collections::VecDeque, mem};
+use std::collections::VecDeque;
 
 use bytes::Bytes;
-use journal::{Item, Seq, durable};
+use journal::{Item, durable};
 use protocol::{
     SessionId,
     observation::{CloseCode, Control, Diagnostic, Leg, Resume, Trouble},
@@ -25,17 +25,22 @@ const BATCH_MAX: usize = 256;
 
 /// What watches one worker.
 pub struct Observation {
-    frames: Frames,
-    reader: Option<Readers>,
-    /// Events up to here are in the snapshot.
-    covered: u64,
     /// What goes first.
     ready: VecDeque<Bytes>,
-    /// It is told once that everything from here on has just happened.
+    /// Where the rest comes from, or why nothing does.
+    source: Result<Source, End>,
+}
+
+/// The events of a worker, from one place on.
+struct Source {
+    frames: Frames,
+    reader: Readers,
+    /// Events up to here are in the snapshot.
+    covered: u64,
+    /// It was told that everything from here on has just happened.
     live: bool,
     /// The worker has said that it is over; otherwise it is the daemon that ends.
     over: bool,
-    end: Option<End>,
 }
 
 /// How an observation ends.
@@ -53,6 +58,11 @@ impl End {
         let code = trouble.close().unwrap_or(CloseCode::INTERNAL);
         Self { diagnostic: Some(Diagnostic::new(Leg::Runtime, trouble, message)), code }
     }
+
+    /// The frame that tells what is wrong.
+    pub fn frame(&self) -> Option<Bytes> {
+        self.diagnostic.clone().map(frames::diagnostic)
+    }
 }
 
 impl Sessions {
@@ -64,85 +74,66 @@ impl Sessions {
         let journal = self.journal(id).await?;
         let place = match cursor.map(|cursor| resume::place(&journal, cursor)).transpose() {
             Ok(place) => place,
-            Err((trouble, message)) => return Ok(Observation::refused(id, trouble, message)),
+            Err((trouble, message)) => {
+                return Ok(Observation { ready: VecDeque::new(), source: Err(End::with(trouble, message)) });
+            }
         };
         // First what it covers, then what comes after exactly that: nothing falls in between.
         let snapshot = self.snapshot(id).await?;
-        let (covered, frames) =
-            (snapshot.seq, Frames::new(id.clone(), journal.cursor(Seq::new(snapshot.seq)).epoch));
-        let from = match place {
-            Some(Place(seq)) => seq.min(covered),
-            None => covered,
-        };
-        let reader = self.reader(id, from).await?;
+        let covered = snapshot.seq;
+        let frames = Frames::new(id.clone(), journal.bounds().epoch);
+        let reader = self.reader(id, place.map_or(covered, |Place(seq)| seq.min(covered))).await?;
         let mut ready = VecDeque::from([frames.snapshot(snapshot)]);
         if place.is_some() {
             ready.push_back(frames::control(Control::Resumed { resume: Resume::Ok }));
         }
-        Ok(Observation { frames, reader: Some(reader), covered, ready, live: false, over: false, end: None })
+        Ok(Observation { ready, source: Ok(Source { frames, reader, covered, live: false, over: false }) })
     }
 }
 
 impl Observation {
-    fn refused(id: &SessionId, trouble: Trouble, message: &str) -> Self {
-        // Nothing is rendered for it.
-        let frames = Frames::new(id.clone(), journal::Epoch::random());
-        let end = Some(End::with(trouble, message));
-        Self { frames, reader: None, covered: 0, ready: VecDeque::new(), live: true, over: false, end }
-    }
-
     /// The next frames, waiting for them. Cancel safe.
     ///
     /// # Errors
     /// When there are none any more: how it ends.
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
-        loop {
-            if !self.ready.is_empty() {
-                let batch = self.ready.len().min(BATCH_MAX);
-                return Ok(self.ready.drain(..batch).collect());
+        let source = match &mut self.source {
+            Ok(source) => source,
+            Err(end) => return Err(end.clone()),
+        };
+        if self.ready.is_empty() {
+            self.ready.extend(source.next().await?);
+        }
+        let batch = self.ready.len().min(BATCH_MAX);
+        Ok(self.ready.drain(..batch).collect())
+    }
+}
+
+impl Source {
+    /// The next frames, all at once. Cancel safe.
+    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+        // Whatever was missed is sent: the next event is one that has just happened.
+        if !self.live && self.reader.cursor().seq.get() >= self.covered {
+            self.live = true;
+            return Ok(vec![frames::control(Control::Live)]);
+        }
+        match self.reader.next().await {
+            Ok(Some(Item::Frames(chunk))) => {
+                let frames = chunk.frames().map(|(seq, frame)| {
+                    self.over |= frames::is_end(&frame);
+                    self.frames.event(seq.get(), &frame, seq.get() <= self.covered)
+                });
+                Ok(frames.collect())
             }
-            if let Some(end) = self.end.take() {
-                return Err(end);
+            Ok(Some(Item::Gap(_))) => Err(End::with(Trouble::CursorExpired, resume::EXPIRED)),
+            Ok(None) | Err(durable::Error::Deleted) => {
+                let code = if self.over { CloseCode::NORMAL } else { CloseCode::AWAY };
+                Err(End { diagnostic: None, code })
             }
-            let Some(reader) = &mut self.reader else { return Err(self.ended()) };
-            // Whatever was missed is sent: the next event is one that has just happened.
-            if !self.live && reader.cursor().seq.get() >= self.covered {
-                self.live = true;
-                return Ok(vec![frames::control(Control::Live)]);
-            }
-            match reader.next().await {
-                Ok(Some(Item::Frames(chunk))) => {
-                    for (seq, frame) in chunk.frames() {
-                        let replay = seq.get() <= self.covered;
-                        self.over |= frames::is_end(&frame);
-                        self.ready.push_back(self.frames.event(seq.get(), &frame, replay));
-                    }
-                }
-                Ok(Some(Item::Gap(_))) => {
-                    self.end = Some(End::with(
-                        Trouble::CursorExpired,
-                        "what came after the cursor is no longer kept",
-                    ));
-                }
-                Ok(None) | Err(durable::Error::Deleted) => return Err(self.ended()),
-                Err(error) => {
-                    warn!(error = %chain(&error), "a worker cannot be watched");
-                    return Err(End::with(
-                        Trouble::WorkerUnavailable,
-                        "the events of the worker cannot be read",
-                    ));
-                }
+            Err(error) => {
+                warn!(error = %chain(&error), "a worker cannot be watched");
+                Err(End::with(Trouble::WorkerUnavailable, "the events of the worker cannot be read"))
             }
         }
-    }
-
-    /// The frame that tells what is wrong.
-    pub fn last_word(end: &mut End) -> Option<Bytes> {
-        mem::take(&mut end.diagnostic).map(frames::diagnostic)
-    }
-
-    fn ended(&self) -> End {
-        let code = if self.over { CloseCode::NORMAL } else { CloseCode::AWAY };
-        End { diagnostic: None, code }
     }
 }

@@ -1,43 +1,35 @@
 //! All sessions: the door that everybody else holds.
 
 use std::{
-    collections::HashMap,
     fs,
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use agents::{Installer, Secret, serve::Servers};
 use bytes::BytesMut;
 use journal::{
     Retention, Seq, Start,
-    durable::{self, Durable, Store},
+    durable::{self, Durable},
 };
-use parking_lot::{Mutex, RwLock};
 use protocol::{
     Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
     sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
     wait::Wait,
 };
-use tokio::{
-    runtime::Handle,
-    sync::{OnceCell, mpsc, oneshot},
-};
+use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{
     Config, Error, Settings,
-    kept::{Kept, SESSION, note},
+    kept::{SESSION, note},
     launch::{self, Launcher},
     log,
     page::{self, PageError},
     probe::probe,
-    shared::{Doing, Shared, View, describe},
-    thread::Thread,
+    shared::Shared,
+    shelf::{self, Entry, Shelf},
     worker::{Answer, Msg, Reply, Stop, Worker, first, nobody},
 };
 
@@ -48,9 +40,6 @@ const ASKS_MAX: usize = 256;
 pub(crate) const PAGE_EVENTS_MAX: usize = 1000;
 /// … and of messages.
 const PAGE_MESSAGES_MAX: u32 = 200;
-
-/// The file of journals, below the directory of the sessions.
-const FILE: &str = "sessions.db";
 
 /// All sessions. Cheap to clone; clones are the same sessions.
 #[derive(Clone)]
@@ -64,29 +53,9 @@ pub type Readers = durable::Reader;
 struct Inner {
     launcher: Arc<Launcher>,
     /// Opened when it is first needed: most daemons start without sessions.
-    open: OnceCell<Open>,
+    shelf: OnceCell<Shelf>,
     workers: TaskTracker,
     stop: CancellationToken,
-}
-
-struct Open {
-    store: Store,
-    thread: Thread,
-    sessions: RwLock<HashMap<SessionId, Arc<Entry>>>,
-}
-
-struct Entry {
-    id: SessionId,
-    /// How it was created, without the token.
-    create: Create,
-    /// Filled once it is written down that there is such a session.
-    shared: OnceCell<Arc<Shared>>,
-    /// The way to its worker, if it has one.
-    door: Mutex<Option<mpsc::Sender<Msg>>>,
-    /// Where its worker runs.
-    thread: Handle,
-    /// Something was under way when the daemon was last ended, and its worker has not been asked since.
-    unfinished: AtomicBool,
 }
 
 impl Sessions {
@@ -94,45 +63,45 @@ impl Sessions {
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
         let servers = Servers::new(config.idle);
         let launcher = Arc::new(Launcher { config, installer, settings, servers });
-        let (open, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
-        Self { inner: Arc::new(Inner { launcher, open, workers, stop }) }
+        let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
+        Self { inner: Arc::new(Inner { launcher, shelf, workers, stop }) }
     }
 
     /// Goes on with what was interrupted when the daemon was last ended, if there are sessions at all.
     pub async fn recover(&self) {
-        if !self.inner.launcher.config.directory.join(FILE).exists() {
+        if !self.inner.launcher.config.directory.join(shelf::FILE).exists() {
             return;
         }
-        let open = match self.open().await {
-            Ok(open) => open,
+        let shelf = match self.shelf().await {
+            Ok(shelf) => shelf,
             Err(error) => return error!(%error, "the sessions cannot be opened"),
         };
-        for entry in open.entries() {
+        for entry in shelf.entries() {
             self.catch_up(&entry).await;
         }
     }
 
     /// Creates a session, or finds it, and has its agent running.
     pub async fn create(&self, id: &SessionId, create: Create) -> Result<Created, Error> {
-        let open = self.open().await?;
+        let shelf = self.shelf().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
         let wanted = Create { token: None, validate_token: false, ..create };
-        let entry = match open.get(id) {
+        let entry = match shelf.get(id) {
             Some(entry) => entry,
             None => {
-                self.check(open, &wanted).await?;
+                self.check(shelf, &wanted).await?;
                 // Somebody may have been faster; then this is that session.
-                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), open.thread.handle()));
-                open.sessions.write().entry(id.clone()).or_insert_with(new).clone()
+                let new = || Arc::new(Entry::new(id.clone(), wanted.clone(), shelf.thread.handle()));
+                shelf.sessions.write().entry(id.clone()).or_insert_with(new).clone()
             }
         };
         if entry.create != wanted {
             return Err(Error::Conflict(id.clone()));
         }
-        let shared = match entry.shared.get_or_try_init(|| self.write_down(open, id, &wanted)).await {
+        let shared = match entry.shared.get_or_try_init(|| self.write_down(shelf, id, &wanted)).await {
             Ok(shared) => shared,
             Err(error) => {
-                open.forget(&entry);
+                shelf.forget(&entry);
                 return Err(error);
             }
         };
@@ -166,8 +135,8 @@ impl Sessions {
     }
 
     /// Whether there can be such a session.
-    async fn check(&self, open: &Open, create: &Create) -> Result<(), Error> {
-        let count = open.sessions.read().len();
+    async fn check(&self, shelf: &Shelf, create: &Create) -> Result<(), Error> {
+        let count = shelf.sessions.read().len();
         if count >= self.inner.launcher.config.sessions_max {
             return Err(Error::TooMany(count));
         }
@@ -184,11 +153,11 @@ impl Sessions {
         }
     }
 
-    async fn write_down(&self, open: &Open, id: &SessionId, create: &Create) -> Result<Arc<Shared>, Error> {
+    async fn write_down(&self, shelf: &Shelf, id: &SessionId, create: &Create) -> Result<Arc<Shared>, Error> {
         let kept = first(create.clone(), self.directory(create)?);
-        let journal = open.store.journal(id.as_str(), Retention::UNLIMITED).await?;
+        let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        Ok(shared(id.clone(), journal, &kept, &self.inner.launcher.installer))
+        Ok(Shared::new(id.clone(), journal, &kept, &self.inner.launcher.installer))
     }
 
     fn directory(&self, create: &Create) -> Result<PathBuf, Error> {
@@ -204,7 +173,7 @@ impl Sessions {
 
     /// All sessions, the one that was used last first.
     pub async fn list(&self) -> Result<Vec<Session>, Error> {
-        let entries = self.open().await?.entries();
+        let entries = self.shelf().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
@@ -216,7 +185,7 @@ impl Sessions {
 
     /// One session as it is now.
     pub async fn get(&self, id: &SessionId) -> Result<Session, Error> {
-        if let Some(entry) = self.open().await?.get(id) {
+        if let Some(entry) = self.shelf().await?.get(id) {
             self.catch_up(&entry).await;
         }
         Ok(self.shared(id).await?.view.read().session.clone())
@@ -268,7 +237,7 @@ impl Sessions {
 
     /// Every wait that is open, the oldest first.
     pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
-        let entries = self.open().await?.entries();
+        let entries = self.shelf().await?.entries();
         for entry in &entries {
             self.catch_up(entry).await;
         }
@@ -321,27 +290,27 @@ impl Sessions {
 
     /// Ends a session and its agent, and forgets it.
     pub async fn delete(&self, id: &SessionId) -> Result<(), Error> {
-        let open = self.open().await?;
-        let Some(entry) = open.get(id) else { return Ok(()) };
+        let shelf = self.shelf().await?;
+        let Some(entry) = shelf.get(id) else { return Ok(()) };
         match self.ask(&entry, |reply| Msg::Stop(Stop::Delete, reply)).await {
             // What cannot be read can be deleted all the same.
             Ok(()) | Err(Error::Damaged(_)) => {}
             Err(error) => return Err(error),
         }
-        open.store.delete(id.as_str()).await?;
+        shelf.store.delete(id.as_str()).await?;
         let private = self.inner.launcher.private(id);
         // What is left of it is of no use to anybody, and is overwritten by a session of the same name.
         let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(private)).await;
-        open.forget(&entry);
+        shelf.forget(&entry);
         Ok(())
     }
 
     /// Ends all agents; the sessions stay.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
-        let Some(open) = self.inner.open.get() else { return };
+        let Some(shelf) = self.inner.shelf.get() else { return };
         let mut stops = tokio::task::JoinSet::new();
-        for entry in open.entries() {
+        for entry in shelf.entries() {
             let worker = entry.door.lock().clone().filter(|worker| !worker.is_closed());
             let Some(worker) = worker else {
                 // Nobody else tells its readers that nothing more comes.
@@ -380,7 +349,7 @@ impl Sessions {
     }
 
     async fn ask_of<T>(&self, id: &SessionId, msg: impl FnOnce(Reply<T>) -> Msg) -> Result<T, Error> {
-        let entry = self.open().await?.get(id).ok_or_else(|| Error::NotFound(id.clone()))?;
+        let entry = self.shelf().await?.get(id).ok_or_else(|| Error::NotFound(id.clone()))?;
         self.ask(&entry, msg).await
     }
 
@@ -424,36 +393,12 @@ impl Sessions {
     }
 
     async fn shared(&self, id: &SessionId) -> Result<Arc<Shared>, Error> {
-        let entry = self.open().await?.get(id);
+        let entry = self.shelf().await?.get(id);
         entry.and_then(|entry| entry.shared.get().cloned()).ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    async fn open(&self) -> Result<&Open, Error> {
-        self.inner.open.get_or_try_init(|| open(&self.inner.launcher)).await
-    }
-}
-
-impl Open {
-    fn get(&self, id: &SessionId) -> Option<Arc<Entry>> {
-        self.sessions.read().get(id).cloned()
-    }
-
-    fn entries(&self) -> Vec<Arc<Entry>> {
-        self.sessions.read().values().cloned().collect()
-    }
-
-    fn forget(&self, entry: &Arc<Entry>) {
-        let mut sessions = self.sessions.write();
-        if sessions.get(&entry.id).is_some_and(|known| Arc::ptr_eq(known, entry)) {
-            sessions.remove(&entry.id);
-        }
-    }
-}
-
-impl Entry {
-    fn new(id: SessionId, create: Create, thread: Handle) -> Self {
-        let (shared, door, unfinished) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
-        Self { id, create, shared, door, thread, unfinished }
+    async fn shelf(&self) -> Result<&Shelf, Error> {
+        self.inner.shelf.get_or_try_init(|| Shelf::open(&self.inner.launcher)).await
     }
 }
 
@@ -462,42 +407,6 @@ fn refuse_all(mut rx: mpsc::Receiver<Msg>, error: &Error) {
     while let Ok(msg) = rx.try_recv() {
         msg.refuse(error.clone());
     }
-}
-
-async fn open(launcher: &Launcher) -> Result<Open, Error> {
-    let directory = launcher.config.directory.clone();
-    let opened = tokio::task::spawn_blocking(move || {
-        // A file that cannot be made is told of by the store, with its name.
-        let _ = fs::create_dir_all(&directory);
-        Store::open(directory.join(FILE))
-    });
-    let store = opened.await.map_err(|_| durable::Error::Died)??;
-    let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
-    let mut sessions = HashMap::new();
-    for noted in store.notes(SESSION).await? {
-        let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
-        match serde_json::from_slice::<Kept>(&noted.value) {
-            Ok(kept) => {
-                let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
-                let shared =
-                    OnceCell::new_with(Some(shared(id.clone(), journal, &kept, &launcher.installer)));
-                let unfinished = kept.unfinished.into();
-                let entry =
-                    Entry { shared, unfinished, ..Entry::new(id.clone(), kept.create, thread.handle()) };
-                sessions.insert(id, Arc::new(entry));
-            }
-            Err(error) => error!(session = %id, %error, "what was kept of a session cannot be understood"),
-        }
-    }
-    Ok(Open { store, thread, sessions: RwLock::new(sessions) })
-}
-
-fn shared(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -> Arc<Shared> {
-    let newest = journal.bounds().newest.get();
-    let agent = installer.catalog().get(&kept.create.agent).cloned();
-    let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
-    let view = RwLock::new(View { session, waits: Vec::new() });
-    Arc::new(Shared { id, journal, token: Mutex::default(), view })
 }
 
 fn author(given: Option<Author>) -> Result<Author, Error> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::{Definition, Secret};
+use agents::{Definition, Installer, Secret};
 use journal::durable::Durable;
 use parking_lot::{Mutex, RwLock};
 use protocol::{
@@ -20,6 +20,17 @@ pub(crate) struct Shared {
     /// The agent's key to its model; never written down.
     pub(crate) token: Mutex<Option<Secret>>,
     pub(crate) view: RwLock<View>,
+}
+
+impl Shared {
+    /// Of a session whose worker is not there.
+    pub(crate) fn new(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -> Arc<Self> {
+        let newest = journal.bounds().newest.get();
+        let agent = installer.catalog().get(&kept.create.agent).cloned();
+        let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
+        let view = RwLock::new(View { session, waits: Vec::new() });
+        Arc::new(Self { id, journal, token: Mutex::default(), view })
+    }
 }
 
 /// A session as it is now.

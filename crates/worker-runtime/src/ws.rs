@@ -32,10 +32,10 @@ pub async fn serve(socket: WebSocket, mut observation: Observation) {
         end = show(&mut observation, &mut sender) => end,
         end = listen(&mut receiver) => end,
     };
-    let Some(mut end) = end else { return };
+    let Some(end) = end else { return };
     let reason = end.diagnostic.as_ref().map(|diagnostic| diagnostic.code.clone()).unwrap_or_default();
     let farewell = async {
-        if let Some(last) = Observation::last_word(&mut end).and_then(text) {
+        if let Some(last) = end.frame().and_then(text) {
             let _ = sender.send(last).await;
         }
         let close = CloseFrame { code: end.code.0, reason: reason.into() };

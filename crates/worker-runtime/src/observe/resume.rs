@@ -6,6 +6,9 @@ use protocol::observation::Trouble;
 /// How many events after a cursor are kept for whoever comes back. Whoever missed more begins with a snapshot.
 const BACKLOG_EVENTS_MAX: u64 = 1024;
 
+/// How it is told that a cursor has expired.
+pub(super) const EXPIRED: &str = "what came after the cursor is no longer kept";
+
 /// Everything up to here was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(pub(super) u64);
@@ -19,7 +22,7 @@ pub(super) fn place(journal: &Durable, cursor: &str) -> Result<Place, (Trouble, 
     }
     let expired = seq.next() < bounds.oldest || bounds.newest.get() - seq.get() > BACKLOG_EVENTS_MAX;
     match expired {
-        true => Err((Trouble::CursorExpired, "what came after the cursor is no longer kept")),
+        true => Err((Trouble::CursorExpired, EXPIRED)),
         false => Ok(Place(seq.get())),
     }
 }

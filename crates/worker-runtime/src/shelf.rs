@@ -1,0 +1,107 @@
+//! The sessions that there are: what is kept of them, and the way to each.
+
+use std::{
+    collections::HashMap,
+    fs,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use journal::{
+    Retention,
+    durable::{self, Store},
+};
+use parking_lot::{Mutex, RwLock};
+use protocol::{SessionId, sessions::Create};
+use tokio::{
+    runtime::Handle,
+    sync::{OnceCell, mpsc},
+};
+use tracing::error;
+
+use crate::{
+    Error,
+    kept::{Kept, SESSION},
+    launch::Launcher,
+    shared::Shared,
+    thread::Thread,
+    worker::Msg,
+};
+
+/// The file of journals, below the directory of the sessions.
+pub(crate) const FILE: &str = "sessions.db";
+
+/// All sessions that there are.
+pub(crate) struct Shelf {
+    pub(crate) store: Store,
+    pub(crate) thread: Thread,
+    pub(crate) sessions: RwLock<HashMap<SessionId, Arc<Entry>>>,
+}
+
+/// One of them.
+pub(crate) struct Entry {
+    pub(crate) id: SessionId,
+    /// How it was created, without the token.
+    pub(crate) create: Create,
+    /// Filled once it is written down that there is such a session.
+    pub(crate) shared: OnceCell<Arc<Shared>>,
+    /// The way to its worker, if it has one.
+    pub(crate) door: Mutex<Option<mpsc::Sender<Msg>>>,
+    /// Where its worker runs.
+    pub(crate) thread: Handle,
+    /// Something was under way when the daemon was last ended, and its worker has not been asked since.
+    pub(crate) unfinished: AtomicBool,
+}
+
+impl Shelf {
+    /// As the file has it, which is made if there is none.
+    pub(crate) async fn open(launcher: &Launcher) -> Result<Self, Error> {
+        let directory = launcher.config.directory.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            // A file that cannot be made is told of by the store, with its name.
+            let _ = fs::create_dir_all(&directory);
+            Store::open(directory.join(FILE))
+        });
+        let store = opened.await.map_err(|_| durable::Error::Died)??;
+        let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
+        let mut sessions = HashMap::new();
+        for noted in store.notes(SESSION).await? {
+            let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
+            let kept: Kept = match serde_json::from_slice(&noted.value) {
+                Ok(kept) => kept,
+                Err(error) => {
+                    error!(session = %id, %error, "what was kept of a session cannot be understood");
+                    continue;
+                }
+            };
+            let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
+            let shared = Shared::new(id.clone(), journal, &kept, &launcher.installer);
+            let (shared, unfinished) = (OnceCell::new_with(Some(shared)), kept.unfinished.into());
+            let new = Entry::new(id.clone(), kept.create, thread.handle());
+            sessions.insert(id, Arc::new(Entry { shared, unfinished, ..new }));
+        }
+        Ok(Self { store, thread, sessions: RwLock::new(sessions) })
+    }
+
+    pub(crate) fn get(&self, id: &SessionId) -> Option<Arc<Entry>> {
+        self.sessions.read().get(id).cloned()
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Arc<Entry>> {
+        self.sessions.read().values().cloned().collect()
+    }
+
+    pub(crate) fn forget(&self, entry: &Arc<Entry>) {
+        let mut sessions = self.sessions.write();
+        if sessions.get(&entry.id).is_some_and(|known| Arc::ptr_eq(known, entry)) {
+            sessions.remove(&entry.id);
+        }
+    }
+}
+
+impl Entry {
+    /// One of which nothing is written down yet.
+    pub(crate) fn new(id: SessionId, create: Create, thread: Handle) -> Self {
+        let (shared, door, unfinished) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
+        Self { id, create, shared, door, thread, unfinished }
+    }
+}
