@@ -10,7 +10,7 @@ const TRIM_EVENTS: u64 = 256;
 /// … or so many bytes of them, …
 const TRIM_BYTES: u64 = 1024 * 1024;
 /// … and at most so many at a time: a journal whose retention shrank must not hold up the others.
-pub(super) const REMOVE_MAX: u64 = 1024;
+const REMOVE_MAX: u64 = 1024;
 
 /// The most a reader gets in one page of older frames.
 const PAGE_EVENTS: i64 = 1024;
@@ -33,8 +33,10 @@ pub(super) struct Marks {
 impl Marks {
     /// Reads them from the rows.
     pub(super) fn load(conn: &Connection, journal: i64, retention: Retention) -> rusqlite::Result<Marks> {
-        let first = "SELECT seq, upto - length(frame) FROM events WHERE journal = ?1 ORDER BY seq LIMIT 1";
-        let last = "SELECT seq, upto FROM events WHERE journal = ?1 ORDER BY seq DESC LIMIT 1";
+        let first = "SELECT places.seq, upto - length(frame) FROM places CROSS JOIN events USING (id)
+            WHERE places.journal = ?1 ORDER BY places.seq LIMIT 1";
+        let last = "SELECT places.seq, upto FROM places CROSS JOIN events USING (id)
+            WHERE places.journal = ?1 ORDER BY places.seq DESC LIMIT 1";
         let (low, low_floor) = edge(conn, first, journal)?.unwrap_or((Seq::new(1), 0));
         let (newest, upto) = edge(conn, last, journal)?.unwrap_or((Seq::ZERO, 0));
         let mut marks = Marks { newest, upto, oldest: low, floor: low_floor, low, low_floor };
@@ -51,22 +53,22 @@ impl Marks {
         self.newest
     }
 
-    /// Adds the frames as rows.
+    /// Adds a frame as the row `id`; answers with its number.
     pub(super) fn insert(
         &mut self,
         insert: &mut CachedStatement<'_>,
         journal: i64,
-        frames: &Frames,
-    ) -> rusqlite::Result<()> {
-        for frame in frames.slices() {
-            self.newest = self.newest.next();
-            self.upto += frame.len() as u64;
-            insert.execute((journal, sql(self.newest), self.upto as i64, frame))?;
-        }
-        Ok(())
+        id: i64,
+        frame: &[u8],
+    ) -> rusqlite::Result<Seq> {
+        self.newest = self.newest.next();
+        self.upto += frame.len() as u64;
+        insert.execute((id, journal, sql(self.newest), self.upto as i64, frame))?;
+        Ok(self.newest)
     }
 
-    /// Moves `oldest` up until what is kept is within the retention; the newest row stays whatever its size.
+    /// Moves `oldest` up until what is kept is within the retention; the newest row stays whatever its size. All rows
+    /// must have their places.
     pub(super) fn expire(
         &mut self,
         conn: &Connection,
@@ -76,7 +78,8 @@ impl Marks {
         if !self.exceeds(retention) {
             return Ok(());
         }
-        let select = "SELECT seq, upto FROM events WHERE journal = ?1 AND seq >= ?2 ORDER BY seq";
+        let select = "SELECT places.seq, upto FROM places CROSS JOIN events USING (id)
+            WHERE places.journal = ?1 AND places.seq >= ?2 ORDER BY places.seq";
         let mut select = conn.prepare_cached(select)?;
         let mut rows = select.query((journal, sql(self.oldest)))?;
         while self.exceeds(retention)
@@ -88,7 +91,8 @@ impl Marks {
         Ok(())
     }
 
-    fn exceeds(&self, retention: Retention) -> bool {
+    /// Whether there is more than the retention allows.
+    pub(super) fn exceeds(&self, retention: Retention) -> bool {
         self.oldest < self.newest
             && (self.newest.since(self.oldest.before()) > retention.events.get()
                 || self.upto - self.floor > retention.bytes.get())
@@ -107,11 +111,11 @@ impl Marks {
             return Ok(());
         }
         let end = published.oldest.min(self.low.plus(REMOVE_MAX));
-        let upto = "SELECT upto FROM events WHERE journal = ?1 AND seq = ?2";
+        let upto =
+            "SELECT upto FROM events WHERE id = (SELECT id FROM places WHERE journal = ?1 AND seq = ?2)";
         let upto: i64 =
             conn.prepare_cached(upto)?.query_row((journal, sql(end.before())), |row| row.get(0))?;
-        conn.prepare_cached("DELETE FROM events WHERE journal = ?1 AND seq < ?2")?
-            .execute((journal, sql(end)))?;
+        remove(conn, journal, end)?;
         (self.low, self.low_floor) = (end, upto as u64);
         Ok(())
     }
@@ -119,13 +123,30 @@ impl Marks {
 
 /// The statement for [`Marks::insert`], found once for many appends.
 pub(super) fn insert(conn: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
-    conn.prepare_cached("INSERT INTO events (journal, seq, upto, frame) VALUES (?1, ?2, ?3, ?4)")
+    conn.prepare_cached("INSERT INTO events (id, journal, seq, upto, frame) VALUES (?1, ?2, ?3, ?4, ?5)")
+}
+
+/// Removes the rows before `end`, with their places.
+fn remove(conn: &Connection, journal: i64, end: Seq) -> rusqlite::Result<usize> {
+    let rows = "DELETE FROM events WHERE id IN (SELECT id FROM places WHERE journal = ?1 AND seq < ?2)";
+    conn.prepare_cached(rows)?.execute((journal, sql(end)))?;
+    let places = "DELETE FROM places WHERE journal = ?1 AND seq < ?2";
+    conn.prepare_cached(places)?.execute((journal, sql(end)))
+}
+
+/// Removes some rows of a journal, the first ones; answers whether there were any.
+pub(super) fn remove_some(conn: &Connection, journal: i64) -> rusqlite::Result<bool> {
+    let first = "SELECT min(seq) FROM places WHERE journal = ?1";
+    let first: Option<i64> = conn.prepare_cached(first)?.query_row([journal], |row| row.get(0))?;
+    let Some(first) = first else { return Ok(false) };
+    remove(conn, journal, seq(first).plus(REMOVE_MAX))?;
+    Ok(true)
 }
 
 /// One page of the frames after `position`, up to `newest`; it may be empty, or begin later if rows are missing.
 pub(super) fn page(conn: &Connection, journal: i64, position: Seq, newest: Seq) -> rusqlite::Result<Batch> {
-    let select =
-        "SELECT seq, frame FROM events WHERE journal = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4";
+    let select = "SELECT places.seq, frame FROM places CROSS JOIN events USING (id)
+        WHERE places.journal = ?1 AND places.seq > ?2 AND places.seq <= ?3 ORDER BY places.seq LIMIT ?4";
     let mut select = conn.prepare_cached(select)?;
     let mut rows = select.query((journal, sql(position), sql(newest), PAGE_EVENTS))?;
     let (mut first, mut bytes, mut ends) = (None, BytesMut::new(), Vec::new());

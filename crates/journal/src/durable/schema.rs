@@ -11,8 +11,8 @@ const APPLICATION_ID: i64 = 0x544a_524e;
 
 /// Step `k` leads from version `k` to `k + 1`; what was released is never edited.
 ///
-/// Rows lie in the order of arrival, which touches one page whatever the number of journals; the index finds them.
-/// `upto` is the bytes ever appended to the journal up to and including the row: sizes of any stretch are two look-ups,
+/// Rows lie in the order of arrival, which touches one page whatever the number of journals; their places are written
+/// behind them. `upto` is the bytes ever appended to the journal up to and including the row: sizes of any stretch are two look-ups,
 /// and no counter needs to be updated with each append. The newest row of a journal is always kept, so its bounds
 /// are in the rows themselves. A journal without a name was deleted, and its rows are still being removed; its id is
 /// never used again (AUTOINCREMENT), as readers may still hold it.
@@ -43,6 +43,19 @@ const MIGRATIONS: &[&str] = &[
         value BLOB NOT NULL,
         PRIMARY KEY (journal, kind, key)
     ) STRICT, WITHOUT ROWID;
+",
+    // The index of events, written behind them: `placed` tells up to which of them it is complete.
+    "
+    CREATE TABLE places (
+        journal INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        id INTEGER NOT NULL,
+        PRIMARY KEY (journal, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO places SELECT journal, seq, id FROM events ORDER BY journal, seq;
+    CREATE TABLE placed (upto INTEGER NOT NULL) STRICT;
+    INSERT INTO placed SELECT coalesce(max(id), 0) FROM events;
+    DROP INDEX events_by_seq;
 ",
 ];
 

@@ -3,7 +3,6 @@
 use std::{
     fs::{File, TryLockError},
     io,
-    num::NonZeroU64,
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
@@ -14,13 +13,13 @@ use tracing::error;
 use super::{
     Durable, Error, Noted,
     checkpoint::{self, Signal},
-    ledger::Marks,
     note,
+    places::Places,
     pool::Pool,
     queue::{self, Closer, Queue, Request},
     schema, writer,
 };
-use crate::{Bounds, Epoch, Retention};
+use crate::Retention;
 
 /// What an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,15 +46,6 @@ pub struct Store {
     lock: File,
 }
 
-/// A journal in a store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub bounds: Bounds,
-}
-
 impl Store {
     /// Opens the file, or creates it. Blocks: a start-up affair.
     ///
@@ -74,13 +64,15 @@ impl Store {
         let path = path.into();
         let lock = lock(&path)?;
         let conn = schema::open(&path, sync)?;
-        let copier = schema::open_again(&path);
-        let copier = copier.map_err(|source| Error::Open { path: path.clone(), source: Arc::new(source) })?;
+        let failed = |source| Error::Open { path: path.clone(), source: Arc::new(source) };
+        let places = Places::open(&conn).map_err(failed)?;
+        let copier = schema::open_again(&path).map_err(failed)?;
         let prepare = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
         let (queue, closer, requests) = queue::queue();
         let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
         let mut store = Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock };
-        store.writer = Some(writer::start(conn, requests, Arc::clone(&store.signal)).map_err(prepare)?);
+        store.writer =
+            Some(writer::start(conn, places, requests, Arc::clone(&store.signal)).map_err(prepare)?);
         let copying = checkpoint::start(copier, &path, Arc::clone(&store.signal)).map_err(prepare)?;
         store.checkpoint = Some(copying);
         Ok(store)
@@ -104,14 +96,6 @@ impl Store {
     pub async fn delete(&self, name: &str) -> Result<bool, Error> {
         let name = name.to_owned();
         self.queue.ask(|reply| Request::Delete { name, reply }).await
-    }
-
-    /// All journals, by name.
-    ///
-    /// # Errors
-    /// [`Error::Read`], [`Error::Died`].
-    pub async fn list(&self) -> Result<Vec<Listed>, Error> {
-        Arc::clone(&self.pool).run(list).await
     }
 
     /// All notes of a kind, by journal and key.
@@ -155,25 +139,4 @@ fn lock(path: &Path) -> Result<File, Error> {
         Err(TryLockError::WouldBlock) => Err(Error::Locked(path.into())),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
-}
-
-fn list(conn: &rusqlite::Connection) -> rusqlite::Result<Vec<Listed>> {
-    // One snapshot for all of it.
-    let snapshot = conn.unchecked_transaction()?;
-    let select =
-        "SELECT id, name, epoch, keep_events, keep_bytes FROM journals WHERE name IS NOT NULL ORDER BY name";
-    let mut select = snapshot.prepare_cached(select)?;
-    let rows = select.query_map([], |row| {
-        let number = |column| {
-            let bits = NonZeroU64::new(row.get::<_, i64>(column)? as u64);
-            bits.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, 0))
-        };
-        let retention = Retention { events: number(3)?, bytes: number(4)? };
-        Ok((row.get(0)?, row.get(1)?, Epoch::from_bits(number(2)?), retention))
-    })?;
-    rows.map(|row| {
-        let (id, name, epoch, retention): (i64, String, Epoch, Retention) = row?;
-        Ok(Listed { name, bounds: Marks::load(&snapshot, id, retention)?.bounds(epoch) })
-    })
-    .collect()
 }

@@ -19,6 +19,7 @@ use super::{
     handle::Shared,
     ledger::{self, Marks},
     note,
+    places::{Places, Waiting},
     queue::{Request, Work},
 };
 use crate::{Epoch, Retention, Ring, Writer as Tail};
@@ -28,7 +29,7 @@ const GROUP_MAX: usize = 1024;
 
 /// How much of each open journal's end is kept in memory for its readers: with what else an event takes, two hundred
 /// journals that are all written to stay below 300 MB.
-const TAIL_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
+pub(super) const TAIL_BYTES: NonZeroU64 = NonZeroU64::new(512 * 1024).unwrap();
 
 /// Below so many open journals none is looked at whether it can be closed.
 const OPEN_MIN: usize = 64;
@@ -36,20 +37,22 @@ const OPEN_MIN: usize = 64;
 /// Starts the thread; it ends when it is told to, or when nobody can ask it any more.
 pub(super) fn start(
     conn: Connection,
+    places: Places,
     requests: mpsc::Receiver<Request>,
     signal: Arc<Signal>,
 ) -> io::Result<JoinHandle<()>> {
-    let open = HashMap::new();
-    let writer =
-        Writer { conn, requests, signal, open, sweep_at: OPEN_MIN, doomed: Vec::new(), closing: false };
+    let writer = Writer::new(conn, places, requests, signal);
     thread::Builder::new().name("journal".into()).spawn(move || writer.run())
 }
 
 struct Writer {
     conn: Connection,
+    places: Places,
     requests: mpsc::Receiver<Request>,
     signal: Arc<Signal>,
     open: HashMap<i64, Open>,
+    /// The journals that the transaction under way changes.
+    touched: Vec<i64>,
     /// When there are so many open journals, those that nobody holds are closed.
     sweep_at: usize,
     /// Deleted journals that still have rows.
@@ -63,12 +66,24 @@ struct Open {
     tail: Tail,
     retention: Retention,
     /// As committed and published.
-    marks: Marks,
+    rows: Rows,
     /// As the transaction under way will leave it.
-    draft: Option<Marks>,
+    draft: Option<Rows>,
+}
+
+/// The rows of a journal.
+#[derive(Debug, Clone)]
+struct Rows {
+    marks: Marks,
+    waiting: Waiting,
 }
 
 impl Writer {
+    fn new(conn: Connection, places: Places, requests: mpsc::Receiver<Request>, signal: Arc<Signal>) -> Self {
+        let (open, touched, doomed) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { conn, places, requests, signal, open, touched, sweep_at: OPEN_MIN, doomed, closing: false }
+    }
+
     fn run(mut self) {
         self.doomed = self.nameless().unwrap_or_default();
         let mut group = Vec::with_capacity(GROUP_MAX);
@@ -133,19 +148,20 @@ impl Writer {
         if appends.is_empty() {
             return;
         }
-        let published = self.commit(appends).map_err(Error::write);
-        for append in appends.iter() {
-            if let Some(open) = self.open.get_mut(&append.journal.id)
-                && let Some(draft) = open.draft.take()
-                && published.is_ok()
+        let committed = self.commit(appends).map_err(Error::write);
+        for id in self.touched.drain(..) {
+            let Some(open) = self.open.get_mut(&id) else { continue };
+            if let Some(draft) = open.draft.take()
+                && committed.is_ok()
             {
-                open.marks = draft;
-                let mut bounds = append.journal.bounds.lock();
-                *bounds = draft.bounds(bounds.epoch);
+                self.places.change(id, &open.rows.waiting, &draft.waiting);
+                open.rows = draft;
+                let mut bounds = open.shared.bounds.lock();
+                *bounds = open.rows.marks.bounds(bounds.epoch);
             }
         }
         for Work { journal, frames, reply, .. } in appends.drain(..) {
-            let answer = match (&published, self.open.get_mut(&journal.id)) {
+            let answer = match (&committed, self.open.get_mut(&journal.id)) {
                 (Err(error), _) => Err(error.clone()),
                 (Ok(()), None) => Err(Error::Deleted),
                 (Ok(()), Some(open)) => Ok(open.tail.append(frames)),
@@ -157,26 +173,48 @@ impl Writer {
 
     fn commit(&mut self, appends: &[Work]) -> rusqlite::Result<()> {
         let transaction = self.conn.unchecked_transaction()?;
+        let begun = self.places.next();
         let mut insert = ledger::insert(&transaction)?;
-        let mut touched = Vec::new();
         for append in appends {
             let id = append.journal.id;
             let Some(open) = self.open.get_mut(&id) else { continue };
-            if open.draft.is_none() {
-                touched.push(id);
+            let Rows { marks, waiting } = open.draft.get_or_insert_with(|| {
+                self.touched.push(id);
+                open.rows.clone()
+            });
+            for frame in append.frames.slices() {
+                let row = self.places.name();
+                let seq = marks.insert(&mut insert, id, row, frame)?;
+                waiting.push(seq, row, frame.len() as u64);
             }
-            open.draft.get_or_insert(open.marks).insert(&mut insert, id, &append.frames)?;
             note::write(&transaction, id, &append.notes)?;
         }
         drop(insert);
-        for id in touched {
+        for &id in &self.touched {
             let Some(open) = self.open.get_mut(&id) else { continue };
-            if let Some(draft) = &mut open.draft {
-                draft.expire(&transaction, id, open.retention)?;
-                draft.trim(&transaction, id, &open.marks)?;
+            let Some(Rows { marks, waiting }) = &mut open.draft else { continue };
+            let full = marks.exceeds(open.retention);
+            if full || waiting.is_due() {
+                waiting.place(&transaction, id)?;
             }
+            if full {
+                marks.expire(&transaction, id, open.retention)?;
+            }
+            marks.trim(&transaction, id, &open.rows.marks)?;
         }
-        transaction.commit()
+        // As many as rows were added: so it keeps up with them, and takes no longer than they do.
+        for id in self.places.overdue(appends.len()) {
+            let Some(open) = self.open.get_mut(&id) else { continue };
+            let draft = open.draft.get_or_insert_with(|| {
+                self.touched.push(id);
+                open.rows.clone()
+            });
+            draft.waiting.place(&transaction, id)?;
+        }
+        let noted = self.places.note(&transaction, begun)?;
+        transaction.commit()?;
+        self.places.set_noted(noted);
+        Ok(())
     }
 
     fn open(&mut self, name: &str, retention: Retention) -> rusqlite::Result<Arc<Shared>> {
@@ -191,7 +229,8 @@ impl Writer {
         let bounds = Mutex::new(marks.bounds(epoch));
         let shared = Arc::new(Shared { id, bounds, tail: ring, deleted: false.into() });
         self.sweep();
-        self.open.insert(id, Open { shared: Arc::clone(&shared), tail, retention, marks, draft: None });
+        let rows = Rows { marks, waiting: Waiting::default() };
+        self.open.insert(id, Open { shared: Arc::clone(&shared), tail, retention, rows, draft: None });
         Ok(shared)
     }
 
@@ -208,21 +247,30 @@ impl Writer {
         })
     }
 
-    /// Closes the journals that nobody holds, now and then, so that old tails do not pile up.
+    /// Closes the journals that nobody holds, now and then, so that old tails do not pile up. What has no place yet is
+    /// only in the tail.
     fn sweep(&mut self) {
         if self.open.len() >= self.sweep_at {
-            self.open.retain(|_, open| Arc::strong_count(&open.shared) > 1);
+            let is_needed =
+                |open: &Open| Arc::strong_count(&open.shared) > 1 || !open.rows.waiting.is_empty();
+            self.open.retain(|_, open| is_needed(open));
             self.sweep_at = OPEN_MIN.max(self.open.len() * 2);
         }
     }
 
     /// Takes the journal's name away; its rows go bit by bit. Answers whether it was there.
     fn delete(&mut self, name: &str) -> rusqlite::Result<bool> {
+        let transaction = self.conn.unchecked_transaction()?;
         let unname = "UPDATE journals SET name = NULL WHERE name = ?1 RETURNING id";
         let id: Option<i64> =
-            self.conn.prepare_cached(unname)?.query_row([name], |row| row.get(0)).optional()?;
+            transaction.prepare_cached(unname)?.query_row([name], |row| row.get(0)).optional()?;
         let Some(id) = id else { return Ok(false) };
+        if let Some(open) = self.open.get(&id) {
+            open.rows.waiting.clone().place(&transaction, id)?;
+        }
+        transaction.commit()?;
         if let Some(open) = self.open.remove(&id) {
+            self.places.change(id, &open.rows.waiting, &Waiting::default());
             // Before any row goes: a reader that misses one must see why. Dropping the tail's writer ends it.
             open.shared.deleted.store(true, Ordering::Release);
         }
@@ -250,14 +298,16 @@ impl Writer {
         self.signal.wrote();
     }
 
+    /// Whether nothing is left of it.
     fn bury_some(&self, id: i64) -> rusqlite::Result<bool> {
-        let some = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE journal = ?1 LIMIT ?2)";
-        let removed = self.conn.prepare_cached(some)?.execute((id, ledger::REMOVE_MAX as i64))?;
-        if removed == 0 {
-            self.conn.execute("DELETE FROM notes WHERE journal = ?1", [id])?;
-            self.conn.execute("DELETE FROM journals WHERE id = ?1", [id])?;
+        let transaction = self.conn.unchecked_transaction()?;
+        let removed = ledger::remove_some(&transaction, id)?;
+        if !removed {
+            transaction.execute("DELETE FROM notes WHERE journal = ?1", [id])?;
+            transaction.execute("DELETE FROM journals WHERE id = ?1", [id])?;
         }
-        Ok(removed == 0)
+        transaction.commit()?;
+        Ok(!removed)
     }
 }
 

@@ -33,10 +33,10 @@ fn a_file_of_a_newer_version_is_refused_and_not_touched() {
     let conn = Connection::open(home.path()).unwrap();
     conn.pragma_update(None, "user_version", 99).unwrap();
     drop(conn);
-    refused(&home.path(), |error| matches!(error, Error::Newer { found: 99, known: 2, .. }));
+    refused(&home.path(), |error| matches!(error, Error::Newer { found: 99, known: 3, .. }));
 }
 
-/// A file of the first version, which had no notes, is brought up to date and keeps what it holds.
+/// A file of the first version, which had no notes and an index of its own, is brought up to date and keeps what it holds.
 #[test]
 fn a_file_of_an_older_version_is_brought_up_to_date() {
     run(async {
@@ -47,7 +47,11 @@ fn a_file_of_an_older_version_is_brought_up_to_date() {
         drop(one);
         store.close();
         let conn = Connection::open(home.path()).unwrap();
-        conn.execute_batch("DROP TABLE notes; PRAGMA user_version = 1").unwrap();
+        conn.execute_batch(
+            "DROP TABLE notes; DROP TABLE places; DROP TABLE placed;
+            CREATE UNIQUE INDEX events_by_seq ON events (journal, seq); PRAGMA user_version = 1",
+        )
+        .unwrap();
         drop(conn);
         let store = home.open();
         let one = store.journal("one", Retention::UNLIMITED).await.unwrap();

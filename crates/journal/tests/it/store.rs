@@ -197,19 +197,6 @@ fn expired_rows_leave_the_file() {
     });
 }
 
-#[test]
-fn journals_are_listed_by_name() {
-    run(async {
-        let home = Home::new();
-        let store = home.open();
-        let (b, a) = (store.journal("b", keep(2, 100)).await.unwrap(), journal(&store).await);
-        append_each(&mut b.clone(), &b, 5).await;
-        let listed = store.list().await.unwrap();
-        let listed = Vec::from_iter(listed.iter().map(|listed| (listed.name.as_str(), listed.bounds)));
-        assert_eq!(listed, [("b", b.bounds()), ("one", a.bounds())]);
-    });
-}
-
 /// Its readers end, its rows go, and the next journal of that name is another one.
 #[test]
 fn a_deleted_journal_is_gone() {

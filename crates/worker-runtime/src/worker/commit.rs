@@ -66,6 +66,7 @@ impl Worker {
         let events = self.draft.len() as u64;
         let mut notes = self.inputs.changes();
         notes.extend(self.waits.changes());
+        let mut changed = self.dirty || !notes.is_empty();
         if self.dirty {
             notes.extend(self.log.write());
             self.kept.folded = self.newest + events;
@@ -82,13 +83,17 @@ impl Worker {
                 if !self.wait_for_space(error).await {
                     return;
                 }
+                changed = true;
             }
             self.newest += events;
         }
         if self.turn.is_none() {
             self.log.shed();
         }
-        self.publish();
+        match changed {
+            true => self.publish(),
+            false => self.publish_progress(),
+        }
         for answer in self.answers.drain(..) {
             answer();
         }
@@ -135,13 +140,24 @@ impl Worker {
         *self.shared.view.write() = View { session, waits };
     }
 
-    /// The session as the API tells it, with so many waits.
-    pub(super) fn session(&self, waits: usize) -> Session {
-        let doing = Doing {
+    /// Shows how far the session is when nothing else of it can have changed: there are many pieces to a message.
+    fn publish_progress(&self) {
+        let Doing { state, turn, queued } = self.doing();
+        let session = &mut self.shared.view.write().session;
+        (session.state, session.turn_id, session.queued, session.newest) = (state, turn, queued, self.newest);
+    }
+
+    fn doing(&self) -> Doing {
+        Doing {
             state: self.state(),
             turn: self.turn.as_ref().map(|turn| turn.id),
             queued: self.inputs.queued().count() as u64,
-        };
+        }
+    }
+
+    /// The session as the API tells it, with so many waits.
+    pub(super) fn session(&self, waits: usize) -> Session {
+        let doing = self.doing();
         let row = self.agent_row.as_ref();
         describe(&self.shared.id, &self.kept, row, doing, waits as u64, self.newest)
     }

@@ -133,6 +133,7 @@ impl Worker {
         self.agent = Agent::Absent;
         self.says.clear();
         self.kept.error = Some(error.clone());
+        self.dirty = true;
         self.emit(Event::Error(error.clone()), true);
         let reason = reason(error);
         for id in self.inputs.queued().map(|input| input.id).collect::<Vec<_>>() {
