@@ -17,10 +17,10 @@ const WAITING_EVENTS: usize = 64;
 /// … or so many bytes of them, which is well within what its tail keeps, …
 const WAITING_BYTES: u64 = TAIL_BYTES.get() / 8;
 /// … and none once so many rows have been added after it.
-const WAITING_ROWS: i64 = 8192;
+const WAITING_ROWS: i64 = 2048;
 
 /// How many rows are placed until that is noted: so many more are looked at after a sudden end.
-const NOTED_ROWS: i64 = 1024;
+const NOTED_ROWS: i64 = 256;
 
 /// The rows of one journal that have no place yet; they follow each other.
 #[derive(Debug, Default, Clone)]
