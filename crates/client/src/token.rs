@@ -14,6 +14,11 @@ pub struct Token(Box<str>);
 pub struct InvalidToken;
 
 impl Token {
+    /// The token itself, for whoever keeps it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
     /// The token as the value of `Authorization`, marked so that nothing prints it.
     pub(crate) fn header(&self) -> HeaderValue {
         // `from_str` has let nothing in that a header cannot carry.

@@ -30,15 +30,23 @@ pub struct Watched(WebSocket);
 impl Watched {
     /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<(Utf8Bytes, Frame)>> {
+        let Some(text) = self.text().await? else { return Ok(None) };
+        let frame = serde_json::from_str(&text).map_err(|error| {
+            let reason = format!("a frame cannot be read: {error}");
+            Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, text.as_bytes())
+        })?;
+        Ok(Some((text, frame)))
+    }
+
+    /// The next frame, as it was sent; `None` once the stream was closed. Cancel safe.
+    pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
         loop {
             match self.0.next().await {
                 None | Some(Ok(Message::Close(_))) => return Ok(None),
-                Some(Ok(Message::Text(text))) => {
-                    let frame = serde_json::from_str(&text).map_err(|error| {
-                        let reason = format!("a frame cannot be read: {error}");
-                        Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, text.as_bytes())
-                    })?;
-                    return Ok(Some((text, frame)));
+                Some(Ok(Message::Text(text))) => return Ok(Some(text)),
+                Some(Ok(Message::Binary(bytes))) => {
+                    let reason = "a frame is not text";
+                    return Err(Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, &bytes));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(Error::transport(error)),

@@ -150,6 +150,11 @@ chosen_ids! {
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// A daemon as a hub knows it; the name that its owner gave it.
+    RuntimeId = "runtime id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
+        "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
+        |text| !matches!(text, "." | "..")
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
     /// The person or program behind an input or an answer.
     Author = "author", 128, "^[^\\x00-\\x1f\\x7f]{1,128}$",
         "1 to 128 bytes without control characters",

@@ -15,6 +15,7 @@ mod object;
 pub mod observation;
 mod problem;
 pub mod processes;
+mod projection;
 mod schema;
 pub mod sessions;
 mod transcript;
@@ -22,11 +23,12 @@ pub mod wait;
 
 pub use event::{Event, Record};
 pub use ids::{
-    AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, ServerId, SessionId, TurnId,
-    WaitId,
+    AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, RuntimeId, ServerId,
+    SessionId, TurnId, WaitId,
 };
 pub use message::Message;
 pub use object::Object;
 pub use problem::{Attempt, Kind, Problem};
+pub use projection::{Projection, SNAPSHOT_MESSAGES_MAX};
 pub use schema::schemas;
 pub use transcript::{Fold, Transcript};

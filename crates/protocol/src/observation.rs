@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Event, SessionId};
+use crate::{Event, RuntimeId, SessionId};
 
-/// A frame from a runtime.
+/// A frame of either stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Frame {
@@ -39,6 +39,9 @@ pub struct Envelope {
     pub cursor: String,
     /// The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers.
     pub event_id: String,
+    /// The runtime that the worker is of; only on the stream of a backend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_id: Option<RuntimeId>,
     /// The worker.
     pub worker_id: SessionId,
     /// When it was written down.
@@ -264,6 +267,7 @@ mod tests {
         let envelope = Envelope {
             cursor: "00000000000000ff-7".into(),
             event_id: "00000000000000ff-7".into(),
+            runtime_id: None,
             worker_id: "s".parse().unwrap(),
             time: None,
             replay: false,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How many messages are kept in memory between turns, and how many a snapshot holds at most.
-pub(crate) const LAST_MAX: usize = 50;
+pub(crate) const LAST_MAX: usize = protocol::SNAPSHOT_MESSAGES_MAX;
 
 /// After so many events the messages that have changed are written, so that opening the session stays quick.
 pub(crate) const FOLD_EVENTS: u64 = 1024;

@@ -34,6 +34,7 @@ impl Frames {
         let envelope = Envelope {
             event_id: format!("snapshot:{cursor}"),
             cursor,
+            runtime_id: None,
             worker_id: self.worker.clone(),
             time: None,
             replay: false,
@@ -140,6 +141,7 @@ mod tests {
         let expected = Envelope {
             event_id: cursor.clone(),
             cursor,
+            runtime_id: None,
             worker_id: "s".parse().unwrap(),
             time: Some(Timestamp::UNIX_EPOCH),
             replay: true,

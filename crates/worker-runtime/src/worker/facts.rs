@@ -115,7 +115,7 @@ impl Worker {
         raw: Option<&[u8]>,
     ) {
         if let Some(usage) = &usage {
-            add(&mut self.kept.usage, usage);
+            self.kept.usage.add(usage);
         }
         self.kept.error = error.clone();
         let asked_for = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
@@ -204,17 +204,4 @@ pub(super) fn reason(error: &AgentError) -> String {
     let inner = json.as_object().and_then(|kinds| kinds.values().next());
     let message = inner.and_then(|inner| inner["message"].as_str().or(inner["stderr"].as_str()));
     message.map_or_else(|| json.to_string(), str::to_owned)
-}
-
-fn add(all: &mut Usage, one: &Usage) {
-    all.input_tokens += one.input_tokens;
-    all.output_tokens += one.output_tokens;
-    all.cached_tokens += one.cached_tokens;
-    all.reasoning_tokens += one.reasoning_tokens;
-    all.cost_usd = match (all.cost_usd, one.cost_usd) {
-        (None, None) => None,
-        (all, one) => Some(all.unwrap_or_default() + one.unwrap_or_default()),
-    };
-    all.context_tokens = one.context_tokens.or(all.context_tokens);
-    all.context_window = one.context_window.or(all.context_window);
 }

@@ -1,0 +1,289 @@
+//! One worker as the hub knows it: what it has come to, and the last of what happened.
+
+mod backlog;
+mod frames;
+mod heard;
+mod pull;
+
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use journal::{Frames as Appended, Retention, Ring, Seq, Start, Writer};
+use parking_lot::Mutex;
+use protocol::{
+    Event, Projection, RuntimeId, SessionId,
+    observation::{Control, Diagnostic, Leg, Resume, Trouble},
+};
+use tokio::{sync::watch, time::timeout};
+
+use crate::{Key, Runtime, seal::Seal};
+use backlog::Backlog;
+use frames::Frames;
+use heard::{Heard, Malformed};
+
+pub(crate) use frames::{control, cursor, diagnostic, is_event, replayed};
+pub(crate) use pull::LINGER;
+
+/// How much of what happened in a worker is kept for those who come back, unless something else is said.
+pub const BACKLOG: Retention =
+    Retention { events: NonZeroU64::new(1024).unwrap(), bytes: NonZeroU64::new(8 << 20).unwrap() };
+
+/// How it is with a worker.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Phase {
+    /// Nobody has tried to reach it yet.
+    New,
+    /// It cannot be reached yet: why.
+    Away(Diagnostic),
+    /// What it has come to is known. From now on what goes wrong is told between the events.
+    Known,
+    /// It cannot be watched any more: why.
+    Gone(Diagnostic),
+}
+
+/// One worker.
+pub(crate) struct Feed {
+    pub(crate) runtime: RuntimeId,
+    pub(crate) worker: SessionId,
+    seal: Seal,
+    /// The place that the first who came wants to go on from.
+    wanted: Option<String>,
+    frames: Frames,
+    ring: Ring,
+    now: Mutex<Now>,
+    phase: watch::Sender<Phase>,
+    /// How many watch it.
+    attendance: watch::Sender<usize>,
+}
+
+/// What changes with each event.
+struct Now {
+    writer: Writer,
+    known: Option<Known>,
+    backlog: Backlog,
+}
+
+/// What a worker has come to.
+struct Known {
+    projection: Projection,
+    /// What the runtime calls the place of the last event that is in it.
+    place: String,
+    /// What is said to be in it already is only kept for those who come back. So it begins with a runtime that goes on
+    /// from a place, until everything from there on was said.
+    catching_up: bool,
+    /// The same as a frame, until something happens.
+    frame: Option<Bytes>,
+}
+
+/// Where somebody begins to watch.
+pub(crate) struct Beginning {
+    /// What goes first.
+    pub(crate) snapshot: Bytes,
+    /// What comes after it, …
+    pub(crate) reader: journal::Reader,
+    /// … of which everything up to here is in the snapshot.
+    pub(crate) covered: Seq,
+}
+
+impl Feed {
+    /// A worker of which nothing is known yet; the first who wants to watch it may have a cursor.
+    pub(crate) fn new(
+        (key, backlog): (Key, Retention),
+        runtime: RuntimeId,
+        worker: SessionId,
+        cursor: Option<&str>,
+    ) -> Self {
+        let (writer, ring) = Ring::new(backlog);
+        let seal = Seal::new(key, &runtime, &worker);
+        Self {
+            // One that is no good is told to who has it.
+            wanted: cursor.and_then(|cursor| seal.open(cursor).ok()),
+            seal,
+            frames: Frames::new(&runtime, &worker),
+            runtime,
+            worker,
+            ring,
+            now: Mutex::new(Now { writer, known: None, backlog: Backlog::default() }),
+            phase: watch::Sender::new(Phase::New),
+            attendance: watch::Sender::new(0),
+        }
+    }
+
+    /// Follows the worker for as long as there is one.
+    pub(crate) async fn follow(&self, runtime: &dyn Runtime) {
+        pull::pull(self, runtime).await;
+    }
+
+    pub(crate) fn phase(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
+    }
+
+    /// Counts somebody who watches, until dropped.
+    pub(crate) fn attend(self: &Arc<Self>) -> Attendance {
+        self.attendance.send_modify(|count| *count += 1);
+        Attendance(Arc::clone(self))
+    }
+
+    pub(crate) fn is_attended(&self) -> bool {
+        *self.attendance.borrow() > 0
+    }
+
+    /// Waits until nobody has come or gone for so long, and nobody watches.
+    pub(crate) async fn deserted(&self, long: Duration) {
+        let mut attendance = self.attendance.subscribe();
+        while *attendance.borrow_and_update() > 0 || timeout(long, attendance.changed()).await.is_ok() {
+            // It fails only when there is no feed any more.
+            let _ = attendance.wait_for(|count| *count == 0).await;
+        }
+    }
+
+    /// Where to begin after `cursor`, or with what there is now.
+    pub(crate) fn begin(&self, cursor: Option<&str>) -> Result<Beginning, Trouble> {
+        let place = cursor.map(|cursor| self.seal.open(cursor)).transpose()?;
+        let mut now = self.now.lock();
+        let covered = now.writer.next_seq().before();
+        let oldest = self.ring.bounds().oldest;
+        let Now { known: Some(known), backlog, .. } = &mut *now else {
+            return Err(Trouble::RuntimeUnavailable);
+        };
+        let from = match place {
+            None => covered,
+            Some(place) => backlog.find(&place).ok_or(Trouble::CursorExpired)?,
+        };
+        if from.next() < oldest && from < covered {
+            return Err(Trouble::CursorExpired);
+        }
+        let snapshot = known.frame.get_or_insert_with(|| {
+            let cursor = self.seal.close(&known.place);
+            self.frames.snapshot(&cursor, known.projection.snapshot())
+        });
+        let snapshot = snapshot.clone();
+        // Under the lock: nothing is appended meanwhile.
+        let reader = self.ring.reader(Start::Resume(from)).map_err(|_| Trouble::CursorExpired)?;
+        Ok(Beginning { snapshot, reader, covered })
+    }
+
+    /// The place to go on from, as the runtime calls it: everything up to it is known, or was to whoever came first.
+    fn resumed_from(&self) -> Option<String> {
+        let mut now = self.now.lock();
+        // Not everything was said that is said to be in the snapshot: it is asked for once more.
+        now.known.take_if(|known| known.catching_up);
+        now.known.as_ref().map_or_else(|| self.wanted.clone(), |known| Some(known.place.clone()))
+    }
+
+    /// Takes a frame of the runtime, which goes on from the place `from`, or begins with what there is.
+    fn take(&self, text: &str, from: Option<&str>) -> Result<Taken, Malformed> {
+        match Heard::parse(text, &self.worker)? {
+            Heard::Event { place, time, replay, payload, event } => {
+                let mut now = self.now.lock();
+                match event {
+                    // What happened since is told event by event.
+                    Event::Snapshot(_) if from.is_some() && now.known.is_some() => {}
+                    Event::Snapshot(snapshot) => {
+                        self.restart(&mut now, Projection::new(*snapshot), &place, from)
+                    }
+                    event => self.append(&mut now, &place, time, payload, (!replay, &event)),
+                }
+            }
+            Heard::Live => self.caught_up(),
+            Heard::Other => {}
+            Heard::Diagnostic(diagnostic) => return Ok(Taken::Trouble(diagnostic)),
+        }
+        Ok(Taken::Fine)
+    }
+
+    /// Keeps an event, and what comes of it if it is `new` to the snapshot.
+    fn append(
+        &self,
+        now: &mut Now,
+        place: &str,
+        time: Option<Timestamp>,
+        payload: &str,
+        (new, event): (bool, &Event),
+    ) {
+        let Now { writer, known: Some(known), backlog } = now else { return };
+        if backlog.find(place).is_some() {
+            return;
+        }
+        if new || !known.catching_up {
+            known.projection.apply(event, time.unwrap_or_else(Timestamp::now));
+            known.place.replace_range(.., place);
+            known.frame = None;
+        }
+        let frame = self.frames.event(&self.seal.close(place), time, payload);
+        let seq = *writer.append(Appended::one(frame)).end();
+        backlog.add(place, seq);
+        backlog.forget_before(self.ring.bounds().oldest.before());
+    }
+
+    /// Begins anew with a snapshot: those who watch are told, and earlier cursors mean nothing any more.
+    fn restart(&self, now: &mut Now, projection: Projection, place: &str, from: Option<&str>) {
+        let Now { writer, known, backlog } = now;
+        backlog.clear();
+        if known.is_some() {
+            let reset = control(Control::Resumed { resume: Resume::Reset });
+            let frame = self.frames.snapshot(&self.seal.close(place), projection.snapshot());
+            writer.append(Appended::from_iter([reset, frame]));
+        }
+        let catching_up = from.is_some_and(|from| from != place);
+        backlog.add(from.unwrap_or(place), writer.next_seq().before());
+        *known = Some(Known { projection, place: place.into(), catching_up, frame: None });
+    }
+
+    /// Everything up to now was said.
+    fn caught_up(&self) {
+        let mut now = self.now.lock();
+        let Some(known) = &mut now.known else { return };
+        known.catching_up = false;
+        drop(now);
+        self.phase.send_replace(Phase::Known);
+    }
+
+    /// Tells those who watch that something is wrong.
+    fn tell(&self, diagnostic: Diagnostic) {
+        let mut now = self.now.lock();
+        match now.known {
+            Some(_) => drop(now.writer.append(Appended::one(frames::diagnostic(&diagnostic)))),
+            None => drop(self.phase.send_replace(Phase::Away(diagnostic))),
+        }
+    }
+
+    /// Tells those who watch that all is well again.
+    fn tell_resumed(&self) {
+        let frame = control(Control::Resumed { resume: Resume::Ok });
+        self.now.lock().writer.append(Appended::one(frame));
+    }
+
+    /// Ends it: those who watch read what there is, and are told why.
+    fn end(&self, trouble: Trouble, message: &str) {
+        self.phase.send_replace(Phase::Gone(Diagnostic::new(Leg::Backend, trouble, message)));
+        // Its place is taken by a writer of nothing: the ring is sealed for good.
+        let (nothing, _) = Ring::new(BACKLOG);
+        self.now.lock().writer = nothing;
+    }
+}
+
+/// What a frame of a runtime came to.
+enum Taken {
+    Fine,
+    /// Something is wrong with the runtime's stream.
+    Trouble(Diagnostic),
+}
+
+/// Somebody watches.
+pub(crate) struct Attendance(Arc<Feed>);
+
+impl std::ops::Deref for Attendance {
+    type Target = Feed;
+
+    fn deref(&self) -> &Feed {
+        &self.0
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.0.attendance.send_modify(|count| *count -= 1);
+    }
+}

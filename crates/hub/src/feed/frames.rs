@@ -1,0 +1,134 @@
+//! Frames as people get them.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use jiff::Timestamp;
+use protocol::{
+    Event, RuntimeId, SessionId,
+    observation::{Control, Diagnostic, Envelope, Frame},
+    sessions::Snapshot,
+};
+
+/// How the frame of an event begins.
+const EVENT: &[u8] = b"{\"kind\":\"event\",\"envelope\":{";
+
+/// What marks an event that is in the snapshot.
+const REPLAY: &[u8] = b"\"replay\":true,";
+
+/// The frames of one worker.
+pub(super) struct Frames {
+    runtime: RuntimeId,
+    worker: SessionId,
+}
+
+impl Frames {
+    pub(super) fn new(runtime: &RuntimeId, worker: &SessionId) -> Self {
+        Self { runtime: runtime.clone(), worker: worker.clone() }
+    }
+
+    /// An event as the runtime told it, in an envelope of ours.
+    pub(super) fn event(&self, cursor: &str, time: Option<Timestamp>, payload: &str) -> Bytes {
+        let mut out = BytesMut::with_capacity(payload.len() + 2 * cursor.len() + 256);
+        out.put_slice(EVENT);
+        // None of these can hold a quote or a control character.
+        for (name, value) in [
+            ("cursor", cursor),
+            ("event_id", cursor),
+            ("runtime_id", self.runtime.as_str()),
+            ("worker_id", self.worker.as_str()),
+        ] {
+            text(&mut out, name, value);
+        }
+        if let Some(time) = time {
+            text(&mut out, "time", &time.to_string());
+        }
+        out.put_slice(b"\"payload\":");
+        out.put_slice(payload.as_bytes());
+        out.put_slice(b"}}");
+        out.freeze()
+    }
+
+    /// What the worker has come to. It can never be taken for an event.
+    pub(super) fn snapshot(&self, cursor: &str, snapshot: Snapshot) -> Bytes {
+        let envelope = Envelope {
+            cursor: cursor.into(),
+            event_id: format!("snapshot:{cursor}"),
+            runtime_id: Some(self.runtime.clone()),
+            worker_id: self.worker.clone(),
+            time: None,
+            replay: false,
+            payload: Event::Snapshot(Box::new(snapshot)),
+        };
+        json(&Frame::Event { envelope: envelope.into() })
+    }
+}
+
+fn text(out: &mut BytesMut, name: &str, value: &str) {
+    for piece in ["\"", name, "\":\"", value, "\","] {
+        out.put_slice(piece.as_bytes());
+    }
+}
+
+/// Whether a frame is an event of the worker.
+pub(crate) fn is_event(frame: &[u8]) -> bool {
+    frame.starts_with(EVENT)
+}
+
+/// An event that is in the snapshot that was sent before it.
+pub(crate) fn replayed(frame: &[u8]) -> Bytes {
+    let mut out = BytesMut::with_capacity(frame.len() + REPLAY.len());
+    out.put_slice(EVENT);
+    out.put_slice(REPLAY);
+    out.put_slice(&frame[EVENT.len()..]);
+    out.freeze()
+}
+
+/// The cursor of an event.
+pub(crate) fn cursor(frame: &[u8]) -> Option<&str> {
+    let rest = frame.strip_prefix(EVENT)?.strip_prefix(b"\"cursor\":\"")?;
+    std::str::from_utf8(rest.split(|byte| *byte == b'"').next()?).ok()
+}
+
+/// Something about the stream.
+pub(crate) fn control(control: Control) -> Bytes {
+    json(&Frame::Control { control })
+}
+
+/// What is wrong.
+pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Bytes {
+    json(&Frame::Diagnostic { diagnostic: diagnostic.clone() })
+}
+
+fn json(frame: &Frame) -> Bytes {
+    // A wire type always can be serialised.
+    serde_json::to_vec(frame).unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// observation #39, #40, #42, #60: the envelope is ours and the event is as it was; a replay is marked.
+    #[test]
+    fn an_event_is_put_into_an_envelope_of_ours() {
+        let frames = Frames::new(&"box".parse().unwrap(), &"w".parse().unwrap());
+        let payload = r#"{"newer":{"a":[1,"}"]}}"#;
+        let frame = frames.event("c", Some(Timestamp::UNIX_EPOCH), payload);
+        assert!(is_event(&frame) && !is_event(&control(Control::Live)));
+        assert_eq!(cursor(&frame), Some("c"));
+        for (frame, replay) in [(frame.clone(), false), (replayed(&frame), true)] {
+            let Frame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else {
+                panic!("{frame:?}")
+            };
+            let expected = Envelope {
+                cursor: "c".into(),
+                event_id: "c".into(),
+                runtime_id: Some("box".parse().unwrap()),
+                worker_id: "w".parse().unwrap(),
+                time: Some(Timestamp::UNIX_EPOCH),
+                replay,
+                payload: serde_json::from_str(payload).unwrap(),
+            };
+            assert_eq!(*envelope, expected);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Frames as a runtime says them.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use protocol::{
+    Event, SessionId,
+    observation::{Control, Diagnostic},
+};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+/// What a runtime said.
+pub(super) enum Heard<'a> {
+    Event {
+        /// What the runtime calls the place.
+        place: Cow<'a, str>,
+        time: Option<Timestamp>,
+        /// It is in the snapshot that was said before.
+        replay: bool,
+        /// The event as it was said, …
+        payload: &'a str,
+        /// … and as it is understood.
+        event: Event,
+    },
+    /// Something is wrong with its stream.
+    Diagnostic(Diagnostic),
+    /// What comes next has just happened.
+    Live,
+    /// Something else about its stream, or what only a newer hub understands.
+    Other,
+}
+
+/// It is no frame, or none of this worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Malformed;
+
+/// A frame, as far as it matters here.
+#[derive(Deserialize)]
+struct Frame<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    envelope: Option<Envelope<'a>>,
+    diagnostic: Option<Diagnostic>,
+    control: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    cursor: Cow<'a, str>,
+    #[serde(borrow)]
+    worker_id: Cow<'a, str>,
+    time: Option<Timestamp>,
+    #[serde(default)]
+    replay: bool,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+impl<'a> Heard<'a> {
+    /// Understands a frame of the stream of `worker`.
+    pub(super) fn parse(text: &'a str, worker: &SessionId) -> Result<Self, Malformed> {
+        let frame: Frame<'_> = serde_json::from_str(text).map_err(|_| Malformed)?;
+        match (&*frame.kind, frame.envelope, frame.diagnostic) {
+            ("control", ..) => {
+                let control = frame.control.and_then(|control| serde_json::from_value(control).ok());
+                Ok(if control == Some(Control::Live) { Self::Live } else { Self::Other })
+            }
+            ("event", Some(envelope), _) if envelope.worker_id == worker.as_str() => {
+                let payload = envelope.payload.get();
+                let event = serde_json::from_str(payload).map_err(|_| Malformed)?;
+                let Envelope { cursor: place, time, replay, .. } = envelope;
+                Ok(Self::Event { place, time, replay, payload, event })
+            }
+            ("diagnostic", _, Some(diagnostic)) => Ok(Self::Diagnostic(diagnostic)),
+            ("event" | "diagnostic", ..) => Err(Malformed),
+            _ => Ok(Self::Other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// observation #19, #36: what is no frame, or is of another worker, is malformed; what is newer is passed over.
+    #[test]
+    fn what_is_no_frame_of_the_worker_is_malformed() {
+        let worker = "w".parse().unwrap();
+        let event = |worker: &str| {
+            format!(
+                r#"{{"kind":"event","envelope":{{"cursor":"c","worker_id":"{worker}","payload":{{"x":1}}}}}}"#
+            )
+        };
+        assert!(matches!(Heard::parse(&event("w"), &worker), Ok(Heard::Event { payload: r#"{"x":1}"#, .. })));
+        for (text, live) in [
+            (r#"{"kind":"newer","a":1}"#, false),
+            (r#"{"kind":"control","control":{"type":"newer"}}"#, false),
+            (r#"{"kind":"control","control":{"type":"live"}}"#, true),
+        ] {
+            assert!(matches!(
+                (Heard::parse(text, &worker), live),
+                (Ok(Heard::Other), false) | (Ok(Heard::Live), true)
+            ));
+        }
+        for text in ["", "{}", "[]", r#"{"kind":"event"}"#, r#"{"kind":"diagnostic"}"#, &event("other")] {
+            assert!(matches!(Heard::parse(text, &worker), Err(Malformed)), "{text}");
+        }
+    }
+}

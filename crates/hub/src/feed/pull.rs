@@ -1,0 +1,127 @@
+//! Following a worker: one stream of its runtime, taken up again whenever it ends.
+
+use std::time::Duration;
+
+use protocol::observation::{Diagnostic, Leg, Trouble};
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+use tracing::debug;
+
+use super::{Feed, Taken};
+use crate::{Down, Runtime, Upstream};
+
+/// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
+pub(crate) const LINGER: Duration = Duration::from_secs(30);
+
+/// How long to wait before a runtime is asked again: at first, and at most.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// How long a runtime may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// How long a runtime may be silent: it sends a sign of life every 20 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Why a stream of the runtime ended.
+enum Ended {
+    /// It is taken up again after what is known.
+    Again(Diagnostic),
+    /// What is known is of no use to go on from.
+    Anew,
+    /// There is no such worker.
+    Gone,
+}
+
+/// Follows the worker for as long as there is one.
+pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
+    let mut pause = PAUSE_MIN;
+    // Told once, however often it is tried.
+    let mut told: Option<Diagnostic> = None;
+    let mut place = feed.resumed_from();
+    loop {
+        let ended = match open(feed, runtime, place.as_deref()).await {
+            Ok(mut upstream) => {
+                let mut heard = || {
+                    pause = PAUSE_MIN;
+                    if told.take().is_some() && place.is_some() {
+                        feed.tell_resumed();
+                    }
+                };
+                hear(feed, &mut *upstream, place.as_deref(), &mut heard).await
+            }
+            Err(ended) => ended,
+        };
+        place = match ended {
+            Ended::Gone => return feed.end(Trouble::WorkerNotFound, "there is no such worker"),
+            Ended::Anew => None,
+            Ended::Again(diagnostic) => {
+                debug!(runtime = %feed.runtime, worker = %feed.worker, code = diagnostic.code, "a stream ended");
+                if told.as_ref() != Some(&diagnostic) {
+                    feed.tell(diagnostic.clone());
+                    told = Some(diagnostic);
+                }
+                sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
+                pause = (pause * 2).min(PAUSE_MAX);
+                feed.resumed_from()
+            }
+        };
+    }
+}
+
+async fn open(feed: &Feed, runtime: &dyn Runtime, place: Option<&str>) -> Result<Box<dyn Upstream>, Ended> {
+    match timeout(ANSWER_MAX, runtime.watch(&feed.worker, place)).await {
+        Ok(Ok(upstream)) => Ok(upstream),
+        Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
+        Ok(Err(Down::Unreachable | Down::Malformed)) | Err(_) => {
+            Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime cannot be reached")))
+        }
+    }
+}
+
+/// Takes what the runtime says until it ends. `heard` is called once, when it has begun to.
+async fn hear(
+    feed: &Feed,
+    upstream: &mut dyn Upstream,
+    from: Option<&str>,
+    heard: &mut (dyn FnMut() + Send),
+) -> Ended {
+    let malformed =
+        || Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"));
+    let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime has gone away"));
+    let mut first = true;
+    loop {
+        let text = match timeout(SILENCE_MAX, upstream.next()).await {
+            Ok(Ok(Some(text))) => text,
+            Ok(Ok(None) | Err(Down::Unreachable)) | Err(_) => return gone(),
+            Ok(Err(Down::NoWorker)) => return Ended::Gone,
+            Ok(Err(Down::Malformed)) => return malformed(),
+        };
+        match feed.take(&text, from) {
+            Ok(Taken::Fine) if first => {
+                first = false;
+                heard();
+            }
+            Ok(Taken::Fine) => {}
+            Ok(Taken::Trouble(diagnostic)) => return troubled(diagnostic),
+            Err(_) => return malformed(),
+        }
+    }
+}
+
+/// What is to be done about a diagnostic of the runtime. It keeps its type.
+fn troubled(diagnostic: Diagnostic) -> Ended {
+    match diagnostic.known() {
+        Some((_, Trouble::CursorMalformed | Trouble::CursorUnknown | Trouble::CursorExpired)) => Ended::Anew,
+        Some((_, Trouble::WorkerNotFound)) => Ended::Gone,
+        Some(_) => Ended::Again(diagnostic),
+        None => Ended::Again(Diagnostic {
+            details: Some(json!({ "code": diagnostic.code, "message": diagnostic.message })),
+            ..backend(Trouble::RuntimeUnavailable, "the runtime is in trouble")
+        }),
+    }
+}
+
+fn backend(trouble: Trouble, message: &str) -> Diagnostic {
+    Diagnostic::new(Leg::Backend, trouble, message)
+}

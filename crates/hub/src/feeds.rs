@@ -1,0 +1,96 @@
+//! All workers that are watched.
+
+use std::{collections::HashMap, sync::Arc};
+
+use journal::Retention;
+use parking_lot::Mutex;
+use protocol::{RuntimeId, SessionId};
+
+use crate::{
+    Key, Runtime, Watch,
+    feed::{Feed, LINGER},
+};
+
+type Name = (RuntimeId, SessionId);
+
+/// All workers that are watched, each followed once.
+#[derive(Clone)]
+pub struct Feeds {
+    key: Key,
+    backlog: Retention,
+    all: Arc<Mutex<HashMap<Name, Arc<Feed>>>>,
+}
+
+impl Feeds {
+    /// None yet; cursors are sealed with `key`, and of each so much is kept.
+    pub fn new(key: Key, backlog: Retention) -> Self {
+        Self { key, backlog, all: Arc::default() }
+    }
+
+    /// Watches a worker of a runtime, after `cursor` if there is one. Needs a tokio runtime.
+    pub fn watch(
+        &self,
+        (id, runtime): (&RuntimeId, Arc<dyn Runtime>),
+        worker: &SessionId,
+        cursor: Option<String>,
+    ) -> Watch {
+        let mut all = self.all.lock();
+        let feed = all.entry((id.clone(), worker.clone())).or_insert_with(|| {
+            let feed = Arc::new(Feed::new(
+                (self.key.clone(), self.backlog),
+                id.clone(),
+                worker.clone(),
+                cursor.as_deref(),
+            ));
+            tokio::spawn(self.clone().follow(Arc::clone(&feed), runtime));
+            feed
+        });
+        // Under the lock: a feed that is attended is never retired.
+        Watch::new(feed.attend(), cursor)
+    }
+
+    /// How many workers are followed.
+    pub fn len(&self) -> usize {
+        self.all.lock().len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    async fn follow(self, feed: Arc<Feed>, runtime: Arc<dyn Runtime>) {
+        tokio::select! {
+            () = feed.follow(&*runtime) => self.retire(&feed, |_| true),
+            () = self.deserted(&feed) => false,
+        };
+    }
+
+    /// Waits until nobody has watched for a while, and then gives it up.
+    async fn deserted(&self, feed: &Arc<Feed>) {
+        loop {
+            feed.deserted(LINGER).await;
+            if self.retire(feed, |feed| !feed.is_attended()) {
+                return;
+            }
+        }
+    }
+
+    /// Whoever comes next gets another, if it may be given up.
+    fn retire(&self, feed: &Arc<Feed>, may: impl FnOnce(&Feed) -> bool) -> bool {
+        let mut all = self.all.lock();
+        let name = (feed.runtime.clone(), feed.worker.clone());
+        let known = all.get(&name).is_some_and(|known| Arc::ptr_eq(known, feed));
+        let retired = known && may(feed);
+        if retired {
+            all.remove(&name);
+        }
+        retired
+    }
+}
+
+impl std::fmt::Debug for Feeds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feeds").field("len", &self.len()).finish_non_exhaustive()
+    }
+}

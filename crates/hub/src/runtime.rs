@@ -1,0 +1,78 @@
+//! Runtimes: where workers are watched.
+
+use client::{Client, Watched};
+use futures_util::future::BoxFuture;
+use protocol::{Kind, SessionId};
+
+/// A runtime whose workers can be watched, wherever it runs.
+pub trait Runtime: Send + Sync + 'static {
+    /// Begins to watch a worker, after the place that the runtime calls `cursor`.
+    fn watch<'a>(
+        &'a self,
+        worker: &'a SessionId,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>>;
+}
+
+/// What a runtime says of a worker.
+pub trait Upstream: Send {
+    /// The next frame, as text; nothing once the stream was closed. Cancel safe.
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>>;
+}
+
+/// Why a worker cannot be watched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Down {
+    /// The runtime has no such worker.
+    #[error("there is no such worker")]
+    NoWorker,
+    /// The runtime cannot be reached, or does not let us in.
+    #[error("the runtime cannot be reached")]
+    Unreachable,
+    /// It said something that is no frame.
+    #[error("the runtime said something that cannot be understood")]
+    Malformed,
+}
+
+/// A runtime that is reached over the network.
+#[derive(Debug)]
+pub struct Remote(Client);
+
+impl Remote {
+    /// The one that `client` speaks to.
+    pub fn new(client: Client) -> Self {
+        Self(client)
+    }
+}
+
+impl Runtime for Remote {
+    fn watch<'a>(
+        &'a self,
+        worker: &'a SessionId,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
+        Box::pin(async move {
+            match self.0.workers().watch(worker, cursor).await {
+                Ok(watched) => Ok(Box::new(watched) as Box<dyn Upstream>),
+                Err(error) => Err(down(&error)),
+            }
+        })
+    }
+}
+
+impl Upstream for Watched {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>> {
+        Box::pin(async {
+            self.text().await.map(|text| text.map(|text| text.to_string())).map_err(|error| down(&error))
+        })
+    }
+}
+
+/// What is wrong, without where: the error may name the address.
+fn down(error: &client::Error) -> Down {
+    match error {
+        client::Error::Unexpected { .. } => Down::Malformed,
+        _ if error.kind() == Some(Kind::SessionNotFound) => Down::NoWorker,
+        _ => Down::Unreachable,
+    }
+}

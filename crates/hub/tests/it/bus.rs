@@ -1,0 +1,274 @@
+//! A runtime in this process, that keeps everything and can be cut off. That it can stand in for a remote one shows that
+//! nothing in the hub depends on which it is (observation #7).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use futures_util::future::BoxFuture;
+use hub::{Down, Runtime, Upstream};
+use jiff::Timestamp;
+use protocol::{
+    Event, Projection, SessionId,
+    event::Status,
+    observation::{Control, Diagnostic, Envelope, Frame, Leg, Resume, Trouble},
+    sessions::{Snapshot, State},
+};
+use serde_json::json;
+use tokio::sync::watch;
+
+/// What one worker said, and who hears it.
+pub(crate) struct Bus {
+    state: watch::Sender<Said>,
+    /// How many hear it now, and how often somebody began to.
+    pub(crate) open: AtomicUsize,
+    pub(crate) opened: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct Said {
+    /// Each life of the worker has cursors of its own.
+    life: u32,
+    events: Vec<Event>,
+    /// How many of the last events a cursor may be behind.
+    kept: usize,
+    /// Changes when everybody is cut off.
+    cuts: u32,
+    /// Nobody is let in.
+    down: bool,
+    /// There is no such worker.
+    gone: bool,
+    /// The next that is said is nonsense.
+    nonsense: bool,
+}
+
+impl Bus {
+    pub(crate) fn new() -> Arc<Self> {
+        let said = Said {
+            life: 1,
+            events: Vec::new(),
+            kept: usize::MAX,
+            cuts: 0,
+            down: false,
+            gone: false,
+            nonsense: false,
+        };
+        let (open, opened) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self { state: watch::Sender::new(said), open, opened })
+    }
+
+    /// Something happens; each is different.
+    pub(crate) fn publish(&self, count: usize) {
+        self.state.send_modify(|said| {
+            for _ in 0..count {
+                let detail = Some(format!("{}-{}", said.life, said.events.len() + 1));
+                said.events.push(Event::Status(Status { state: State::Running, detail }));
+            }
+        });
+    }
+
+    /// Everything that happened in this life.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.state.borrow().events.clone()
+    }
+
+    /// What the worker has come to.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let said = self.state.borrow();
+        snapshot(said.life, &said.events)
+    }
+
+    pub(crate) fn cut(&self) {
+        self.state.send_modify(|said| said.cuts += 1);
+    }
+
+    pub(crate) fn set_down(&self, down: bool) {
+        self.state.send_modify(|said| (said.down, said.cuts) = (down, said.cuts + 1));
+    }
+
+    pub(crate) fn keep(&self, kept: usize) {
+        self.state.send_modify(|said| said.kept = kept);
+    }
+
+    pub(crate) fn talk_nonsense(&self) {
+        self.state.send_modify(|said| said.nonsense = true);
+    }
+
+    pub(crate) fn end(&self) {
+        self.state.send_modify(|said| (said.gone, said.cuts) = (true, said.cuts + 1));
+    }
+
+    /// The worker begins a new life with nothing said.
+    pub(crate) fn be_born_again(&self) {
+        self.state.send_modify(|said| {
+            (said.life, said.cuts) = (said.life + 1, said.cuts + 1);
+            said.events.clear();
+        });
+    }
+}
+
+pub(crate) fn worker() -> SessionId {
+    "w".parse().unwrap()
+}
+
+/// What a worker has come to in this life, after these events.
+fn snapshot(life: u32, events: &[Event]) -> Snapshot {
+    let session = json!({
+        "id": "w", "agent": "mock", "agentSessionId": null, "title": life.to_string(), "agentMode": "", "permissionMode": "default",
+        "model": null, "variant": null, "directory": "/", "state": "idle", "turnId": null, "queued": 0, "waits": 0,
+        "usage": {}, "error": null, "capabilities": protocol::agents::Capabilities::default(),
+        "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
+    });
+    let empty = Snapshot {
+        seq: 0,
+        session: serde_json::from_value(session).unwrap(),
+        messages: Vec::new(),
+        has_earlier: false,
+        waits: Vec::new(),
+        inputs: Vec::new(),
+        plan: Default::default(),
+        commands: Vec::new(),
+    };
+    let mut projection = Projection::new(empty);
+    events.iter().for_each(|event| projection.apply(event, Timestamp::UNIX_EPOCH));
+    projection.snapshot()
+}
+
+/// One who hears it.
+struct Hearing {
+    bus: Arc<Bus>,
+    state: watch::Receiver<Said>,
+    life: u32,
+    cuts: u32,
+    ready: std::collections::VecDeque<String>,
+    /// How many events it was told.
+    told: usize,
+    ended: bool,
+}
+
+fn text(frame: &Frame) -> String {
+    serde_json::to_string(frame).unwrap()
+}
+
+fn event(life: u32, number: usize, event: Event, replay: bool) -> String {
+    let cursor = format!("{life}-{number}");
+    let event_id = match event {
+        Event::Snapshot(_) => format!("snapshot:{cursor}"),
+        _ => cursor.clone(),
+    };
+    let envelope = Envelope {
+        cursor,
+        event_id,
+        runtime_id: None,
+        worker_id: worker(),
+        time: Some(Timestamp::UNIX_EPOCH),
+        replay,
+        payload: event,
+    };
+    text(&Frame::Event { envelope: envelope.into() })
+}
+
+/// The runtime that the worker is of.
+pub(crate) struct Host(pub(crate) Arc<Bus>);
+
+impl Runtime for Host {
+    fn watch<'a>(
+        &'a self,
+        id: &'a SessionId,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
+        Box::pin(async move {
+            let bus = &self.0;
+            let state = bus.state.subscribe();
+            let said = state.borrow().clone();
+            if said.gone || *id != worker() {
+                return Err(Down::NoWorker);
+            }
+            if said.down {
+                return Err(Down::Unreachable);
+            }
+            bus.open.fetch_add(1, Ordering::SeqCst);
+            bus.opened.fetch_add(1, Ordering::SeqCst);
+            let (life, cuts, total) = (said.life, said.cuts, said.events.len());
+            let mut hearing = Hearing {
+                bus: Arc::clone(bus),
+                state,
+                life,
+                cuts,
+                ready: Default::default(),
+                told: total,
+                ended: false,
+            };
+            let place = cursor.map(|cursor| {
+                let (of, number) = cursor.split_once('-').unwrap();
+                let number: usize = number.parse().unwrap();
+                match of.parse() == Ok(life) && number <= total {
+                    false => Err(Trouble::CursorUnknown),
+                    true if total - number > said.kept => Err(Trouble::CursorExpired),
+                    true => Ok(number),
+                }
+            });
+            match place {
+                Some(Err(trouble)) => {
+                    let diagnostic = Diagnostic::new(Leg::Runtime, trouble, "no");
+                    hearing.ready.push_back(text(&Frame::Diagnostic { diagnostic }));
+                    hearing.ended = true;
+                }
+                place => {
+                    let whole = Event::Snapshot(Box::new(snapshot(life, &said.events)));
+                    hearing.ready.push_back(event(life, total, whole, false));
+                    if let Some(Ok(number)) = place {
+                        let control = Control::Resumed { resume: Resume::Ok };
+                        hearing.ready.push_back(text(&Frame::Control { control }));
+                        for (at, missed) in said.events.iter().enumerate().skip(number) {
+                            hearing.ready.push_back(event(life, at + 1, missed.clone(), true));
+                        }
+                    }
+                    hearing.ready.push_back(text(&Frame::Control { control: Control::Live }));
+                }
+            }
+            Ok(Box::new(hearing) as Box<dyn Upstream>)
+        })
+    }
+}
+
+impl Upstream for Hearing {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>> {
+        Box::pin(async {
+            loop {
+                let (cut, next, nonsense) = {
+                    let said = self.state.borrow_and_update();
+                    let cut = said.cuts != self.cuts || said.life != self.life;
+                    (cut, said.events.get(self.told).cloned(), said.nonsense)
+                };
+                if cut {
+                    return Ok(None);
+                }
+                if let Some(frame) = self.ready.pop_front() {
+                    return Ok(Some(frame));
+                }
+                if self.ended {
+                    return Ok(None);
+                }
+                if nonsense {
+                    self.bus.state.send_modify(|said| said.nonsense = false);
+                    return Ok(Some("nonsense".into()));
+                }
+                if let Some(happened) = next {
+                    self.told += 1;
+                    return Ok(Some(event(self.life, self.told, happened, false)));
+                }
+                if self.state.changed().await.is_err() {
+                    return Ok(None);
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.bus.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,118 @@
+//! Somebody who watches a worker and keeps what they see.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use hub::{End, Feeds, Watch};
+use protocol::{
+    Event, Projection, RuntimeId,
+    observation::{Control, Envelope, Frame, Resume, Trouble},
+};
+
+use crate::bus::{Bus, Host, worker};
+
+pub(crate) struct Viewer {
+    watch: Watch,
+    frames: VecDeque<Frame>,
+}
+
+pub(crate) fn runtime() -> RuntimeId {
+    "box".parse().unwrap()
+}
+
+impl Viewer {
+    pub(crate) fn new(feeds: &Feeds, bus: &Arc<Bus>, cursor: Option<&str>) -> Self {
+        let watch =
+            feeds.watch((&runtime(), Arc::new(Host(Arc::clone(bus)))), &worker(), cursor.map(str::to_owned));
+        Self { watch, frames: VecDeque::new() }
+    }
+
+    /// The next frame, or how it ended.
+    pub(crate) async fn next(&mut self) -> Result<Frame, End> {
+        while self.frames.is_empty() {
+            let frames = tokio::time::timeout(Duration::from_secs(60), self.watch.next()).await;
+            let frames = frames.expect("nothing came")?;
+            self.frames.extend(frames.iter().map(|frame| serde_json::from_slice(frame).unwrap()));
+        }
+        Ok(self.frames.pop_front().unwrap())
+    }
+
+    /// The next event.
+    pub(crate) async fn envelope(&mut self) -> Envelope {
+        loop {
+            match self.next().await.unwrap() {
+                Frame::Event { envelope } => return *envelope,
+                Frame::Control { .. } => {}
+                Frame::Diagnostic { diagnostic } => panic!("{diagnostic:?}"),
+            }
+        }
+    }
+
+    pub(crate) async fn diagnostic(&mut self) -> Trouble {
+        loop {
+            if let Frame::Diagnostic { diagnostic } = self.next().await.unwrap() {
+                return diagnostic.known().unwrap().1;
+            }
+        }
+    }
+
+    pub(crate) async fn end(&mut self) -> End {
+        loop {
+            if let Err(end) = self.next().await {
+                return end;
+            }
+        }
+    }
+
+    pub(crate) async fn is_there(&mut self) -> bool {
+        self.watch.is_there().await
+    }
+}
+
+/// What somebody knows who follows the rules: a state from snapshots and what is new, a log from all events.
+#[derive(Default)]
+pub(crate) struct Notebook {
+    /// The events that were seen since the log began, each once, in order.
+    pub(crate) log: Vec<Event>,
+    /// How many events there were before the log.
+    pub(crate) begun: u64,
+    /// What the last snapshot and everything new after it come to.
+    pub(crate) projection: Option<Projection>,
+    /// The last event that was seen.
+    pub(crate) cursor: Option<String>,
+    seen: HashSet<String>,
+}
+
+impl Notebook {
+    pub(crate) fn write(&mut self, frame: &Frame) {
+        let envelope = match frame {
+            Frame::Event { envelope } => envelope,
+            // What was seen before says nothing about what comes.
+            Frame::Control { control: Control::Resumed { resume: Resume::Reset } } => return self.forget(),
+            Frame::Control { .. } | Frame::Diagnostic { .. } => return,
+        };
+        if let Event::Snapshot(snapshot) = &envelope.payload {
+            self.projection = Some(Projection::new((**snapshot).clone()));
+            // Whoever goes on is still to be told what is missing in the log.
+            if self.cursor.is_none() {
+                self.begun = snapshot.seq;
+                self.cursor = Some(envelope.cursor.clone());
+            }
+            return;
+        }
+        if let Some(projection) = self.projection.as_mut().filter(|_| !envelope.replay) {
+            projection.apply(&envelope.payload, envelope.time.unwrap());
+        }
+        if self.seen.insert(envelope.event_id.clone()) {
+            self.log.push(envelope.payload.clone());
+        }
+        self.cursor = Some(envelope.cursor.clone());
+    }
+
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}

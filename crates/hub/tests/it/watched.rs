@@ -1,0 +1,228 @@
+//! What somebody sees who watches a worker.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use hub::{BACKLOG, Feeds, Key};
+use protocol::{
+    Event,
+    observation::{CloseCode, Control, Frame, Resume, Trouble},
+};
+
+use crate::{
+    bus::{Bus, worker},
+    viewer::{Notebook, Viewer, runtime},
+};
+
+fn feeds() -> (tempfile::TempDir, Feeds) {
+    let directory = tempfile::tempdir().unwrap();
+    let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+    (directory, feeds)
+}
+
+/// observation #34, #41, #60, #71: everybody gets what the worker has come to, and then only what is new; the runtime is
+/// asked once for all of them.
+#[tokio::test(start_paused = true)]
+async fn all_who_watch_share_one_stream_of_the_runtime() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    bus.publish(3);
+    let mut first = Viewer::new(&feeds, &bus, None);
+    let begun = first.envelope().await;
+    assert_eq!(begun.payload, Event::Snapshot(Box::new(bus.snapshot())));
+    assert_eq!((begun.runtime_id, begun.worker_id), (Some(runtime()), worker()));
+    assert_eq!(begun.event_id, format!("snapshot:{}", begun.cursor));
+    bus.publish(2);
+    for event in &bus.events()[3..] {
+        let envelope = first.envelope().await;
+        assert_eq!((&envelope.payload, envelope.replay), (event, false));
+        assert_eq!(envelope.event_id, envelope.cursor);
+    }
+    let mut later: Vec<_> = (0..20).map(|_| Viewer::new(&feeds, &bus, None)).collect();
+    for viewer in &mut later {
+        let begun = viewer.envelope().await;
+        assert_eq!(begun.payload, Event::Snapshot(Box::new(bus.snapshot())));
+    }
+    bus.publish(1);
+    for viewer in &mut later {
+        assert_eq!(viewer.envelope().await.payload, bus.events()[5]);
+    }
+    assert_eq!((bus.opened.load(Ordering::SeqCst), feeds.len()), (1, 1));
+}
+
+/// observation #34: the runtime's stream outlives the last who watched for a while, and is then given up.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_nobody_watches_is_given_up_after_a_while() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    drop(viewer);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    Viewer::new(&feeds, &bus, None).envelope().await;
+    assert_eq!((bus.opened.load(Ordering::SeqCst), bus.open.load(Ordering::SeqCst)), (1, 1));
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(bus.open.load(Ordering::SeqCst), 1, "it waits from the last one on");
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!((bus.open.load(Ordering::SeqCst), feeds.len()), (0, 0));
+}
+
+/// observation #32, #35, #53: when the runtime goes away, those who watch stay, are told, and miss nothing.
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_comes_back_is_taken_up_where_it_was() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    bus.set_down(true);
+    assert_eq!(viewer.diagnostic().await, Trouble::UpstreamDisconnect);
+    assert_eq!(viewer.diagnostic().await, Trouble::RuntimeUnavailable);
+    bus.publish(2);
+    bus.set_down(false);
+    let resumed = Frame::Control { control: Control::Resumed { resume: Resume::Ok } };
+    assert_eq!(viewer.next().await.unwrap(), resumed, "and not once for each time that it was tried");
+    for event in bus.events() {
+        let envelope = viewer.envelope().await;
+        assert_eq!((envelope.payload, envelope.replay), (event, false));
+    }
+}
+
+/// observation #35, #56: what is lost for good is told, and followed by what there is now.
+#[tokio::test(start_paused = true)]
+async fn what_the_runtime_forgot_is_begun_anew() {
+    for rebirth in [false, true] {
+        let (_directory, feeds) = feeds();
+        let bus = Bus::new();
+        bus.publish(1);
+        let mut viewer = Viewer::new(&feeds, &bus, None);
+        let before = viewer.envelope().await.cursor;
+        bus.set_down(true);
+        match rebirth {
+            true => bus.be_born_again(),
+            false => bus.keep(3),
+        }
+        bus.publish(10);
+        bus.set_down(false);
+        let mut notebook = Notebook::default();
+        while !notebook.projection.as_ref().is_some_and(|known| known.snapshot() == bus.snapshot()) {
+            notebook.write(&viewer.next().await.unwrap());
+        }
+        assert_eq!(notebook.log, [], "nothing but the snapshot");
+        // A cursor from before is of no use any more.
+        let end = Viewer::new(&feeds, &bus, Some(&before)).end().await;
+        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::CursorExpired);
+        assert_eq!(end.code, CloseCode::POLICY);
+    }
+}
+
+/// observation #51, #60: after a cursor comes everything that was missed, marked as what the snapshot covers.
+#[tokio::test(start_paused = true)]
+async fn a_cursor_goes_on() {
+    for restart in [false, true] {
+        let (directory, mut feeds) = feeds();
+        let bus = Bus::new();
+        let mut viewer = Viewer::new(&feeds, &bus, None);
+        let cursor = viewer.envelope().await.cursor;
+        bus.publish(5);
+        if restart {
+            drop(viewer);
+            feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+        } else {
+            // Only what the hub has heard can be replayed as such.
+            for _ in 0..5 {
+                viewer.envelope().await;
+            }
+        }
+        let mut again = Viewer::new(&feeds, &bus, Some(&cursor));
+        let begun = again.envelope().await;
+        assert_eq!(begun.payload, Event::Snapshot(Box::new(bus.snapshot())));
+        assert_eq!(
+            again.next().await.unwrap(),
+            Frame::Control { control: Control::Resumed { resume: Resume::Ok } }
+        );
+        for event in bus.events() {
+            let envelope = again.envelope().await;
+            assert_eq!((envelope.payload, envelope.replay), (event, true), "restart: {restart}");
+        }
+        assert_eq!(again.next().await.unwrap(), Frame::Control { control: Control::Live });
+        bus.publish(1);
+        let envelope = again.envelope().await;
+        assert_eq!((&envelope.payload, envelope.replay), (&bus.events()[5], false));
+    }
+}
+
+/// observation #55, #59, #63: a cursor that is no good is told, each in its own way.
+#[tokio::test(start_paused = true)]
+async fn a_cursor_that_is_no_good_is_told() {
+    let (_directory, feeds) = feeds();
+    let (_other, elsewhere) = self::feeds();
+    let bus = Bus::new();
+    let theirs = Viewer::new(&elsewhere, &bus, None).envelope().await.cursor;
+    for (cursor, trouble) in [("nonsense", Trouble::CursorMalformed), (&theirs, Trouble::CursorMalformed)] {
+        let end = Viewer::new(&feeds, &bus, Some(cursor)).end().await;
+        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, trouble);
+    }
+    // The hub keeps so much, and no more.
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    let first = viewer.envelope().await.cursor;
+    for _ in 0..11 {
+        bus.publish(100);
+        for _ in 0..100 {
+            viewer.envelope().await;
+        }
+    }
+    let end = Viewer::new(&feeds, &bus, Some(&first)).end().await;
+    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::CursorExpired);
+}
+
+/// observation #47: who does not read is told so, with where to go on.
+#[tokio::test(start_paused = true)]
+async fn who_does_not_read_is_told_and_can_come_back() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut slow = Viewer::new(&feeds, &bus, None);
+    let mut quick = Viewer::new(&feeds, &bus, None);
+    slow.envelope().await;
+    quick.envelope().await;
+    bus.publish(1);
+    let last = slow.envelope().await.cursor;
+    quick.envelope().await;
+    for _ in 0..20 {
+        bus.publish(100);
+        for _ in 0..100 {
+            quick.envelope().await;
+        }
+    }
+    let end = slow.end().await;
+    let diagnostic = end.diagnostic.unwrap();
+    assert_eq!((diagnostic.known().unwrap().1, end.code), (Trouble::Lagged, CloseCode::TRY_LATER));
+    assert_eq!(diagnostic.details.unwrap()["cursor"], last.as_str());
+}
+
+/// observation #46, #65: a worker that is not there, or no more, is told as that.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_is_not_there_is_told() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    assert!(viewer.is_there().await);
+    bus.publish(1);
+    viewer.envelope().await;
+    bus.end();
+    let end = viewer.end().await;
+    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::WorkerNotFound);
+    let mut late = Viewer::new(&feeds, &bus, None);
+    assert!(!late.is_there().await);
+}
+
+/// observation #36: nonsense is told, and does not end anything.
+#[tokio::test(start_paused = true)]
+async fn nonsense_is_told_and_survived() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    bus.talk_nonsense();
+    assert_eq!(viewer.diagnostic().await, Trouble::MalformedFrame);
+    bus.publish(1);
+    assert_eq!(viewer.envelope().await.payload, bus.events()[0]);
+}

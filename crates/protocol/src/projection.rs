@@ -1,0 +1,154 @@
+//! What a session has come to, kept up with its events.
+
+use jiff::Timestamp;
+
+use crate::{
+    Event, Transcript, TurnId, WaitId,
+    event::{EndReason, InputState, Receipt, Usage},
+    sessions::{Input, Snapshot},
+    wait::{Ask, Wait, WaitDefault},
+};
+
+/// How many messages a snapshot has at most; earlier ones are read from the transcript.
+pub const SNAPSHOT_MESSAGES_MAX: usize = 50;
+
+/// A snapshot that goes on: with each event it is what a snapshot after that event would be.
+///
+/// It knows what events tell. What they do not (the attachments of what waits, until when a wait is open) is as the
+/// snapshot had it, or left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projection {
+    snapshot: Snapshot,
+    /// The messages of the snapshot, which are kept here instead.
+    transcript: Transcript,
+}
+
+impl Projection {
+    /// Goes on from a snapshot.
+    pub fn new(mut snapshot: Snapshot) -> Self {
+        let messages = std::mem::take(&mut snapshot.messages);
+        let transcript = Transcript::resume(messages, snapshot.seq);
+        Self { snapshot, transcript }
+    }
+
+    /// What the session has come to.
+    pub fn snapshot(&self) -> Snapshot {
+        let messages = self.transcript.messages();
+        let skip = messages.len().saturating_sub(SNAPSHOT_MESSAGES_MAX);
+        let has_earlier = self.snapshot.has_earlier || skip > 0;
+        Snapshot { messages: messages[skip..].to_vec(), has_earlier, ..self.snapshot.clone() }
+    }
+
+    /// Takes the next event, which was written down at `time`.
+    pub fn apply(&mut self, event: &Event, time: Timestamp) {
+        if let Event::Snapshot(snapshot) = event {
+            *self = Self::new((**snapshot).clone());
+            return;
+        }
+        self.snapshot.seq += 1;
+        self.transcript.fold(event);
+        if self.transcript.messages().len() > 2 * SNAPSHOT_MESSAGES_MAX {
+            self.transcript.shed(SNAPSHOT_MESSAGES_MAX);
+            self.snapshot.has_earlier = true;
+        }
+        self.fold(event, time);
+        let Snapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
+        (session.newest, session.updated_at) = (*seq, time);
+        (session.waits, session.queued) = (waits.len() as u64, inputs.len() as u64);
+    }
+
+    fn fold(&mut self, event: &Event, time: Timestamp) {
+        let session = &mut self.snapshot.session;
+        match event {
+            Event::TurnStarted(started) => {
+                session.turn_id = Some(started.turn_id);
+                session.error = None;
+            }
+            Event::TurnEnded(ended) => {
+                session.turn_id = None;
+                if let Some(usage) = &ended.usage {
+                    session.usage.add(usage);
+                }
+                if ended.reason != EndReason::Failed {
+                    session.error = None;
+                }
+            }
+            Event::Error(error) => session.error = Some(error.clone()),
+            Event::Status(status) => session.state = status.state,
+            Event::Plan(plan) => self.snapshot.plan = plan.clone(),
+            Event::CommandsUpdated(updated) => self.snapshot.commands.clone_from(&updated.commands),
+            Event::Input(receipt) => self.take_receipt(receipt, time),
+            Event::QuestionAsked(question) => {
+                self.open(question.id, question.turn_id, Ask::Question(question.clone()), time);
+            }
+            Event::PermissionAsked(permission) => {
+                self.open(permission.id, permission.turn_id, Ask::Permission(permission.clone()), time);
+            }
+            Event::QuestionResolved(resolved) => self.snapshot.waits.retain(|wait| wait.id != resolved.id),
+            Event::PermissionResolved(resolved) => self.snapshot.waits.retain(|wait| wait.id != resolved.id),
+            Event::Started(_)
+            | Event::Message(_)
+            | Event::MessageDelta(_)
+            | Event::Ended(_)
+            | Event::Snapshot(_)
+            | Event::Unknown(_) => {}
+        }
+    }
+
+    fn take_receipt(&mut self, receipt: &Receipt, time: Timestamp) {
+        let inputs = &mut self.snapshot.inputs;
+        let known = inputs.iter().position(|input| input.id == receipt.input_id);
+        match (receipt.state, known) {
+            (InputState::Accepted, None) => {
+                let Some(turn_id) = receipt.turn_id else { return };
+                inputs.push(Input {
+                    id: receipt.input_id,
+                    turn_id,
+                    author: receipt.author.clone(),
+                    message: receipt.message.clone().unwrap_or_default(),
+                    attachments: Vec::new(),
+                    state: InputState::Accepted,
+                    accepted_at: time,
+                });
+            }
+            (InputState::Edited, Some(at)) => {
+                if let Some(message) = &receipt.message {
+                    inputs[at].message.clone_from(message);
+                }
+            }
+            (InputState::Accepted | InputState::Edited | InputState::Other, _) | (_, None) => {}
+            (_, Some(at)) => drop(inputs.remove(at)),
+        }
+    }
+
+    fn open(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: Ask, time: Timestamp) {
+        let session_id = self.snapshot.session.id.clone();
+        self.snapshot.waits.retain(|wait| wait.id != id);
+        self.snapshot.waits.push(Wait {
+            id,
+            session_id,
+            turn_id,
+            ask,
+            opened_at: time,
+            expires_at: None,
+            default: WaitDefault::Reject,
+            settled: None,
+        });
+    }
+}
+
+impl Usage {
+    /// Adds what one turn took; what the conversation holds now takes the place of what it held.
+    pub fn add(&mut self, turn: &Self) {
+        self.input_tokens += turn.input_tokens;
+        self.output_tokens += turn.output_tokens;
+        self.cached_tokens += turn.cached_tokens;
+        self.reasoning_tokens += turn.reasoning_tokens;
+        self.cost_usd = match (self.cost_usd, turn.cost_usd) {
+            (None, None) => None,
+            (all, one) => Some(all.unwrap_or_default() + one.unwrap_or_default()),
+        };
+        self.context_tokens = turn.context_tokens.or(self.context_tokens);
+        self.context_window = turn.context_window.or(self.context_window);
+    }
+}
