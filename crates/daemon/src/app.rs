@@ -4,15 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use acp::Instances;
 use agents::{Catalog, Installer};
+use axum::extract::FromRef;
 use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
+use server::{Sockets, Stall};
 use shell::Processes;
 use worker_runtime::Sessions;
 
-use crate::{
-    Config, server::StartError, settings::Configured, skills::Skills, sockets::Sockets, store::Store,
-};
+use crate::{Config, settings::Configured, skills::Skills, start::StartError, store::Store};
 
 /// How many instances a daemon runs at most; each is a process with its queues.
 const INSTANCES_MAX: usize = 1024;
@@ -41,6 +41,12 @@ impl std::ops::Deref for App {
 
     fn deref(&self) -> &Parts {
         &self.0
+    }
+}
+
+impl FromRef<App> for Stall {
+    fn from_ref(app: &App) -> Self {
+        Self(app.stall)
     }
 }
 

@@ -13,6 +13,7 @@ use std::{
 use agents::{UserAgent, install};
 use protocol::AgentName;
 use serde::Deserialize;
+use server::{CorsConfig, InvalidCors};
 
 /// The shortest token that is worth having.
 const TOKEN_BYTES_MIN: usize = 8;
@@ -95,19 +96,6 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Which web pages may use the daemon; none by default.
-#[derive(Debug, Clone, Default)]
-pub struct CorsConfig {
-    /// Origins, such as `https://example.org`; `*` for all.
-    pub origins: Vec<String>,
-    /// Methods; all that the API has if none is given.
-    pub methods: Vec<String>,
-    /// Request headers; those that the API reads if none is given.
-    pub headers: Vec<String>,
-    /// Whether pages may send credentials.
-    pub credentials: bool,
-}
-
 /// The configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -159,6 +147,12 @@ pub enum InvalidConfig {
     /// A CORS value cannot be put into a header.
     #[error("`{0}` cannot be used for CORS")]
     Cors(String),
+}
+
+impl From<InvalidCors> for InvalidConfig {
+    fn from(InvalidCors(value): InvalidCors) -> Self {
+        Self::Cors(value)
+    }
 }
 
 impl ConfigFile {

@@ -1,26 +1,22 @@
 //! The daemon: agents, ACP instances, sessions, files, config and processes of one sandbox, over HTTP.
 //!
-//! Handlers parse, call one method and answer. What they call is in the crates below; here are routes, auth,
-//! configuration and the server itself.
+//! Handlers parse, call one method and answer. What they call is in the crates below; here are routes, the
+//! token and configuration. How connections are served is in `server`.
 
 mod api;
 mod app;
 mod config;
-mod extract;
 mod fs;
 mod gate;
-mod intake;
 mod problem;
 mod routes;
-mod server;
 mod settings;
 mod skills;
-mod socket;
-mod sockets;
 mod sse;
-
+mod start;
 mod store;
 
 pub use api::document as openapi;
-pub use config::{Access, Config, ConfigFile, CorsConfig, InstallSection, InvalidConfig, Token};
-pub use server::{Bound, Server, StartError};
+pub use config::{Access, Config, ConfigFile, InstallSection, InvalidConfig, Token};
+pub use server::CorsConfig;
+pub use start::{Bound, Server, StartError};

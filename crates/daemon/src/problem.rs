@@ -3,70 +3,41 @@
 mod sessions;
 
 use agents::install;
-use axum::{
-    Json,
-    response::{IntoResponse, Response},
-};
-use http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use protocol::{Attempt, Kind, Problem};
-use tracing::error;
+use server::{Chain, Refusal};
 
-/// The answer of a request that failed.
+/// The answer of a request that failed: a refusal that the errors of the crates below can become.
 #[derive(Debug)]
-pub(crate) struct ApiError(Box<Problem>);
+pub(crate) struct ApiError(Refusal);
 
 pub(crate) type Result<T> = std::result::Result<T, ApiError>;
 
 impl ApiError {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self(Box::new(Problem::new(kind, detail)))
+        Self(Refusal::new(kind, detail))
     }
 
     /// What is told.
     pub(crate) fn problem(&self) -> &Problem {
-        &self.0
+        self.0.problem()
     }
 
     /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
     pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
-        error!(error = %Chain(error), "a request failed");
-        Self::new(Kind::Internal, "the daemon's log says more")
+        Self(Refusal::internal(error))
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal)
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind = self.0.kind;
-        let mut response = (status, Json(self.0)).into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        match kind {
-            Kind::Unauthorized => {
-                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            Kind::AgentBusy
-            | Kind::ProcessBusy
-            | Kind::TooManyProcesses
-            | Kind::TooManyConnections
-            | Kind::TooManySessions
-            | Kind::QueueFull
-            | Kind::StoreLocked
-            | Kind::ShuttingDown => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            Kind::UpgradeRequired => {
-                headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-                headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-                headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
-            }
-            // The rest of the request is not read, so the connection cannot be used again.
-            Kind::PayloadTooLarge | Kind::RequestTimeout => {
-                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            _ => {}
-        }
-        response
+        self.0.into_response()
     }
 }
 
@@ -99,7 +70,7 @@ impl From<acp::Error> for ApiError {
         if let E::Exited { exit, .. } = &error {
             problem.stderr_tail = Some(exit.stderr_tail.clone());
         }
-        Self(Box::new(problem))
+        Self(problem.into())
     }
 }
 
@@ -111,7 +82,7 @@ impl From<&install::Error> for ApiError {
             reason: tried.fault.to_string(),
         };
         problem.causes = error.attempts().iter().map(cause).collect();
-        Self(Box::new(problem))
+        Self(problem.into())
     }
 }
 
@@ -150,20 +121,5 @@ impl From<shell::Error> for ApiError {
             E::Refused(_) => Kind::Forbidden,
         };
         Self::new(kind, Chain(&error).to_string())
-    }
-}
-
-/// An error with everything that caused it, on one line.
-pub(crate) struct Chain<'a>(pub(crate) &'a dyn std::error::Error);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
     }
 }

@@ -13,9 +13,9 @@ use std::{
 };
 
 use protocol::config::{Skill, SkillSource, SkillSourceKind};
+use server::Chain;
 use tracing::warn;
 
-use crate::problem::Chain;
 use git::Repositories;
 
 /// How many skills are taken from one source; what has more is no source of skills.

@@ -13,9 +13,10 @@ use protocol::{
     config::{McpServer, Skill},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use server::Chain;
 use tracing::error;
 
-use crate::problem::{ApiError, Chain};
+use crate::problem::ApiError;
 
 /// How many entries one file may hold; the file is written as a whole.
 const ENTRIES_MAX: usize = 10_000;

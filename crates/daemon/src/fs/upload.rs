@@ -11,12 +11,12 @@ use files::{AtomicFile, CreateOptions, Links, VirtualPath, Written, unpack};
 use headers::{ContentLength, HeaderMapExt, IfMatch, IfNoneMatch};
 use http::HeaderMap;
 use protocol::Kind;
+use server::intake;
 use tokio::sync::mpsc;
 
 use super::{blocking, download};
 use crate::{
     app::App,
-    intake,
     problem::{ApiError, Result},
 };
 

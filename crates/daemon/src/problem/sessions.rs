@@ -2,10 +2,11 @@
 
 use journal::durable::Cause;
 use protocol::Kind;
+use server::Chain;
 use tracing::error;
 use worker_runtime::Error;
 
-use super::{ApiError, Chain};
+use super::ApiError;
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {

@@ -10,22 +10,21 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use journal::Seq;
 use protocol::{
     AgentName, ServerId,
     acp::{Instance, InstanceList, Prepare},
 };
 use serde::Deserialize;
+use server::{
+    extract::{self, Path, Query},
+    intake,
+};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{
-    app::App,
-    extract::{self, Path, Query},
-    intake,
-    problem::Result,
-    sse,
-};
+use crate::{app::App, problem::Result, sse};
 
 /// The largest message; the same as the longest line that an agent may write.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -139,7 +138,7 @@ async fn stream(
     Query(query): Query<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let last = extract::last_event(&headers, query.last_event_id)?;
+    let last = extract::last_event(&headers, query.last_event_id)?.map(Seq::new);
     Ok(sse::response(app.instances.listener(&id, last)?))
 }
 

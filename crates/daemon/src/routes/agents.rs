@@ -10,12 +10,12 @@ use protocol::{
     AgentName, Kind,
     agents::{Agent, AgentList, ModeList, ModelList},
 };
+use server::extract::Path;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
     app::App,
-    extract::Path,
     problem::{ApiError, Result},
 };
 

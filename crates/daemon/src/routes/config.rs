@@ -4,13 +4,13 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::config::{McpServer, McpServerList, Skill, SkillList};
 use serde::Deserialize;
+use server::extract::{self, Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
     app::App,
-    extract::{self, Query},
     problem::Result,
     store::{Directory, Name},
 };

@@ -10,13 +10,13 @@ use files::{CreateOptions, Existing, Links, Parents, Removal, VirtualPath};
 use http::{HeaderMap, StatusCode};
 use protocol::fs::{EntryList, Made, Move, Moved, Stat, Unpacked, Written};
 use serde::Deserialize;
+use server::extract::{self, Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
     app::App,
-    extract::{self, Query},
     fs::{blocking, download, upload, wire},
     problem::Result,
 };

@@ -10,16 +10,15 @@ use protocol::{
     processes::{Process, ProcessList, SendSignal, Start, TerminalSize},
 };
 use serde::Deserialize;
+use server::{
+    extract::{self, Path, Query},
+    intake,
+};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{
-    app::App,
-    extract::{self, Path, Query},
-    intake,
-    problem::Result,
-};
+use crate::{app::App, problem::Result};
 
 /// The most that is sent to a process at once; the same as what may wait for it to read.
 const INPUT_BYTES_MAX: usize = 1 << 20;

@@ -10,14 +10,11 @@ use protocol::{
     SessionId,
     sessions::{Create, Created, Session, SessionList, Snapshot},
 };
+use server::extract::{self, Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{
-    app::App,
-    extract::{self, Path},
-    problem::Result,
-};
+use crate::{app::App, problem::Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()

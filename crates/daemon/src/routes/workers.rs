@@ -9,16 +9,13 @@ use axum::{
 };
 use protocol::SessionId;
 use serde::Deserialize;
+use server::extract::{Path, Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use worker_runtime::ws;
 
 use super::Problems;
-use crate::{
-    app::App,
-    extract::{Path, Query},
-    problem::Result,
-};
+use crate::{app::App, problem::Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(watch))
@@ -49,5 +46,5 @@ async fn watch(
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
-    app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, move |socket| ws::serve(socket, observation))
+    Ok(app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, move |socket| ws::serve(socket, observation))?)
 }

@@ -8,13 +8,13 @@ use std::{
 };
 
 use process::{Piece, Spec};
+use server::Chain;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tracing::warn;
 
 use super::url::{self, Address};
-use crate::problem::Chain;
 
 /// How long a branch or tag is taken for what it was.
 const FRESH: Duration = Duration::from_secs(600);

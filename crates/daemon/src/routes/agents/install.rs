@@ -18,11 +18,11 @@ use protocol::{
     AgentName, Kind,
     agents::{Install, Installed, Source},
 };
+use server::extract::{OptionalJson, Path};
 
 use super::{super::Problems, find};
 use crate::{
     app::App,
-    extract::{OptionalJson, Path},
     problem::{ApiError, Result},
     sse,
 };

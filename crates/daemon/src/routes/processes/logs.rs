@@ -12,14 +12,15 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
+use journal::Seq;
 use protocol::{Kind, ProcessId, processes::LogPage};
 use serde::{Deserialize, Serialize};
+use server::extract::{self, Path, Query};
 use shell::{Event, Follower, Item, PAGE_MAX};
 use utoipa::IntoParams;
 
 use crate::{
     app::App,
-    extract::{self, Path, Query},
     problem::{ApiError, Result},
     routes::Problems,
     sse,
@@ -65,7 +66,7 @@ pub(super) async fn logs(
     Query(query): Query<LogsQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let after = extract::last_event(&headers, query.after)?;
+    let after = extract::last_event(&headers, query.after)?.map(Seq::new);
     if query.follow {
         return Ok(sse::response(Log(app.processes.follow(id, after)?)));
     }

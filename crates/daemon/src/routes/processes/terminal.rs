@@ -26,17 +26,13 @@ use protocol::{
     processes::{TerminalCommand, TerminalEvent, TerminalSize},
 };
 use serde::Deserialize;
+use server::extract::{Path, Query};
 use shell::{Attachment, Event, Follower, Input, Item};
 use tokio::time::{Instant, MissedTickBehavior};
 use utoipa::IntoParams;
 
 use super::INPUT_BYTES_MAX;
-use crate::{
-    app::App,
-    extract::{Path, Query},
-    problem::Result,
-    routes::Problems,
-};
+use crate::{app::App, problem::Result, routes::Problems};
 
 /// Proxies close what is silent for long; 15 s is below all common limits.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -77,7 +73,7 @@ pub(super) async fn terminal(
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let attachment = app.processes.attach(id, query.after.map(Seq::new))?;
-    app.sockets.open(upgrade, INPUT_BYTES_MAX, move |socket| session(socket, attachment))
+    Ok(app.sockets.open(upgrade, INPUT_BYTES_MAX, move |socket| session(socket, attachment))?)
 }
 
 /// Serves one viewer until the process ends or the viewer leaves.

@@ -6,13 +6,9 @@ use protocol::{
     SessionId, WaitId,
     sessions::{PermissionReply, QuestionReject, QuestionReply},
 };
+use server::extract::{self, OptionalJson, Path};
 
-use crate::{
-    app::App,
-    extract::{self, OptionalJson, Path},
-    problem::Result,
-    routes::Problems,
-};
+use crate::{app::App, problem::Result, routes::Problems};
 
 /// Answer a question, or approve a plan. The first answer holds.
 #[utoipa::path(

@@ -8,14 +8,17 @@ use http::{HeaderMap, HeaderValue, header};
 use journal::{Chunk, Item, durable};
 use protocol::{Kind, SessionId, sessions::EventPage};
 use serde::Deserialize;
+use server::{
+    Chain,
+    extract::{self, Path, Query},
+};
 use tracing::warn;
 use utoipa::IntoParams;
 use worker_runtime::Readers;
 
 use crate::{
     app::App,
-    extract::{self, Path, Query},
-    problem::{ApiError, Chain, Result},
+    problem::{ApiError, Result},
     routes::Problems,
     sse,
 };
@@ -100,7 +103,7 @@ pub(super) async fn stream(
     Query(query): Query<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let offset = extract::last_event(&headers, query.offset)?.map_or(0, |seq| seq.get());
+    let offset = extract::last_event(&headers, query.offset)?.unwrap_or(0);
     let reader = app.sessions.reader(&id, offset).await?;
     Ok(sse::response(Records { reader, include_raw: query.include_raw, rest: None }))
 }

@@ -7,11 +7,11 @@ use protocol::{
     sessions::{Edit, InputList, Send, Sent, Transcribed},
 };
 use serde::Deserialize;
+use server::extract::{self, LongJson, Path, Query};
 use utoipa::IntoParams;
 
 use crate::{
     app::App,
-    extract::{self, LongJson, Path, Query},
     problem::{ApiError, Result},
     routes::Problems,
 };

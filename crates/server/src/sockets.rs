@@ -10,13 +10,14 @@ use protocol::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::problem::ApiError;
+use crate::Refusal;
 
 /// How many are open at a time. Each is a task and up to 200 KiB of buffers.
 const SOCKETS_MAX: usize = 1024;
 
-/// All open WebSockets.
-pub(crate) struct Sockets {
+/// All open WebSockets. A clone counts the same ones.
+#[derive(Clone)]
+pub struct Sockets {
     places: Arc<Semaphore>,
     tasks: TaskTracker,
 }
@@ -29,15 +30,15 @@ impl Default for Sockets {
 
 impl Sockets {
     /// Answers a request by becoming a WebSocket that is served by `session`.
-    pub(crate) fn open<F: Future<Output = ()> + Send + 'static>(
+    pub fn open<F: Future<Output = ()> + Send + 'static>(
         &self,
         upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
         message_bytes_max: usize,
         session: impl FnOnce(WebSocket) -> F + Send + 'static,
-    ) -> Result<Response, ApiError> {
-        let upgrade = upgrade.map_err(|error| ApiError::new(Kind::UpgradeRequired, error.body_text()))?;
+    ) -> Result<Response, Refusal> {
+        let upgrade = upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
-            ApiError::new(Kind::TooManyConnections, format!("{SOCKETS_MAX} WebSockets are open"))
+            Refusal::new(Kind::TooManyConnections, format!("{SOCKETS_MAX} WebSockets are open"))
         })?;
         let tasks = self.tasks.clone();
         let upgrade = upgrade.max_message_size(message_bytes_max).max_frame_size(message_bytes_max);

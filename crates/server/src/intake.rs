@@ -8,18 +8,18 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use protocol::Kind;
 
-use crate::problem::ApiError;
+use crate::{Refusal, Result};
 
 /// The next piece of a body; `None` at its end.
-pub(crate) async fn next(body: &mut Body, pause: Duration) -> Result<Option<Bytes>, ApiError> {
+pub async fn next(body: &mut Body, pause: Duration) -> Result<Option<Bytes>> {
     loop {
         let Ok(frame) = tokio::time::timeout(pause, body.frame()).await else {
             let detail = format!("nothing more of the body came for {} s", pause.as_secs());
-            return Err(ApiError::new(Kind::RequestTimeout, detail));
+            return Err(Refusal::new(Kind::RequestTimeout, detail));
         };
         match frame {
             None => return Ok(None),
-            Some(Err(_)) => return Err(ApiError::new(Kind::InvalidRequest, "the body was cut off")),
+            Some(Err(_)) => return Err(Refusal::new(Kind::InvalidRequest, "the body was cut off")),
             // Trailers say nothing that we read.
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) => return Ok(Some(data)),
@@ -30,7 +30,7 @@ pub(crate) async fn next(body: &mut Body, pause: Duration) -> Result<Option<Byte
 }
 
 /// The whole body; not copied if it came in one piece.
-pub(crate) async fn collect(mut body: Body, bytes_max: usize, pause: Duration) -> Result<Bytes, ApiError> {
+pub async fn collect(mut body: Body, bytes_max: usize, pause: Duration) -> Result<Bytes> {
     let hint = body.size_hint();
     if hint.lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
@@ -53,6 +53,6 @@ pub(crate) async fn collect(mut body: Body, bytes_max: usize, pause: Duration) -
     Ok(whole.freeze())
 }
 
-fn too_large(bytes_max: usize) -> ApiError {
-    ApiError::new(Kind::PayloadTooLarge, format!("the body may have at most {bytes_max} bytes"))
+fn too_large(bytes_max: usize) -> Refusal {
+    Refusal::new(Kind::PayloadTooLarge, format!("the body may have at most {bytes_max} bytes"))
 }

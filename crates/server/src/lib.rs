@@ -1,0 +1,24 @@
+//! What the daemon and the hub share: connections, who may come in, problems, bad input, WebSockets.
+//!
+//! A [`Listener`] takes connections, bounds them and ends them in order. Before a request reaches a route, the [`Gate`]
+//! asks a [`Check`]; what is refused, there or later, leaves as a problem document ([`Refusal`]).
+//!
+//! Routes, tokens and configuration are elsewhere.
+
+mod cors;
+pub mod extract;
+mod gate;
+pub mod intake;
+mod listen;
+mod names;
+mod refusal;
+mod socket;
+mod sockets;
+
+pub use cors::{CorsConfig, InvalidCors};
+pub use extract::Stall;
+pub use gate::{Check, Gate};
+pub use listen::{Listener, Service};
+pub use names::{Names, bearer};
+pub use refusal::{Chain, Refusal, Result};
+pub use sockets::Sockets;

@@ -1,0 +1,140 @@
+//! Accepts connections, bounds them, and ends in order.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, body::Body};
+use http::Request;
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::{Layer, ServiceExt, util::option_layer};
+use tower_http::cors::CorsLayer;
+use tracing::{debug, warn};
+
+use crate::{
+    Chain, Check, Gate, Sockets,
+    socket::{self, Socket},
+};
+
+/// How many connections are served at a time; more wait to be accepted.
+const CONNECTIONS_MAX: usize = 16_384;
+
+/// Bounds the head of a request and what a connection keeps between requests.
+const BUFFER_BYTES_MAX: usize = 64 << 10;
+
+/// How long open connections have to end after everything else was stopped.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long to wait before accepting again when the system is out of something.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What is served.
+pub struct Service {
+    /// What answers requests.
+    pub router: Router,
+    /// Who may come in.
+    pub check: Arc<dyn Check>,
+    /// Which web pages may.
+    pub cors: Option<CorsLayer>,
+    /// The WebSockets that the router opens; the end waits for them.
+    pub sockets: Sockets,
+    /// How long a connection may be silent or refuse to read before it is closed.
+    pub stall: Duration,
+}
+
+/// An address that is listened on.
+pub struct Listener(TcpListener);
+
+impl Listener {
+    /// Takes the address.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        TcpListener::bind(address).await.map(Self)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
+
+    /// Serves until `stop`, then ends every connection.
+    ///
+    /// `wind_down` is polled once nobody is let in any more, and comes to its end before the first connection is
+    /// closed. It ends what runs, which answers the requests and ends the streams that hold connections open.
+    pub async fn serve(self, service: Service, stop: CancellationToken, wind_down: impl Future<Output = ()>) {
+        let Self(listener) = self;
+        let connections = TaskTracker::new();
+        let closing = CancellationToken::new();
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        loop {
+            let Ok(place) = places.clone().acquire_owned().await else { break };
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((socket, _)) => {
+                    let connection = service.connection(socket, closing.clone(), place);
+                    connections.spawn(connection);
+                }
+                Err(error) => {
+                    warn!(%error, "could not accept a connection");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+        drop(listener);
+        wind_down.await;
+        closing.cancel();
+        connections.close();
+        let sockets = &service.sockets;
+        let all = async { tokio::join!(connections.wait(), sockets.closed()) };
+        if tokio::time::timeout(FAREWELL, all).await.is_err() {
+            debug!(open = connections.len() + sockets.len(), "connections were cut at shutdown");
+        }
+    }
+}
+
+impl Service {
+    fn connection(
+        &self,
+        socket: TcpStream,
+        closing: CancellationToken,
+        place: OwnedSemaphorePermit,
+    ) -> impl Future<Output = ()> + use<> {
+        socket::tune(&socket);
+        let gate = Gate { check: self.check.clone(), inner: self.router.clone() };
+        let service = option_layer(self.cors.clone()).layer(gate);
+        let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));
+        let io = TokioIo::new(Socket::new(socket, self.stall));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.stall)
+            .max_buf_size(BUFFER_BYTES_MAX)
+            .serve_connection(io, TowerToHyperService::new(service))
+            .with_upgrades();
+        async move {
+            let mut connection = std::pin::pin!(connection);
+            let ended = tokio::select! {
+                ended = &mut connection => ended,
+                () = closing.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
+                debug!(error = %Chain(&error), "a connection ended early");
+            }
+            drop(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
