@@ -13,11 +13,22 @@ use tokio::time::{Instant, MissedTickBehavior, timeout};
 
 use crate::{End, Observation};
 
-/// How often a peer is asked whether it is there.
-const HEARTBEAT: Duration = Duration::from_secs(20);
+/// How long a peer is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How often a peer is asked whether it is there.
+    pub heartbeat: Duration,
+    /// After how long without a sign of life, or without taking what is sent, a peer is taken for lost. More than one
+    /// heartbeat, or every quiet peer is.
+    pub silence_max: Duration,
+}
 
-/// After how long without a sign of life a peer is taken for lost.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+impl Default for Patience {
+    /// observation #48: "at least every 30 s"; "a dead peer is detected within 90 s".
+    fn default() -> Self {
+        Self { heartbeat: Duration::from_secs(20), silence_max: Duration::from_secs(60) }
+    }
+}
 
 /// How long a peer may take to close its side.
 const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -26,11 +37,11 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
 /// Shows an observation until it ends or the peer leaves.
-pub async fn serve(socket: WebSocket, mut observation: Observation) {
+pub async fn serve(socket: WebSocket, mut observation: Observation, patience: Patience) {
     let (mut sender, mut receiver) = socket.split();
     let end = tokio::select! {
-        end = show(&mut observation, &mut sender) => end,
-        end = listen(&mut receiver) => end,
+        end = show(&mut observation, &mut sender, patience) => end,
+        end = listen(&mut receiver, patience) => end,
     };
     let Some(end) = end else { return };
     let reason = end.diagnostic.as_ref().map(|diagnostic| diagnostic.code.clone()).unwrap_or_default();
@@ -47,8 +58,12 @@ pub async fn serve(socket: WebSocket, mut observation: Observation) {
 }
 
 /// Sends what happens; how it ended, or nothing if the peer is gone.
-async fn show(observation: &mut Observation, sender: &mut SplitSink<WebSocket, Message>) -> Option<End> {
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+async fn show(
+    observation: &mut Observation,
+    sender: &mut SplitSink<WebSocket, Message>,
+    patience: Patience,
+) -> Option<End> {
+    let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let sending = async {
@@ -70,7 +85,7 @@ async fn show(observation: &mut Observation, sender: &mut SplitSink<WebSocket, M
                 }
             }
         };
-        match timeout(SILENCE_MAX, sending).await {
+        match timeout(patience.silence_max, sending).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(end))) => return Some(end),
             Ok(Err(())) | Err(_) => return None,
@@ -79,9 +94,9 @@ async fn show(observation: &mut Observation, sender: &mut SplitSink<WebSocket, M
 }
 
 /// Hears the peer, which may only show that it is there.
-async fn listen(receiver: &mut SplitStream<WebSocket>) -> Option<End> {
+async fn listen(receiver: &mut SplitStream<WebSocket>, patience: Patience) -> Option<End> {
     loop {
-        match timeout(SILENCE_MAX, receiver.next()).await {
+        match timeout(patience.silence_max, receiver.next()).await {
             Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => {}
             Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
                 return Some(End::with(Trouble::ObservationOnly, "this stream can only be listened to"));

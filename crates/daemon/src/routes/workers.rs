@@ -11,7 +11,7 @@ use protocol::SessionId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use worker_runtime::ws;
+use worker_runtime::ws::{self, Patience};
 
 use super::Problems;
 use crate::{
@@ -49,5 +49,6 @@ async fn watch(
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
-    app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, move |socket| ws::serve(socket, observation))
+    let serve = move |socket| ws::serve(socket, observation, Patience::default());
+    app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, serve)
 }
