@@ -255,12 +255,28 @@ impl Feed {
         self.now.lock().writer.append(Appended::one(frame));
     }
 
+    /// Its runtime is no longer known.
+    pub(crate) fn dismiss(&self) {
+        self.end(Trouble::WorkerNotFound, "there is no such runtime any more");
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn dismissed(&self) {
+        // It fails only when there is no feed any more.
+        let _ = self.phase.subscribe().wait_for(|phase| matches!(phase, Phase::Gone(_))).await;
+    }
+
     /// Ends it: those who watch read what there is, and are told why.
     fn end(&self, trouble: Trouble, message: &str) {
         self.phase.send_replace(Phase::Gone(Diagnostic::new(Leg::Backend, trouble, message)));
-        // Its place is taken by a writer of nothing: the ring is sealed for good.
-        let (nothing, _) = Ring::new(BACKLOG);
-        self.now.lock().writer = nothing;
+        self.seal();
+    }
+
+    /// Nothing more comes: those who watch read what there is.
+    pub(crate) fn seal(&self) {
+        // Another writer takes the place of the one whose end seals the ring.
+        let (nobody, _) = Ring::new(BACKLOG);
+        self.now.lock().writer = nobody;
     }
 }
 

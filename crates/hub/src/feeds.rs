@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use journal::Retention;
 use parking_lot::Mutex;
 use protocol::{RuntimeId, SessionId};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Key, Runtime, Watch,
@@ -19,12 +20,15 @@ pub struct Feeds {
     key: Key,
     backlog: Retention,
     all: Arc<Mutex<HashMap<Name, Arc<Feed>>>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
 }
 
 impl Feeds {
     /// None yet; cursors are sealed with `key`, and of each so much is kept.
     pub fn new(key: Key, backlog: Retention) -> Self {
-        Self { key, backlog, all: Arc::default() }
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        Self { key, backlog, all: Arc::default(), tasks, stop }
     }
 
     /// Watches a worker of a runtime, after `cursor` if there is one. Needs a tokio runtime.
@@ -42,11 +46,22 @@ impl Feeds {
                 worker.clone(),
                 cursor.as_deref(),
             ));
-            tokio::spawn(self.clone().follow(Arc::clone(&feed), runtime));
+            self.tasks.spawn(self.clone().follow(Arc::clone(&feed), runtime));
             feed
         });
         // Under the lock: a feed that is attended is never retired.
         Watch::new(feed.attend(), cursor)
+    }
+
+    /// Ends those of a runtime that is no longer known.
+    pub fn forget(&self, runtime: &RuntimeId) {
+        self.all.lock().retain(|(of, _), feed| {
+            let keep = of != runtime;
+            if !keep {
+                feed.dismiss();
+            }
+            keep
+        });
     }
 
     /// How many workers are followed.
@@ -61,9 +76,20 @@ impl Feeds {
 
     async fn follow(self, feed: Arc<Feed>, runtime: Arc<dyn Runtime>) {
         tokio::select! {
-            () = feed.follow(&*runtime) => self.retire(&feed, |_| true),
-            () = self.deserted(&feed) => false,
-        };
+            () = feed.follow(&*runtime) => {
+                self.retire(&feed, |_| true);
+            }
+            () = self.deserted(&feed) => {}
+            () = feed.dismissed() => {}
+            () = self.stop.cancelled() => feed.seal(),
+        }
+    }
+
+    /// Ends all of them: those who watch read what there is, and no more.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     /// Waits until nobody has watched for a while, and then gives it up.

@@ -1,11 +1,6 @@
 //! The runtimes that the hub knows.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
 use client::{Client, Endpoint, Token};
 use jiff::Timestamp;
@@ -13,7 +8,7 @@ use parking_lot::RwLock;
 use protocol::RuntimeId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Remote, Runtime};
+use crate::{Remote, Runtime, private};
 
 /// The runtimes that the hub knows, in a file that only its owner can read.
 pub struct Registry {
@@ -74,12 +69,8 @@ impl Registry {
     /// # Errors
     /// If it cannot be read, or a runtime in it cannot be used.
     pub fn open(path: PathBuf) -> Result<Self, RegistryError> {
-        let file = |source| RegistryError::File { doing: "read", source };
-        let entries: Vec<Entry> = match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| file(error.into()))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(file(error)),
-        };
+        let entries: Vec<Entry> =
+            private::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
         let mut all = BTreeMap::new();
         for entry in entries {
             all.insert(entry.id.clone(), Registered::new(entry)?);
@@ -104,12 +95,11 @@ impl Registry {
     pub fn add(
         &self,
         id: RuntimeId,
-        endpoint: &Endpoint,
-        token: Option<&Token>,
+        endpoint: &str,
+        token: Option<&str>,
     ) -> Result<Registered, RegistryError> {
-        let token = token.map(|token| token.reveal().to_owned());
-        let entry =
-            Entry { id: id.clone(), endpoint: endpoint.to_string(), token, added_at: Timestamp::now() };
+        let (endpoint, token) = (endpoint.to_owned(), token.map(str::to_owned));
+        let entry = Entry { id: id.clone(), endpoint, token, added_at: Timestamp::now() };
         let registered = Registered::new(entry)?;
         let mut all = self.all.write();
         if all.contains_key(&id) {
@@ -137,19 +127,9 @@ impl Registry {
         Ok(true)
     }
 
-    /// Writes the whole file beside the old one, which it then takes the place of.
     fn write(&self, all: &BTreeMap<RuntimeId, Registered>) -> Result<(), RegistryError> {
         let entries: Vec<&Entry> = all.values().map(|registered| &registered.entry).collect();
-        let write = || {
-            let beside = self.path.parent().unwrap_or(Path::new("."));
-            // Only its owner can read a temporary file.
-            let mut file = tempfile::NamedTempFile::new_in(beside)?;
-            serde_json::to_writer_pretty(&mut file, &entries)?;
-            file.as_file().sync_all()?;
-            file.persist(&self.path)?;
-            Ok(())
-        };
-        write().map_err(|source: io::Error| RegistryError::File { doing: "write", source })
+        private::write(&self.path, &entries).map_err(|source| RegistryError::File { doing: "write", source })
     }
 }
 
@@ -159,7 +139,7 @@ impl Registered {
         let endpoint: Endpoint =
             entry.endpoint.parse().map_err(|_| invalid("its address cannot be used".into()))?;
         let token = entry.token.as_deref().map(str::parse::<Token>).transpose();
-        let token = token.map_err(|_| invalid("its token cannot be used".into()))?;
+        let token = token.map_err(|error| invalid(format!("its token cannot be used: {error}")))?;
         let client = Client::new(endpoint, token.as_ref());
         let client = client.map_err(|_| invalid("it cannot be spoken to".into()))?;
         let runtime = Arc::new(Remote::new(client.clone()));

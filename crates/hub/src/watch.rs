@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use journal::{Item, Seq};
-use protocol::observation::{CloseCode, Control, Diagnostic, Leg, Resume, Trouble};
+use protocol::observation::{CloseCode, Control, Diagnostic, End, Leg, Resume, Trouble};
 use serde_json::json;
+use server::observed::Observed;
 use tokio::sync::watch;
 
 use crate::feed::{self, Attendance, Beginning, Phase};
@@ -30,32 +31,6 @@ struct Reading {
     live: bool,
     /// The last event that was sent.
     last: Option<Bytes>,
-}
-
-/// How it ends.
-#[derive(Debug, Clone, PartialEq)]
-pub struct End {
-    /// What to tell before.
-    pub diagnostic: Option<Diagnostic>,
-    /// How the socket is closed.
-    pub code: CloseCode,
-}
-
-impl End {
-    /// Because of this trouble.
-    pub fn with(trouble: Trouble, message: &str) -> Self {
-        Self::because(Diagnostic::new(Leg::Backend, trouble, message))
-    }
-
-    fn because(diagnostic: Diagnostic) -> Self {
-        let close = diagnostic.known().and_then(|(_, trouble)| trouble.close());
-        Self { diagnostic: Some(diagnostic), code: close.unwrap_or(CloseCode::INTERNAL) }
-    }
-
-    /// The frame that tells what is wrong.
-    pub fn frame(&self) -> Option<Bytes> {
-        self.diagnostic.as_ref().map(feed::diagnostic)
-    }
 }
 
 impl Watch {
@@ -119,7 +94,7 @@ impl Watch {
     fn over(&self) -> End {
         match &*self.phase.borrow() {
             Phase::Gone(diagnostic) => End::because(diagnostic.clone()),
-            _ => End { diagnostic: None, code: CloseCode::AWAY },
+            _ => End::silently(CloseCode::AWAY),
         }
     }
 }
@@ -155,7 +130,7 @@ impl Reading {
 
     /// It did not read fast enough: it may come again with the last that it got.
     fn lagged(&self) -> End {
-        let mut end = End::with(Trouble::Lagged, "too much happened that was not read");
+        let mut end = End::with(Leg::Backend, Trouble::Lagged, "too much happened that was not read");
         if let (Some(diagnostic), Some(cursor)) =
             (&mut end.diagnostic, self.last.as_deref().and_then(feed::cursor))
         {
@@ -171,5 +146,13 @@ fn unusable(trouble: Trouble) -> End {
         Trouble::CursorUnknown => "this cursor was not issued for this worker",
         _ => "what came after the cursor is no longer kept",
     };
-    End::with(trouble, message)
+    End::with(Leg::Backend, trouble, message)
+}
+
+impl Observed for Watch {
+    const LEG: Leg = Leg::Backend;
+
+    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+        Watch::next(self).await
+    }
 }

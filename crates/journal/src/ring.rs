@@ -51,6 +51,10 @@ impl Ring {
         (Writer::new(ring.clone(), newest.next()), ring)
     }
 
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.shared.epoch
+    }
+
     /// What it holds now.
     pub fn bounds(&self) -> Bounds {
         self.shared.state.lock().bounds(self.shared.epoch)

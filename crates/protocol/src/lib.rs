@@ -8,6 +8,7 @@ pub mod agents;
 pub mod config;
 pub mod event;
 pub mod fs;
+pub mod hub;
 mod ids;
 pub mod info;
 pub mod message;

@@ -144,6 +144,33 @@ pub enum Trouble {
     SerializeFailed,
 }
 
+/// How a stream ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct End {
+    /// What to tell before.
+    pub diagnostic: Option<Diagnostic>,
+    /// How the socket is closed.
+    pub code: CloseCode,
+}
+
+impl End {
+    /// Because of this trouble.
+    pub fn with(leg: Leg, trouble: Trouble, message: impl Into<String>) -> Self {
+        Self::because(Diagnostic::new(leg, trouble, message))
+    }
+
+    /// Because of what is told.
+    pub fn because(diagnostic: Diagnostic) -> Self {
+        let close = diagnostic.known().and_then(|(_, trouble)| trouble.close());
+        Self { diagnostic: Some(diagnostic), code: close.unwrap_or(CloseCode::INTERNAL) }
+    }
+
+    /// Because there is nothing to tell any more.
+    pub fn silently(code: CloseCode) -> Self {
+        Self { diagnostic: None, code }
+    }
+}
+
 /// How a WebSocket is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CloseCode(pub u16);

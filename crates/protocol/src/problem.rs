@@ -51,12 +51,14 @@ problems! {
     ProcessNotFound     = 404 "process-not-found"      "No such process";
     PathNotFound        = 404 "path-not-found"         "No such file or directory";
     EntryNotFound       = 404 "entry-not-found"        "No such entry";
+    RuntimeNotFound     = 404 "runtime-not-found"      "No such runtime";
     SessionNotFound     = 404 "session-not-found"      "No such session";
     InputNotFound       = 404 "input-not-found"        "No such input";
     WaitNotFound        = 404 "wait-not-found"         "No such question or permission";
     MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
+    RuntimeTaken        = 409 "runtime-taken"          "There is a runtime of this name";
     IdInFlight          = 409 "id-in-flight"           "A request with this id is still running";
     InstanceRunning     = 409 "instance-running"       "The instance is already running";
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
@@ -80,6 +82,7 @@ problems! {
     HeadersTooLarge     = 431 "headers-too-large"      "The request head is too large";
     Internal            = 500 "internal"               "Something broke on our side";
     StoreCorrupt        = 500 "store-corrupt"          "A stored file cannot be read";
+    RuntimeUnavailable  = 502 "runtime-unavailable"    "The runtime cannot be reached";
     AgentStart          = 502 "agent-start"            "The agent could not be started";
     AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
     InstallFailed       = 502 "install-failed"         "The agent could not be installed";

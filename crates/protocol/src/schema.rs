@@ -7,7 +7,9 @@ use utoipa::{
     openapi::{Ref, RefOr, Schema},
 };
 
-use crate::{acp, agents, config, event, fs, info, message, observation, problem, processes, sessions, wait};
+use crate::{
+    acp, agents, config, event, fs, hub, info, message, observation, problem, processes, sessions, wait,
+};
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
@@ -60,6 +62,9 @@ wire_types! {
     fs::Stat as "Stat",
     fs::Unpacked as "Unpacked",
     fs::Written as "Written",
+    hub::AddRuntime as "AddRuntime",
+    hub::Runtime as "Runtime",
+    hub::RuntimeList as "RuntimeList",
     info::About as "About",
     info::Health as "Health",
     message::Message as "Message",

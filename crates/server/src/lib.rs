@@ -11,6 +11,7 @@ mod gate;
 pub mod intake;
 mod listen;
 mod names;
+pub mod observed;
 mod refusal;
 mod socket;
 mod sockets;

@@ -31,5 +31,5 @@ pub mod ws;
 pub use config::{Config, DirectorySettings, Settings};
 pub use error::Error;
 pub use frame::{decode, render};
-pub use observe::{End, Observation};
+pub use observe::Observation;
 pub use sessions::{Readers, Sessions};

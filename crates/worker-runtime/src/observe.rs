@@ -12,7 +12,7 @@ use bytes::Bytes;
 use journal::{Item, durable};
 use protocol::{
     SessionId,
-    observation::{CloseCode, Control, Diagnostic, Leg, Resume, Trouble},
+    observation::{CloseCode, Control, End, Leg, Resume, Trouble},
 };
 use tracing::warn;
 
@@ -43,26 +43,9 @@ struct Source {
     over: bool,
 }
 
-/// How an observation ends.
-#[derive(Debug, Clone, PartialEq)]
-pub struct End {
-    /// What is wrong, if something is.
-    pub diagnostic: Option<Diagnostic>,
-    /// How the connection is to be closed.
-    pub code: CloseCode,
-}
-
-impl End {
-    /// With this trouble of the runtime.
-    pub fn with(trouble: Trouble, message: &str) -> Self {
-        let code = trouble.close().unwrap_or(CloseCode::INTERNAL);
-        Self { diagnostic: Some(Diagnostic::new(Leg::Runtime, trouble, message)), code }
-    }
-
-    /// The frame that tells what is wrong.
-    pub fn frame(&self) -> Option<Bytes> {
-        self.diagnostic.clone().map(frames::diagnostic)
-    }
+/// It ends with this trouble of the runtime.
+fn trouble(trouble: Trouble, message: &str) -> End {
+    End::with(Leg::Runtime, trouble, message)
 }
 
 impl Sessions {
@@ -72,11 +55,12 @@ impl Sessions {
     /// If there is no such worker, or it cannot be read. What is wrong with the cursor is how the observation ends.
     pub async fn observe(&self, id: &SessionId, cursor: Option<&str>) -> Result<Observation, Error> {
         let journal = self.journal(id).await?;
-        let place = match cursor.map(|cursor| resume::place(&journal, cursor)).transpose() {
-            Ok(place) => place,
-            Err((trouble, message)) => {
-                return Ok(Observation { ready: VecDeque::new(), source: Err(End::with(trouble, message)) });
-            }
+        let place = match cursor {
+            Some(cursor) => match resume::place(&journal, cursor).await {
+                Ok(place) => Some(place),
+                Err(end) => return Ok(Observation { ready: VecDeque::new(), source: Err(end) }),
+            },
+            None => None,
         };
         // First what it covers, then what comes after exactly that: nothing falls in between.
         let snapshot = self.snapshot(id).await?;
@@ -125,15 +109,21 @@ impl Source {
                 });
                 Ok(frames.collect())
             }
-            Ok(Some(Item::Gap(_))) => Err(End::with(Trouble::CursorExpired, resume::EXPIRED)),
+            Ok(Some(Item::Gap(_))) => Err(resume::expired()),
             Ok(None) | Err(durable::Error::Deleted) => {
                 let code = if self.over { CloseCode::NORMAL } else { CloseCode::AWAY };
-                Err(End { diagnostic: None, code })
+                Err(End::silently(code))
             }
-            Err(error) => {
-                warn!(error = %chain(&error), "a worker cannot be watched");
-                Err(End::with(Trouble::WorkerUnavailable, "the events of the worker cannot be read"))
-            }
+            Err(error) => Err(unreadable(&error)),
         }
     }
 }
+
+/// How an observation ends whose journal cannot be read.
+fn unreadable(error: &durable::Error) -> End {
+    warn!(error = %chain(error), "a worker cannot be watched");
+    trouble(Trouble::WorkerUnavailable, "the events of the worker cannot be read")
+}
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use server::extract::{Path, Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
-use worker_runtime::ws;
+use worker_runtime::ws::{self, Patience};
 
 use super::Problems;
 use crate::{app::App, problem::Result};
@@ -46,5 +46,6 @@ async fn watch(
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
-    Ok(app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, move |socket| ws::serve(socket, observation))?)
+    let serve = move |socket| ws::serve(socket, observation, Patience::default());
+    Ok(app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, serve)?)
 }

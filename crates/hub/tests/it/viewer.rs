@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use hub::{End, Feeds, Watch};
+use hub::{Feeds, Watch};
 use protocol::{
     Event, Projection, RuntimeId,
-    observation::{Control, Envelope, Frame, Resume, Trouble},
+    observation::{Control, End, Envelope, Frame, Resume, Trouble},
 };
 
 use crate::bus::{Bus, Host, worker};

@@ -12,7 +12,9 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::{
-    Error, Note, Reader, note,
+    Error, Note, Reader,
+    ledger::{self, Marks},
+    note,
     pool::Pool,
     queue::{Queue, Request, Work},
 };
@@ -31,7 +33,7 @@ pub struct Durable {
 pub(super) struct Shared {
     pub(super) id: i64,
     /// What is committed and published. Never behind the tail.
-    pub(super) bounds: Mutex<Bounds>,
+    pub(super) marks: Mutex<Marks>,
     /// The last committed frames, and who waits for more.
     pub(super) tail: Ring,
     /// Set before the first of its rows is removed.
@@ -40,7 +42,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn bounds(&self) -> Bounds {
-        *self.bounds.lock()
+        self.marks.lock().bounds(self.tail.epoch())
     }
 
     pub(super) fn is_deleted(&self) -> bool {
@@ -110,6 +112,18 @@ impl Durable {
     /// What is committed now.
     pub fn bounds(&self) -> Bounds {
         self.shared.bounds()
+    }
+
+    /// The bytes of all frames after `seq` that are committed now. If the frame at `seq` has no place in the file yet, it
+    /// and those before it that have none count too, which are a few of the last.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Died`].
+    pub async fn bytes_after(&self, seq: Seq) -> Result<u64, Error> {
+        let (journal, upto) = (self.shared.id, self.shared.marks.lock().upto());
+        let read = Arc::clone(&self.pool).run(move |conn| ledger::upto(conn, journal, seq)).await?;
+        // More may have come in between.
+        Ok(upto.saturating_sub(read))
     }
 
     /// The position `seq` in this journal's epoch.

@@ -53,6 +53,11 @@ impl Marks {
         self.newest
     }
 
+    /// The bytes ever appended.
+    pub(super) fn upto(&self) -> u64 {
+        self.upto
+    }
+
     /// Adds a frame as the row `id`; answers with its number.
     pub(super) fn insert(
         &mut self,
@@ -161,6 +166,15 @@ pub(super) fn page(conn: &Connection, journal: i64, position: Seq, newest: Seq) 
         ends.push(end_of(bytes.len()));
     }
     Ok(Batch::new(first.unwrap_or(position.next()), Frames::rendered(bytes.freeze(), ends.into())))
+}
+
+/// The bytes ever appended up to the row `position`, or up to the last before it that has a place; none if no row has.
+pub(super) fn upto(conn: &Connection, journal: i64, position: Seq) -> rusqlite::Result<u64> {
+    let select = "SELECT upto FROM places CROSS JOIN events USING (id)
+        WHERE places.journal = ?1 AND places.seq <= ?2 ORDER BY places.seq DESC LIMIT 1";
+    let row = |row: &rusqlite::Row<'_>| Ok(row.get::<_, i64>(0)? as u64);
+    let upto = conn.prepare_cached(select)?.query_row((journal, sql(position)), row).optional()?;
+    Ok(upto.unwrap_or(0))
 }
 
 fn edge(conn: &Connection, query: &str, journal: i64) -> rusqlite::Result<Option<(Seq, u64)>> {

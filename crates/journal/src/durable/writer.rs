@@ -156,8 +156,7 @@ impl Writer {
             {
                 self.places.change(id, &open.rows.waiting, &draft.waiting);
                 open.rows = draft;
-                let mut bounds = open.shared.bounds.lock();
-                *bounds = open.rows.marks.bounds(bounds.epoch);
+                *open.shared.marks.lock() = open.rows.marks;
             }
         }
         for Work { journal, frames, reply, .. } in appends.drain(..) {
@@ -226,8 +225,7 @@ impl Writer {
         let marks = Marks::load(&self.conn, id, retention)?;
         let kept = Retention { bytes: retention.bytes.min(TAIL_BYTES), ..retention };
         let (tail, ring) = Ring::resume(epoch, marks.newest(), kept);
-        let bounds = Mutex::new(marks.bounds(epoch));
-        let shared = Arc::new(Shared { id, bounds, tail: ring, deleted: false.into() });
+        let shared = Arc::new(Shared { id, marks: Mutex::new(marks), tail: ring, deleted: false.into() });
         self.sweep();
         let rows = Rows { marks, waiting: Waiting::default() };
         self.open.insert(id, Open { shared: Arc::clone(&shared), tail, retention, rows, draft: None });

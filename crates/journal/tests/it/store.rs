@@ -85,6 +85,36 @@ fn older_frames_come_from_the_file() {
     });
 }
 
+/// The sizes of all frames after one are known without reading them: also of those that have no place yet, and of those
+/// that were there before the file was opened.
+#[test]
+fn a_journal_knows_how_much_comes_after_a_frame() {
+    run(async {
+        let home = Home::new();
+        let mut store = home.open();
+        let mut one = journal(&store).await;
+        let other = store.journal("other", Retention::UNLIMITED).await.unwrap();
+        assert_eq!(one.bytes_after(Seq::ZERO).await.unwrap(), 0);
+        // These get their places at once, and the small ones after them do not.
+        for _ in 0..10 {
+            one.append(Frames::one(vec![0; 100_000])).await.unwrap();
+            other.append(Frames::one(vec![0; 7])).await.unwrap();
+        }
+        one.append(frames([[0; 10]; 3])).await.unwrap();
+        for _ in 0..2 {
+            for seq in 0..=10 {
+                let bytes = one.bytes_after(Seq::new(seq)).await.unwrap();
+                assert_eq!(bytes, (10 - seq) * 100_000 + 30);
+            }
+            assert!(one.bytes_after(Seq::new(12)).await.unwrap() <= 30);
+            store.close();
+            store = home.open();
+            one = journal(&store).await;
+        }
+        assert_eq!(one.bytes_after(Seq::new(12)).await.unwrap(), 10);
+    });
+}
+
 /// A read that is given up while its page is on the way loses nothing.
 #[test]
 fn reading_is_cancel_safe() {

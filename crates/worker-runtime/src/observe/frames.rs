@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use journal::Epoch;
 use protocol::{
     Event, SessionId,
-    observation::{Control, Diagnostic, Envelope, Frame},
+    observation::{Control, Envelope, Frame},
     sessions::Snapshot,
 };
 
@@ -81,11 +81,6 @@ pub(super) fn is_end(frame: &[u8]) -> bool {
 /// Something about the stream.
 pub(super) fn control(control: Control) -> Bytes {
     text(&Frame::Control { control })
-}
-
-/// What is wrong.
-pub(super) fn diagnostic(diagnostic: Diagnostic) -> Bytes {
-    text(&Frame::Diagnostic { diagnostic })
 }
 
 fn text(frame: &Frame) -> Bytes {

@@ -3,26 +3,40 @@
 use journal::{Cursor, durable::Durable};
 use protocol::observation::Trouble;
 
-/// How many events after a cursor are kept for whoever comes back. Whoever missed more begins with a snapshot.
-const BACKLOG_EVENTS_MAX: u64 = 1024;
+use super::{End, trouble, unreadable};
 
-/// How it is told that a cursor has expired.
-pub(super) const EXPIRED: &str = "what came after the cursor is no longer kept";
+/// How many events after a cursor are kept for whoever comes back, …
+const BACKLOG_EVENTS_MAX: u64 = 1024;
+/// … and how many bytes of them, as they lie in the journal. Whoever missed more begins with a snapshot.
+const BACKLOG_BYTES_MAX: u64 = 8 << 20;
 
 /// Everything up to here was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(pub(super) u64);
 
 /// The place that a cursor stands for, or what is wrong with it.
-pub(super) fn place(journal: &Durable, cursor: &str) -> Result<Place, (Trouble, &'static str)> {
-    let cursor: Cursor = cursor.parse().map_err(|_| (Trouble::CursorMalformed, "this is no cursor"))?;
-    let (bounds, seq) = (journal.bounds(), cursor.seq);
-    if cursor.epoch != bounds.epoch || seq > bounds.newest {
-        return Err((Trouble::CursorUnknown, "this cursor was not issued for this worker"));
+pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, End> {
+    let Ok(Cursor { epoch, seq }) = cursor.parse() else {
+        return Err(trouble(Trouble::CursorMalformed, "this is no cursor"));
+    };
+    let bounds = journal.bounds();
+    if epoch != bounds.epoch || seq > bounds.newest {
+        return Err(trouble(Trouble::CursorUnknown, "this cursor was not issued for this worker"));
     }
-    let expired = seq.next() < bounds.oldest || bounds.newest.get() - seq.get() > BACKLOG_EVENTS_MAX;
-    match expired {
-        true => Err((Trouble::CursorExpired, EXPIRED)),
-        false => Ok(Place(seq.get())),
+    if seq.next() < bounds.oldest || bounds.newest.get() - seq.get() > BACKLOG_EVENTS_MAX {
+        return Err(expired());
     }
+    // Most journals are smaller than that as a whole.
+    if bounds.bytes > BACKLOG_BYTES_MAX {
+        let missed = journal.bytes_after(seq).await.map_err(|error| unreadable(&error))?;
+        if missed > BACKLOG_BYTES_MAX {
+            return Err(expired());
+        }
+    }
+    Ok(Place(seq.get()))
+}
+
+/// How an observation ends whose cursor is too old.
+pub(super) fn expired() -> End {
+    trouble(Trouble::CursorExpired, "what came after the cursor is no longer kept")
 }

@@ -9,7 +9,7 @@ use tokio_tungstenite::{
 use super::*;
 
 /// How often somebody comes while much happens.
-const COMINGS: usize = 100;
+const COMINGS: usize = 1000;
 
 type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
 

@@ -1,0 +1,23 @@
+//! Configuration: read once, in `main`, and handed down by field.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use journal::Retention;
+use server::CorsConfig;
+
+/// How a hub runs.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Names in `Host` that are allowed besides those of the loopback.
+    pub hosts: Vec<String>,
+    /// Which web pages may use it.
+    pub cors: CorsConfig,
+    /// Where it keeps its own files.
+    pub data_dir: PathBuf,
+    /// How much of what happened in each worker is kept for those who come back.
+    pub backlog: Retention,
+    /// How long a connection may be silent or refuse to read before it is closed.
+    pub stall: Duration,
+}

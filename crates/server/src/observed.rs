@@ -1,0 +1,125 @@
+//! What happens in a worker, over a WebSocket that can only be listened to.
+
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use bytes::Bytes;
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use protocol::observation::{End, Frame, Leg, Trouble};
+use tokio::time::{Instant, MissedTickBehavior, timeout};
+
+/// What happens in a worker, as frames.
+pub trait Observed: Send {
+    /// Whose stream it is.
+    const LEG: Leg;
+
+    /// The next frames, waiting for them. Cancel safe.
+    ///
+    /// # Errors
+    /// When there are none any more: how it ends.
+    fn next(&mut self) -> impl Future<Output = Result<Vec<Bytes>, End>> + Send;
+}
+
+/// How long a peer is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How often a peer is asked whether it is there.
+    pub heartbeat: Duration,
+    /// After how long without a sign of life, or without taking what is sent, a peer is taken for lost. More than one
+    /// heartbeat, or every quiet peer is.
+    pub silence_max: Duration,
+}
+
+impl Default for Patience {
+    /// observation #48: "at least every 30 s"; "a dead peer is detected within 90 s".
+    fn default() -> Self {
+        Self { heartbeat: Duration::from_secs(20), silence_max: Duration::from_secs(60) }
+    }
+}
+
+/// How long a peer may take to close its side.
+const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// The largest message of a peer, which has nothing to say.
+pub const INPUT_BYTES_MAX: usize = 4 << 10;
+
+/// Shows what happens until that ends or the peer leaves.
+pub async fn serve<O: Observed>(socket: WebSocket, mut observed: O, patience: Patience) {
+    let (mut sender, mut receiver) = socket.split();
+    let end = tokio::select! {
+        end = show(&mut observed, &mut sender, patience) => end,
+        end = listen(&mut receiver, O::LEG, patience) => end,
+    };
+    let Some(end) = end else { return };
+    let reason = end.diagnostic.as_ref().map(|diagnostic| diagnostic.code.clone()).unwrap_or_default();
+    let farewell = async {
+        if let Some(diagnostic) = end.diagnostic {
+            // A wire type always can be serialised.
+            let last = serde_json::to_string(&Frame::Diagnostic { diagnostic }).unwrap_or_default();
+            let _ = sender.send(Message::Text(last.into())).await;
+        }
+        let close = CloseFrame { code: end.code.0, reason: reason.into() };
+        let _ = sender.send(Message::Close(Some(close))).await;
+        // A connection that is cut while the peer still sends may lose what was sent to it last.
+        while let Some(Ok(_)) = receiver.next().await {}
+    };
+    let _ = timeout(CLOSE_WAIT_MAX, farewell).await;
+}
+
+/// Sends what happens; how it ended, or nothing if the peer is gone.
+async fn show(
+    observed: &mut impl Observed,
+    sender: &mut SplitSink<WebSocket, Message>,
+    patience: Patience,
+) -> Option<End> {
+    let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let sending = async {
+            tokio::select! {
+                frames = observed.next() => match frames {
+                    Ok(frames) => {
+                        // One system call for all that there is.
+                        for frame in frames.into_iter().filter_map(text) {
+                            sender.feed(frame).await.map_err(drop)?;
+                        }
+                        sender.flush().await.map_err(drop)?;
+                        Ok(None)
+                    }
+                    Err(end) => Ok(Some(end)),
+                },
+                _ = heartbeat.tick() => {
+                    sender.send(Message::Ping(Bytes::new())).await.map_err(drop)?;
+                    Ok(None)
+                }
+            }
+        };
+        match timeout(patience.silence_max, sending).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(end))) => return Some(end),
+            Ok(Err(())) | Err(_) => return None,
+        }
+    }
+}
+
+/// Hears the peer, which may only show that it is there.
+async fn listen(receiver: &mut SplitStream<WebSocket>, leg: Leg, patience: Patience) -> Option<End> {
+    loop {
+        match timeout(patience.silence_max, receiver.next()).await {
+            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => {}
+            Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
+                return Some(End::with(leg, Trouble::ObservationOnly, "this stream can only be listened to"));
+            }
+            // It has left, or nothing was heard of it for long.
+            Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) | Err(_) => return None,
+        }
+    }
+}
+
+/// A frame as a message; all of ours are text.
+fn text(frame: Bytes) -> Option<Message> {
+    Some(Message::Text(Utf8Bytes::try_from(frame).ok()?))
+}

@@ -1,0 +1,115 @@
+use jiff::Timestamp;
+use journal::{
+    Frames as Batch, Retention, Seq, Start,
+    durable::{Durable, Store},
+};
+use protocol::{Event, EventId, InputId, TurnId, WaitId};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+use crate::frame::{Body, encode};
+
+async fn journal(home: &TempDir) -> (Store, Durable) {
+    let store = Store::open(home.path().join("journal.db")).unwrap();
+    let journal = store.journal("s", Retention::UNLIMITED).await.unwrap();
+    (store, journal)
+}
+
+/// One event of each variant; one that has no row here does not compile.
+macro_rules! one_of_each {
+    ($($variant:ident $sample:tt)*) => {{
+        let _ = |event: &Event| match event { $(Event::$variant(_) => {})* };
+        [$(Event::$variant(serde_json::from_value(json!($sample)).unwrap())),*]
+    }};
+}
+
+fn every_variant() -> impl IntoIterator<Item = Event> {
+    let (turn, input, wait) = (TurnId::mint(), InputId::mint(), WaitId::mint());
+    let (at, usage) = (Timestamp::UNIX_EPOCH, json!({ "inputTokens": 1, "costUsd": 0.25 }));
+    one_of_each! {
+        Started { "model": "m", "mode": null, "version": "1", "resumed": true }
+        Message { "id": "m", "role": "assistant", "turnId": turn, "parts": [
+            { "id": "0", "type": "text", "text": "\",\"event\":{}\u{2028}\n" },
+            { "id": "1", "type": "unparsed", "raw": { "event": [1, null] }, "error": "what?" },
+            { "id": "2", "type": "hologram", "depth": 3 },
+        ] }
+        MessageDelta { "messageId": "m", "partId": "0", "kind": "text", "text": "more" }
+        TurnStarted { "turnId": turn, "inputId": input }
+        TurnEnded { "turnId": turn, "reason": "completed", "usage": usage }
+        Input { "inputId": input, "state": "refused", "author": "me", "reason": "full" }
+        Error { "processExited": { "code": 1, "signal": null, "stderr": "oh" } }
+        QuestionAsked { "id": wait, "turnId": turn, "callId": null, "plan": null, "questions": [
+            { "question": "Which?", "header": null, "options": [], "multiple": false, "custom": true },
+        ] }
+        QuestionResolved { "id": wait, "outcome": { "answered": [["this", "that"]] }, "author": "me" }
+        PermissionAsked { "id": wait, "turnId": turn, "callId": "c", "tool": "Bash", "kind": "execute",
+            "title": "ls", "reason": null, "input": { "command": "ls" }, "always": ["ls *"] }
+        PermissionResolved { "id": wait, "outcome": "expired", "author": null }
+        Status { "state": "idle", "detail": "waits" }
+        Plan { "steps": [{ "text": "look", "state": "inProgress" }] }
+        CommandsUpdated { "commands": [{ "name": "review", "description": null, "hint": "what" }] }
+        Ended { "reason": "deleted" }
+        Snapshot { "seq": 3, "messages": [], "hasEarlier": true, "waits": [], "inputs": [], "commands": [],
+            "plan": { "steps": [] }, "session": {
+                "id": "s", "agent": "mock", "agentSessionId": null, "title": null, "agentMode": "build",
+                "permissionMode": "default", "model": null, "variant": null, "directory": "/",
+                "state": "running", "turnId": turn, "queued": 0, "waits": 0, "usage": usage, "error": null,
+                "capabilities": { "acp": true, "permissions": true, "questions": true, "plans": true,
+                    "steering": true, "resume": true, "fork": false },
+                "createdAt": at, "updatedAt": at, "newest": 3,
+            } }
+        Unknown { "budgetAsked": { "id": 1 } }
+    }
+}
+
+/// observation #14: "a test publishes every variant and receives every variant byte-equal after JSON normalisation".
+#[tokio::test]
+async fn every_variant_arrives_as_it_was_published() {
+    let home = TempDir::new().unwrap();
+    let (_store, journal) = journal(&home).await;
+    let (worker, agent): (SessionId, _) = ("s".parse().unwrap(), "mock".parse().unwrap());
+    let frames = Frames::new(worker.clone(), journal.bounds().epoch);
+    let reader = journal.reader(Start::Resume(Seq::ZERO)).unwrap();
+    let source = Source { frames, reader, covered: 0, live: true, over: false };
+    let mut observation = Observation { ready: VecDeque::new(), source: Ok(source) };
+    for (seq, event) in (1..).zip(every_variant()) {
+        let body = Body {
+            id: EventId::mint(),
+            time: Timestamp::UNIX_EPOCH,
+            session_id: &worker,
+            agent: &agent,
+            agent_session_id: Some("native"),
+            event: &event,
+            synthetic: seq % 2 == 0,
+        };
+        journal.append(Batch::one(encode(&body, Some(b"{}")))).await.unwrap();
+        let arrived = observation.next().await.unwrap();
+        let arrived: Vec<Value> =
+            arrived.iter().map(|frame| serde_json::from_slice(frame).unwrap()).collect();
+        let cursor = journal.cursor(Seq::new(seq)).to_string();
+        let envelope = json!({
+            "cursor": cursor, "event_id": cursor, "worker_id": "s", "time": Timestamp::UNIX_EPOCH, "payload": event,
+        });
+        assert_eq!(arrived, [json!({ "kind": "event", "envelope": envelope })]);
+    }
+}
+
+/// observation #54, #58: what is kept for whoever comes back is bounded in bytes too, "8 MiB per worker".
+#[tokio::test]
+async fn a_cursor_expires_by_bytes() {
+    let home = TempDir::new().unwrap();
+    let (_store, journal) = journal(&home).await;
+    for _ in 0..9 {
+        journal.append(Batch::one(vec![b' '; 1 << 20])).await.unwrap();
+    }
+    let place = async |seq| resume::place(&journal, &journal.cursor(Seq::new(seq)).to_string()).await;
+    assert_eq!(place(0).await, Err(resume::expired()));
+    for seq in [1, 9] {
+        assert_eq!(place(seq).await, Ok(Place(seq)));
+    }
+    // One byte more.
+    journal.append(Batch::one(vec![b' '])).await.unwrap();
+    assert_eq!(place(1).await, Err(resume::expired()));
+    assert_eq!(place(2).await, Ok(Place(2)));
+}

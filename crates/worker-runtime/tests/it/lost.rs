@@ -1,0 +1,90 @@
+//! Peers that are lost without a word (observation #48).
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+    time::{Instant, interval},
+};
+use tokio_tungstenite::{connect_async, tungstenite::Message};
+use worker_runtime::ws::Patience;
+
+use crate::runtime::{Runtime, within};
+
+const PATIENCE: Patience =
+    Patience { heartbeat: Duration::from_millis(50), silence_max: Duration::from_secs(1) };
+
+/// How many pings are awaited: they take longer than a peer may be silent.
+const PINGS: u32 = 30;
+
+/// An empty pong, as a client sends it.
+const PONG: [u8; 6] = [0x8a, 0x80, 0, 0, 0, 0];
+
+/// A peer that has asked for the stream, and then does nothing by itself.
+async fn silent(runtime: &Runtime) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 << 10).unwrap();
+    let mut stream = socket.connect(runtime.address).await.unwrap();
+    let upgrade = "GET / HTTP/1.1\r\nHost: runtime\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(upgrade.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    within(stream.read_exact(&mut status)).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 101");
+    stream
+}
+
+/// observation #48: a peer that is there is asked at every heartbeat, and stays however little happens.
+#[tokio::test]
+async fn a_quiet_peer_is_asked_whether_it_is_there() {
+    let runtime = Runtime::start(PATIENCE).await;
+    let begun = Instant::now();
+    let (mut socket, _) = connect_async(format!("ws://{}/", runtime.address)).await.unwrap();
+    let mut pings = 0;
+    within(async {
+        while pings < PINGS {
+            // A pong is sent with the next read.
+            match socket.next().await.unwrap().unwrap() {
+                Message::Ping(_) => pings += 1,
+                Message::Text(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    })
+    .await;
+    assert!(begun.elapsed() >= PATIENCE.heartbeat * PINGS, "{:?}", begun.elapsed());
+    runtime.sessions.shutdown().await;
+}
+
+/// observation #48: "a dead peer is detected […] and its resources freed".
+#[tokio::test]
+async fn a_peer_that_answers_no_ping_is_dropped() {
+    let runtime = Runtime::start(PATIENCE).await;
+    let begun = Instant::now();
+    let _peer = silent(&runtime).await;
+    within(runtime.left.notified()).await;
+    assert!(begun.elapsed() >= PATIENCE.silence_max, "{:?}", begun.elapsed());
+    runtime.sessions.shutdown().await;
+}
+
+/// observation #48: so is one that says it is there but takes nothing of what is sent.
+#[tokio::test]
+async fn a_peer_that_never_reads_is_dropped() {
+    let runtime = Runtime::start(PATIENCE).await;
+    let mut peer = silent(&runtime).await;
+    runtime.say("/chunks 5000").await;
+    let mut pace = interval(PATIENCE.heartbeat);
+    within(async {
+        loop {
+            tokio::select! {
+                () = runtime.left.notified() => break,
+                // Once it was dropped this fails.
+                _ = pace.tick() => { let _ = peer.write_all(&PONG).await; }
+            }
+        }
+    })
+    .await;
+    runtime.sessions.shutdown().await;
+}

@@ -1,0 +1,123 @@
+//! A runtime by itself, with one worker that can be watched.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use agents::{Catalog, Installer, install};
+use axum::{
+    Router,
+    extract::{State, WebSocketUpgrade},
+    response::Response,
+    routing::get,
+};
+use futures_util::future::{BoxFuture, ready};
+use protocol::{
+    SessionId,
+    config::Skill,
+    sessions::{Create, Send, WhenBusy},
+};
+use tempfile::TempDir;
+use tokio::{net::TcpSocket, sync::Notify, task::JoinSet};
+use worker_runtime::{
+    Config, DirectorySettings, Sessions, Settings,
+    ws::{self, Patience},
+};
+
+/// How long a fact is waited for; less than any patience of the product.
+const WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// So little is on its way to a peer that one which does not read is soon noticed.
+const SEND_BUFFER_BYTES: u32 = 4 << 10;
+
+/// A runtime and its worker `s`.
+pub(crate) struct Runtime {
+    pub(crate) sessions: Sessions,
+    /// Where the worker is watched.
+    pub(crate) address: SocketAddr,
+    /// Somebody no longer watches, and all that was held for it is freed.
+    pub(crate) left: Arc<Notify>,
+    _served: JoinSet<std::io::Result<()>>,
+    _home: TempDir,
+}
+
+impl Runtime {
+    pub(crate) async fn start(patience: Patience) -> Self {
+        let home = TempDir::new().unwrap();
+        let (sessions, left) = (sessions(&home), Arc::new(Notify::new()));
+        let create: Create = serde_json::from_str(r#"{ "agent": "mock" }"#).unwrap();
+        assert!(sessions.create(&id(), create).await.unwrap().healthy);
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_send_buffer_size(SEND_BUFFER_BYTES).unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(8).unwrap();
+        let address = listener.local_addr().unwrap();
+        let app = Router::new().route("/", get(watch)).with_state((sessions.clone(), patience, left.clone()));
+        let mut served = JoinSet::new();
+        served.spawn(async move { axum::serve(listener, app).await });
+        Self { sessions, address, left, _served: served, _home: home }
+    }
+
+    pub(crate) async fn say(&self, message: &str) {
+        let send = Send {
+            message: message.into(),
+            attachments: Vec::new(),
+            when_busy: WhenBusy::default(),
+            author: None,
+        };
+        self.sessions.send(&id(), send, None).await.unwrap();
+    }
+}
+
+async fn watch(
+    State((sessions, patience, left)): State<(Sessions, Patience, Arc<Notify>)>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let observation = sessions.observe(&id(), None).await.unwrap();
+    upgrade.on_upgrade(move |socket| async move {
+        ws::serve(socket, observation, patience).await;
+        left.notify_one();
+    })
+}
+
+pub(crate) fn id() -> SessionId {
+    "s".parse().unwrap()
+}
+
+/// What comes of `fact`, which is not waited for in vain.
+pub(crate) async fn within<T>(fact: impl Future<Output = T>) -> T {
+    tokio::time::timeout(WAIT_MAX, fact).await.expect("it takes too long")
+}
+
+/// Nothing is configured anywhere.
+struct Nothing;
+
+impl Settings for Nothing {
+    fn of(&self, _: PathBuf, _: BTreeMap<String, Skill>) -> BoxFuture<'static, DirectorySettings> {
+        Box::pin(ready(DirectorySettings::default()))
+    }
+}
+
+/// The mock agent, which is built beside the tests.
+fn mock() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    own.parent().and_then(Path::parent).unwrap().join("examples/mock-agent")
+}
+
+fn sessions(home: &TempDir) -> Sessions {
+    let catalog = Catalog::new(&mock(), BTreeMap::new()).unwrap();
+    let config = Config {
+        directory: home.path().join("sessions"),
+        current_dir: home.path().into(),
+        env_remove: Vec::new(),
+        grace: Duration::from_secs(2),
+        patience: None,
+        idle: Duration::from_secs(600),
+        sessions_max: 10,
+    };
+    Sessions::new(config, Installer::new(install::Config::default(), catalog), Arc::new(Nothing))
+}
