@@ -90,7 +90,7 @@ pub(crate) fn id() -> SessionId {
 
 /// What comes of `fact`, which is not waited for in vain.
 pub(crate) async fn within<T>(fact: impl Future<Output = T>) -> T {
-    tokio::time::timeout(WAIT_MAX, fact).await.expect("it takes too long")
+    tokio::time::timeout(WAIT_MAX, fact).await.unwrap()
 }
 
 /// Nothing is configured anywhere.

@@ -220,7 +220,7 @@ async fn nothing_falls_between_the_snapshot_and_what_follows() {
         let mut backend = Backend::new(&daemon, "s", None).await;
         let covered = seq(&backend.snapshot().await);
         assert_eq!(backend.control().await["type"], "live");
-        for next in 1..=5 {
+        for next in 1..=2 {
             let frame = backend.next().await.unwrap();
             assert_eq!(seq(&frame["envelope"]), covered + next);
         }
