@@ -22,7 +22,8 @@ use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
 
 pub(crate) use operations::{operations, with_operations};
-pub(crate) use sessions::permission_mode;
+pub(crate) use sessions::{list as sessions_table, permission_mode};
+pub(crate) use workers::show;
 
 use crate::{
     exit::{self, Failure, Outcome},
@@ -167,11 +168,15 @@ pub(crate) fn connect(
     token: Option<&Secret>,
     token_file: Option<&Path>,
 ) -> Result<Client, Failure> {
+    connect_with(endpoint, secret::token(token, token_file, secret::TOKEN_VARIABLE))
+}
+
+/// A client of the server at `endpoint`, with the token that was found.
+pub(crate) fn connect_with(endpoint: &str, token: anyhow::Result<Option<Secret>>) -> Result<Client, Failure> {
     let endpoint: Endpoint = endpoint
         .parse()
         .map_err(|error: client::InvalidEndpoint| Failure::Usage(format!("--endpoint: {error}")))?;
-    let token = secret::token(token, token_file).map_err(Failure::Local)?;
-    let token = token.map(|token| token.reveal().parse::<Token>()).transpose();
+    let token = token.map_err(Failure::Local)?.map(|token| token.reveal().parse::<Token>()).transpose();
     let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
     Ok(Client::new(endpoint, token.as_ref())?)
 }

@@ -10,6 +10,7 @@ use crate::{
     daemon::DaemonOptions,
     editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
+    hub::HubOptions,
     up::UpOptions,
 };
 
@@ -30,6 +31,7 @@ const HELP_COLUMNS_MAX: usize = 100;
 Examples:
   tombolo up                        try it: a daemon with the mock agent, and what to do next
   tombolo daemon --token-file T     serve this sandbox
+  tombolo hub                       watch the sessions of many sandboxes from one place
   tombolo chat --agent claude       talk with an agent, here in the terminal
   tombolo acp --agent claude        be that agent for an editor on your own machine
   tombolo api agents list           ask a daemon: one command for every endpoint
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Up(UpOptions),
     #[command(flatten)]
     Serve(Serve),
+    /// Watch the sessions of many daemons through one place
+    Hub(Box<HubOptions>),
     /// Talk with an agent in the terminal
     Chat(Box<ChatOptions>),
     /// Be an ACP agent for an editor: the one in the sandbox

@@ -2,25 +2,18 @@
 
 mod options;
 
-use std::{
-    io::{IsTerminal, Write},
-    net::SocketAddr,
-    process::ExitCode,
-    time::Duration,
-};
+use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use daemon::{Access, Config, ConfigFile, CorsConfig, Server, Token};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
-use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 pub(crate) use options::DaemonOptions;
 
-use crate::{agents, memory, secret, storage::data_dir};
-
-/// The signals that end a daemon in order.
-const FAREWELL_SIGNALS: [fn() -> SignalKind; 2] = [SignalKind::terminate, SignalKind::interrupt];
+use crate::{
+    agents, memory, secret,
+    serving::{Farewell, greet, log},
+    storage::data_dir,
+};
 
 /// How long after its start a daemon returns what only that needed. The first answer needs much of the same.
 const START: Duration = Duration::from_millis(200);
@@ -51,28 +44,14 @@ fn workers() -> usize {
 }
 
 async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> String) -> anyhow::Result<()> {
-    let stop = CancellationToken::new();
-    let mut signals = Vec::new();
-    for kind in FAREWELL_SIGNALS {
-        signals.push(signal(kind()).context("could not listen for signals")?);
-    }
+    let signals = Farewell::listen()?;
     let bound = Server::bind(config).await?;
-    // stdout may be closed; that is no reason not to serve.
-    let _ = writeln!(std::io::stdout(), "{}", greeting(bound.address()?));
+    greet(&greeting(bound.address()?));
     let tidying = async {
         tokio::time::sleep(START).await;
         memory::return_what_the_start_needed();
     };
-    let serving = async { tokio::join!(bound.serve(stop.clone()), tidying) };
-    let mut serving = std::pin::pin!(serving);
-    let [terminate, interrupt] = signals.as_mut_slice() else { anyhow::bail!("two signals were asked for") };
-    tokio::select! {
-        _ = &mut serving => return Ok(()),
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    stop.cancel();
-    serving.await;
+    signals.end(|stop| async { tokio::join!(bound.serve(stop), tidying) }).await;
     Ok(())
 }
 
@@ -98,7 +77,7 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         data_dir,
         own_program: std::env::current_exe().context("could not find this program")?,
         current_dir: std::env::current_dir().context("could not find the current directory")?,
-        env_remove: vec![secret::TOKEN_VARIABLE.into()],
+        env_remove: vec![secret::TOKEN_VARIABLE.into(), secret::HUB_TOKEN_VARIABLE.into()],
         agents: file.agents,
         install,
         events_max: options.events_max,
@@ -115,18 +94,8 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
     if options.no_token {
         return Ok(Access::Open);
     }
-    match secret::token(options.token.as_ref(), options.token_file.as_deref())? {
+    match secret::token(options.token.as_ref(), options.token_file.as_deref(), secret::TOKEN_VARIABLE)? {
         Some(token) => Ok(Access::Token(Token::new(token.reveal())?)),
         None => Ok(Access::Open),
     }
-}
-
-fn log(filter: &str) -> anyhow::Result<()> {
-    let targets: Targets = filter.parse().with_context(|| format!("`{filter}` is not a log filter"))?;
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_filter(targets);
-    tracing_subscriber::registry().with(layer).init();
-    Ok(())
 }

@@ -89,6 +89,8 @@ enum Subject {
     Cli,
     /// The OpenAPI document of the daemon
     Openapi,
+    /// The OpenAPI document of the hub
+    OpenapiHub,
     /// Which endpoint each API command mirrors: command, method and path, with tabs between
     Operations,
     /// How each agent is installed, as JSON
@@ -114,6 +116,7 @@ pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> 
     let text = match options.subject {
         Subject::Cli => commands()?,
         Subject::Openapi => format!("{:#}\n", ::daemon::openapi()),
+        Subject::OpenapiHub => format!("{:#}\n", ::hub::openapi()),
         Subject::Operations => operations()?,
         Subject::Agents => installed()?,
     };

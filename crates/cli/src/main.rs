@@ -13,10 +13,12 @@ mod editor;
 mod environment;
 mod exit;
 mod generate;
+mod hub;
 mod memory;
 mod output;
 mod progress;
 mod secret;
+mod serving;
 mod storage;
 mod up;
 
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
     match Tombolo::parse_arguments().command {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
+        Command::Hub(options) => hub::run(*options),
         Command::Acp(options) => editor::run(&options),
         Command::Chat(options) => chat::run(&options),
         Command::Api(api) => api.resource.run(),

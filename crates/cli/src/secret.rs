@@ -8,11 +8,18 @@ pub(crate) use ::agents::Secret;
 
 use crate::environment;
 
-/// The variable that holds the token.
+/// The variable that holds the token of a daemon.
 pub(crate) const TOKEN_VARIABLE: &str = "TOMBOLO_TOKEN";
 
-/// The token that was given: a flag before the file, and both before the environment.
-pub(crate) fn token(flag: Option<&Secret>, file: Option<&Path>) -> anyhow::Result<Option<Secret>> {
+/// The variable that holds a token of the hub.
+pub(crate) const HUB_TOKEN_VARIABLE: &str = "TOMBOLO_HUB_TOKEN";
+
+/// The token that was given: a flag before the file, and both before the variable.
+pub(crate) fn token(
+    flag: Option<&Secret>,
+    file: Option<&Path>,
+    variable: &str,
+) -> anyhow::Result<Option<Secret>> {
     if let Some(token) = flag {
         return Ok(Some(token.clone()));
     }
@@ -21,7 +28,7 @@ pub(crate) fn token(flag: Option<&Secret>, file: Option<&Path>) -> anyhow::Resul
             .with_context(|| format!("could not read the token from `{}`", path.display()))?;
         return Ok(Some(Secret::new(&text)));
     }
-    let Some(value) = environment::variable(TOKEN_VARIABLE) else { return Ok(None) };
-    let text = value.to_str().with_context(|| format!("{TOKEN_VARIABLE} is not a text"))?;
+    let Some(value) = environment::variable(variable) else { return Ok(None) };
+    let text = value.to_str().with_context(|| format!("{variable} is not a text"))?;
     Ok(Some(Secret::new(text)))
 }

@@ -11,7 +11,8 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Sessions, Skills, Token, Waits, Workers,
+    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token, Waits,
+    Workers,
     error::{Error, Refusal, Result},
 };
 
@@ -101,6 +102,11 @@ impl Client {
     /// `/v1/waits`: what waits for a person.
     pub fn waits(&self) -> Waits<'_> {
         Waits(self)
+    }
+
+    /// The runtimes of a hub.
+    pub fn runtimes(&self) -> Runtimes<'_> {
+        Runtimes(self)
     }
 
     /// What the daemon says of itself.

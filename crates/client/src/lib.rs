@@ -1,4 +1,4 @@
-//! A typed client of the daemon: HTTP, and streams that resume by themselves.
+//! A typed client of the daemon and the hub: HTTP, and streams that resume by themselves.
 //!
 //! It knows the wire types of `protocol` and nothing of any server. One file per resource, mirroring the routes.
 
@@ -17,6 +17,7 @@ mod install;
 mod logs;
 mod processes;
 mod records;
+mod runtimes;
 mod sessions;
 mod sse;
 mod terminal;
@@ -40,6 +41,7 @@ pub use install::{InstallEvent, InstallEvents};
 pub use logs::{LogEvent, LogEventKind, Logs};
 pub use processes::Processes;
 pub use records::{RecordEvent, Records};
+pub use runtimes::Runtimes;
 pub use sessions::{Pages, Sessions};
 pub use terminal::{TerminalFrame, TerminalInput, TerminalOutput};
 pub use token::{InvalidToken, Token};

@@ -25,7 +25,7 @@ impl Workers<'_> {
 
 /// What happens in a worker.
 #[derive(Debug)]
-pub struct Watched(WebSocket);
+pub struct Watched(pub(crate) WebSocket);
 
 impl Watched {
     /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.

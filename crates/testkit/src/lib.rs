@@ -6,6 +6,7 @@
 pub mod bench;
 mod daemon;
 pub mod homes;
+mod hub;
 pub mod mirror;
 pub mod model;
 mod mounted;
@@ -13,6 +14,7 @@ mod sse;
 mod within;
 
 pub use daemon::{Daemon, DaemonOptions};
+pub use hub::Hub;
 pub use mounted::Mounted;
 pub use sse::{Event, Events};
 pub use within::{within, within_blocking};

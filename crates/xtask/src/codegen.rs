@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// The committed file, and what makes the program print it.
-const GENERATED: &[(&str, &str)] = &[("docs/openapi.json", "openapi"), ("docs/cli.md", "cli")];
+const GENERATED: &[(&str, &str)] =
+    &[("docs/openapi.json", "openapi"), ("docs/openapi-hub.json", "openapi-hub"), ("docs/cli.md", "cli")];
 
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let program = sh::build()?;

@@ -5,6 +5,8 @@ mod events;
 mod say;
 mod view;
 
+pub(crate) use view::list;
+
 use clap::Subcommand;
 use client::{Client, Pages};
 use protocol::{

@@ -1,7 +1,7 @@
 //! `tombolo api workers`.
 
 use clap::Subcommand;
-use client::Client;
+use client::{Client, Watched};
 use protocol::{
     SessionId,
     observation::{Control, Frame},
@@ -43,22 +43,30 @@ impl super::Verb for Verb {
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let Verb::Watch { id, cursor } = self;
-        let mut watched = client.workers().watch(&id, cursor.as_deref()).await?;
-        while let Some((text, frame)) = watched.next().await? {
-            match frame {
-                Frame::Diagnostic { diagnostic } => {
-                    return Err(Failure::Missed(format!("{} ({})", diagnostic.message, diagnostic.code)));
-                }
-                _ if output.json => output.line(&text)?,
-                Frame::Event { envelope } => {
-                    let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
-                    output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
-                }
-                Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
-                Frame::Control { control: Control::Live } => output.talk("what happens now:"),
-                Frame::Control { control: Control::Heartbeat } => {}
-            }
-        }
-        Ok(())
+        show(client.workers().watch(&id, cursor.as_deref()).await?, output).await
     }
+}
+
+/// Prints what happens until the stream ends. What ends it is told; what does not is said beside it.
+pub(crate) async fn show(mut watched: Watched, output: Output) -> Outcome {
+    while let Some((text, frame)) = watched.next().await? {
+        match frame {
+            Frame::Diagnostic { diagnostic } => {
+                let told = format!("{} ({})", diagnostic.message, diagnostic.code);
+                match diagnostic.known().is_some_and(|(_, trouble)| trouble.close().is_none()) {
+                    true => output.talk(&told),
+                    false => return Err(Failure::Missed(told)),
+                }
+            }
+            _ if output.json => output.line(&text)?,
+            Frame::Event { envelope } => {
+                let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
+                output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
+            }
+            Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
+            Frame::Control { control: Control::Live } => output.talk("what happens now:"),
+            Frame::Control { control: Control::Heartbeat } => {}
+        }
+    }
+    Ok(())
 }

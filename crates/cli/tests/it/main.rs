@@ -6,6 +6,7 @@ mod acp;
 mod cli;
 mod daemon;
 mod editor;
+mod hub;
 mod processes;
 mod real;
 mod sessions;

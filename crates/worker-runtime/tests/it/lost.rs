@@ -14,7 +14,7 @@ use worker_runtime::ws::Patience;
 use crate::runtime::{Runtime, within};
 
 const PATIENCE: Patience =
-    Patience { heartbeat: Duration::from_millis(50), silence_max: Duration::from_secs(1) };
+    Patience { heartbeat: Duration::from_millis(50), silence_max: Duration::from_secs(3) };
 
 /// How many pings are awaited: they take longer than a peer may be silent.
 const PINGS: u32 = 30;

@@ -13,7 +13,7 @@ use crate::output::{card, or_dash, plain, plain_json, table, time};
 /// The most of a text that is shown in a cell.
 const CELL_CHARS_MAX: usize = 80;
 
-pub(super) fn list(list: SessionList) -> String {
+pub(crate) fn list(list: SessionList) -> String {
     let rows = list.items.into_iter().map(|session| {
         [
             session.id.to_string(),

@@ -1,0 +1,113 @@
+//! `tombolo hub`: many daemons, watched through one place.
+
+mod runtimes;
+mod serve;
+mod workers;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use client::Client;
+
+use crate::{
+    api::connect_with,
+    exit::{self, Outcome},
+    output::Output,
+    secret::{self, Secret},
+};
+use serve::ServeOptions;
+
+/// Where a hub listens unless it is told otherwise.
+const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:2470";
+
+/// Serve a hub, or ask one.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+The first time it prints a token; whoever asks it needs one. It is not shown again.
+
+Examples:
+  tombolo hub
+  export TOMBOLO_HUB_TOKEN=tombolo_…
+  tombolo hub runtimes add box --at http://127.0.0.1:2468
+  tombolo hub workers list box
+  tombolo hub workers watch box demo"
+)]
+pub(crate) struct HubOptions {
+    #[command(flatten)]
+    serve: ServeOptions,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The daemons that the hub knows
+    Runtimes(Call<runtimes::Verb>),
+    /// The sessions of those daemons, as people watch them
+    Workers(Call<workers::Verb>),
+}
+
+/// Serves, or asks.
+pub(crate) fn run(options: HubOptions) -> ExitCode {
+    match options.command {
+        None => exit::code(serve::run(&options.serve)),
+        Some(Command::Runtimes(call)) => call.run(),
+        Some(Command::Workers(call)) => call.run(),
+    }
+}
+
+/// One thing that can be asked of a hub.
+trait Verb: Subcommand {
+    /// Asks, and prints the answer.
+    async fn run(self, hub: &Client, output: Output) -> Outcome;
+}
+
+/// A verb, and which hub to ask.
+#[derive(Debug, Args)]
+struct Call<V: Subcommand> {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(subcommand)]
+    verb: V,
+}
+
+/// Which hub to ask, and how to show what it says.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Hub")]
+struct Connection {
+    /// Where the hub is
+    #[arg(
+        long,
+        global = true,
+        env = "TOMBOLO_HUB",
+        hide_env_values = true,
+        default_value = DEFAULT_ENDPOINT,
+        value_name = "URL"
+    )]
+    endpoint: String,
+    /// A token of the hub; seen by everybody on this machine: prefer the variable or the file
+    /// [env: TOMBOLO_HUB_TOKEN]
+    #[arg(long, global = true, conflicts_with = "token_file")]
+    token: Option<Secret>,
+    /// A file that holds the token
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Print the body of the answer as it came, for programs
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl<V: Verb> Call<V> {
+    fn run(self) -> ExitCode {
+        let Self { connection, verb } = self;
+        let Connection { endpoint, token, token_file, json } = connection;
+        let token = secret::token(token.as_ref(), token_file.as_deref(), secret::HUB_TOKEN_VARIABLE);
+        let outcome = connect_with(&endpoint, token).and_then(|hub| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(verb.run(&hub, Output { json }))
+        });
+        exit::report(outcome, json, &format!("asking the hub at {endpoint}"))
+    }
+}

@@ -1,0 +1,51 @@
+//! What the daemon and the hub do alike when they serve: say where, log, and end in order.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
+
+/// The signals that end a server in order.
+pub(crate) struct Farewell {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Farewell {
+    /// Listens for them from now on.
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("could not listen for signals");
+        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    /// Serves until the first of them, and then until all is ended.
+    pub(crate) async fn end<F: Future>(mut self, serve: impl FnOnce(CancellationToken) -> F) {
+        let stop = CancellationToken::new();
+        let mut serving = std::pin::pin!(serve(stop.clone()));
+        tokio::select! {
+            _ = &mut serving => return,
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+        stop.cancel();
+        serving.await;
+    }
+}
+
+/// Says something on stdout. That may be closed, which is no reason not to serve.
+pub(crate) fn greet(greeting: &str) {
+    let _ = writeln!(io::stdout(), "{greeting}");
+}
+
+/// Logs to stderr what the filter lets through.
+pub(crate) fn log(filter: &str) -> anyhow::Result<()> {
+    let targets: Targets = filter.parse().with_context(|| format!("`{filter}` is not a log filter"))?;
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_filter(targets);
+    tracing_subscriber::registry().with(layer).init();
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! When something in between breaks.
+
+use super::{wire::Wire, *};
+
+/// Pieces that the agent says while everything breaks, one per millisecond.
+const PIECES: usize = 6_000;
+
+/// How often something breaks.
+const BREAKS: usize = 60;
+
+/// observation #31, #35, #53: who watches stays when the runtime goes away, is told, and misses nothing.
+#[tokio::test]
+async fn a_runtime_goes_away_and_comes_back() {
+    let (mut daemon, hub) = both().await;
+    let wire = Wire::to(daemon.base()).await;
+    hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
+    hub.add("box", &wire.base, Some(TOKEN)).await;
+    create(&daemon, "s").await;
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    wire.set_down(true);
+    assert_eq!(viewer.until("diagnostic").await["code"], "backend.upstream_disconnect");
+    assert_eq!(viewer.until("diagnostic").await["code"], "backend.runtime_unavailable");
+    // It is even another process by then.
+    daemon.killed_and_restarted();
+    wire.lead_to(daemon.base());
+    send(&daemon, "s", "hello").await;
+    wire.set_down(false);
+    assert_eq!(viewer.until("control").await, json!({ "type": "resumed", "resume": "ok" }));
+    let seen = viewer.until_event("turnEnded").await;
+    let told = events(&daemon, "s").await;
+    let payloads: Vec<_> = seen.iter().map(|envelope| envelope["payload"].clone()).collect();
+    let end = told.iter().position(|event| event.get("turnEnded").is_some()).unwrap();
+    assert_eq!(payloads, told[end + 1 - seen.len()..=end]);
+}
+
+/// observation #33, #52, #61, #62, #75: whatever breaks, and whoever is killed: all that somebody saw, put together, is what
+/// happened, in order and each once.
+#[tokio::test]
+async fn nothing_is_missed_whatever_breaks() {
+    let (daemon, mut hub) = both().await;
+    let wire = Wire::to(daemon.base()).await;
+    hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
+    hub.add("box", &wire.base, Some(TOKEN)).await;
+    create(&daemon, "s").await;
+    let mut random = fastrand::Rng::with_seed(61);
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    let begun = viewer.until("event").await;
+    let from = begun["payload"]["snapshot"]["seq"].as_u64().unwrap() as usize;
+    let (mut cursor, mut log, mut resets) = (begun["cursor"].as_str().unwrap().to_owned(), Vec::new(), 0);
+    send(&daemon, "s", &format!("/drip {PIECES} 1")).await;
+    let (mut breaks, mut over) = (0, false);
+    while !over {
+        let mut lost = false;
+        for _ in 0..random.usize(1..120) {
+            match viewer.next().await {
+                Ok(frame) if frame["kind"] == "event" => {
+                    let envelope = &frame["envelope"];
+                    let payload = &envelope["payload"];
+                    if payload.get("snapshot").is_some() {
+                        continue;
+                    }
+                    cursor = envelope["cursor"].as_str().unwrap().into();
+                    log.push(payload.clone());
+                    if payload.get("turnEnded").is_some() {
+                        over = true;
+                        break;
+                    }
+                }
+                Ok(frame) => {
+                    lost |= frame["diagnostic"]["code"].as_str().is_some_and(|code| code.contains("cursor"));
+                    resets += usize::from(frame["control"]["resume"] == "reset");
+                }
+                Err(_) => break,
+            }
+        }
+        assert!(!lost && resets == 0, "what was missed was within what is kept");
+        if breaks < BREAKS && !over {
+            breaks += 1;
+            match random.u8(0..4) {
+                0 => wire.cut(),
+                1 => {
+                    wire.set_down(true);
+                    wire.set_down(false);
+                }
+                2 => hub.killed_and_restarted(),
+                _ => {}
+            }
+            viewer = Viewer::new(&hub, "s", Some(&cursor)).await;
+        }
+    }
+    assert!(breaks > 20, "{breaks} breaks");
+    let told = events(&daemon, "s").await;
+    let end = told.iter().position(|event| event.get("turnEnded").is_some()).unwrap();
+    assert_eq!(log.len(), end + 1 - from);
+    assert_eq!(log, told[from..=end]);
+}

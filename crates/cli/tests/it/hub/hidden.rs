@@ -1,0 +1,56 @@
+//! What nobody gets to see.
+
+use super::*;
+
+/// observation #5, #37, #44: nothing that anybody receives tells where a runtime is, how it is spoken to, or where it keeps
+/// its files: everything is recorded, and searched.
+#[tokio::test]
+async fn nothing_tells_where_a_runtime_is() {
+    let (daemon, mut hub) = both().await;
+    create(&daemon, "s").await;
+    let elsewhere = "http://127.0.0.1:9/far/away";
+    hub.add("down", elsewhere, Some("another-token")).await;
+    let mut received = String::new();
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    send(&daemon, "s", "/tool\nhello").await;
+    let seen = viewer.until_event("turnEnded").await;
+    for path in ["", "/box", "/down", "/none", "/box/workers", "/down/workers", "/box/workers/none/events/ws"]
+    {
+        let request = hub.request(Method::GET, &format!("/api/runtimes{path}"));
+        let response = request.send().await.unwrap();
+        received += &format!("{:?}\n", response.headers());
+        received += &response.text().await.unwrap();
+    }
+    let taken = json!({ "id": "box", "endpoint": elsewhere, "token": TOKEN });
+    let taken = hub.request(Method::POST, "/api/runtimes").json(&taken).send().await.unwrap();
+    received += &taken.text().await.unwrap();
+    // Whoever watches is told of everything that goes wrong with the runtime.
+    ask(&daemon, Method::DELETE, "/v1/sessions/s", None).await;
+    let (last, _) = viewer.end().await;
+    assert_eq!(last["diagnostic"]["code"], "backend.worker_not_found");
+    hub.killed_and_restarted();
+    received += &viewer.received;
+    let home = daemon.home().join(".local");
+    let places =
+        [daemon.base().strip_prefix("http://").unwrap(), "127.0.0.1:9", "far/away", home.to_str().unwrap()];
+    for secret in places.into_iter().chain([TOKEN, "another-token"]) {
+        assert!(!received.contains(secret), "`{secret}` is in what was received");
+    }
+    // Nor does a cursor, once it is taken apart.
+    let cursor = seen[0]["cursor"].as_str().unwrap();
+    let decoded = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, cursor).unwrap();
+    let decoded = String::from_utf8_lossy(&decoded).into_owned();
+    assert!(!decoded.contains(TOKEN) && !decoded.contains("127.0.0.1"), "{decoded}");
+}
+
+/// What the hub keeps of a runtime can be read by its owner only.
+#[tokio::test]
+async fn what_is_kept_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_daemon, hub) = both().await;
+    for file in ["runtimes.json", "tokens.json", "cursor.key"] {
+        let mode = std::fs::metadata(hub.directory().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
