@@ -54,6 +54,11 @@ impl Client {
         Ok(Self { http: builder.build()?, endpoint })
     }
 
+    /// What carries requests, with the token.
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// Where the daemon is.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint

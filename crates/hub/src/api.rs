@@ -17,7 +17,7 @@ use crate::{app::App, routes};
 #[openapi(
     info(
         title = "Tombolo hub",
-        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any."
+        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for WebSockets, is at `/api/runtimes/{runtime_id}` followed by its own path."
     ),
     modifiers(&BearerToken),
     security(("token" = [])),
@@ -44,6 +44,7 @@ fn routes() -> OpenApiRouter<App> {
 /// What answers requests.
 pub(crate) fn router(app: App) -> Router {
     let (router, _) = routes().split_for_parts();
+    let router = router.merge(routes::forward::router());
     router.fallback(no_such_route).method_not_allowed_fallback(no_such_method).with_state(app)
 }
 

@@ -1,5 +1,6 @@
 //! The routes, one file per resource.
 
+pub(crate) mod forward;
 pub(crate) mod info;
 pub(crate) mod runtimes;
 pub(crate) mod workers;

@@ -46,6 +46,11 @@ impl Hub {
         (self.child, self.base, _) = spawn(&self.program, self.directory.path());
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its address, such as `http://127.0.0.1:1234`.
     pub fn base(&self) -> &str {
         &self.base

@@ -1,6 +1,7 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
 mod broken;
+mod forwarded;
 mod hidden;
 mod refused;
 mod viewer;

@@ -17,10 +17,10 @@ const WAITING_EVENTS: usize = 64;
 /// … or so many bytes of them, which is well within what its tail keeps, …
 const WAITING_BYTES: u64 = TAIL_BYTES.get() / 8;
 /// … and none once so many rows have been added after it.
-const WAITING_ROWS: i64 = 2048;
+const WAITING_ROWS: i64 = 8192;
 
 /// How many rows are placed until that is noted: so many more are looked at after a sudden end.
-const NOTED_ROWS: i64 = 256;
+const NOTED_ROWS: i64 = 1024;
 
 /// The rows of one journal that have no place yet; they follow each other.
 #[derive(Debug, Default, Clone)]
@@ -83,7 +83,7 @@ impl Places {
         let transaction = conn.unchecked_transaction()?;
         conn.execute_batch(
             "INSERT OR IGNORE INTO places (journal, seq, id)
-                SELECT journal, seq, id FROM events WHERE id > (SELECT upto FROM placed);
+                SELECT journal, seq, id FROM events WHERE id > (SELECT upto FROM placed) ORDER BY journal, seq;
             UPDATE placed SET upto = (SELECT coalesce(max(id), 0) FROM events);",
         )?;
         let noted = conn.query_row("SELECT upto FROM placed", [], |row| row.get(0))?;

@@ -1,0 +1,105 @@
+//! Daemons driven through the hub.
+
+use futures_util::StreamExt;
+use testkit::Events;
+
+use super::*;
+use crate::{check_problem, problem};
+
+/// How much goes through in each direction, …
+const MIB: usize = 64;
+/// … while the hub grows by no more than this.
+const GROWTH_KIB_MAX: u64 = 16 << 10;
+
+fn peak_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// A conversation through the hub: created, spoken to, followed and deleted, with the hub's token only.
+#[tokio::test]
+async fn a_session_is_driven_through_the_hub() {
+    let (daemon, hub) = both().await;
+    let at = |path: &str| format!("/api/runtimes/box/v1/sessions/s{path}");
+    let created = hub.request(Method::POST, &at("")).json(&json!({ "agent": "mock" })).send().await.unwrap();
+    assert_eq!(created.status(), 200);
+    let followed = hub.request(Method::GET, &at("/events/sse?offset=0")).send().await.unwrap();
+    assert_eq!(followed.headers()["content-type"], "text/event-stream");
+    let mut followed = Events::new(followed);
+    let sent = hub.request(Method::POST, &at("/messages")).json(&json!({ "message": "hello" })).send().await;
+    assert_eq!(sent.unwrap().status(), 202);
+    let mut seen = Vec::new();
+    while !seen.last().is_some_and(|record: &Value| record["event"].get("turnEnded").is_some()) {
+        let event = within(secs(20), followed.next()).await.unwrap();
+        seen.push(serde_json::from_str(&event.data).unwrap());
+    }
+    let told = events(&daemon, "s").await;
+    assert_eq!(seen.iter().map(|record| record["event"].clone()).collect::<Vec<_>>(), told[..seen.len()]);
+    assert_eq!(hub.request(Method::DELETE, &at("")).send().await.unwrap().status(), 204);
+    // What the daemon says no to is told as it says it.
+    let gone = hub.request(Method::GET, &at("")).send().await.unwrap();
+    check_problem(&problem(gone).await, 404, "urn:problem:session-not-found");
+}
+
+/// Every command for a daemon is one for the hub: only the address is another.
+#[tokio::test]
+async fn the_commands_of_a_daemon_work_through_the_hub() {
+    let (_daemon, hub) = both().await;
+    let output = std::process::Command::new(TOMBOLO)
+        .args(["api", "sessions", "create", "s", "--agent", "mock", "--endpoint"])
+        .arg(format!("{}/api/runtimes/box", hub.base()))
+        .env("TOMBOLO_TOKEN", hub.token())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Large bodies pass in both directions as they come.
+#[tokio::test]
+async fn large_bodies_are_not_held() {
+    let (daemon, hub) = both().await;
+    let path = format!("/api/runtimes/box/v1/fs/file?path={}/large", daemon.home().display());
+    // Once, so that what is needed for any request is there.
+    let small = hub.request(Method::PUT, &path).header("content-type", "application/octet-stream");
+    assert!(small.body("small").send().await.unwrap().status().is_success());
+    let before = peak_kib(hub.pid());
+    let pieces =
+        futures_util::stream::iter((0..MIB).map(|piece| Ok::<_, std::io::Error>(vec![piece as u8; 1 << 20])));
+    let body = reqwest::Body::wrap_stream(pieces);
+    let put = hub.request(Method::PUT, &path).header("content-type", "application/octet-stream").body(body);
+    assert!(put.send().await.unwrap().status().is_success());
+    let mut got = hub.request(Method::GET, &path).send().await.unwrap().bytes_stream();
+    let mut bytes = 0;
+    while let Some(piece) = got.next().await {
+        for byte in piece.unwrap() {
+            assert_eq!(usize::from(byte), bytes >> 20);
+            bytes += 1;
+        }
+    }
+    assert_eq!(bytes, MIB << 20);
+    let grown = peak_kib(hub.pid()) - before;
+    assert!(grown < GROWTH_KIB_MAX, "the hub grew by {grown} KiB");
+}
+
+/// What cannot be passed on is told, without where to; nothing but the API of the runtime can be reached.
+#[tokio::test]
+async fn what_cannot_be_passed_on_is_told() {
+    let (_daemon, hub) = both().await;
+    hub.add("down", "http://127.0.0.1:9", None).await;
+    for (path, status, kind) in [
+        ("/api/runtimes/down/v1/health", 502, "urn:problem:runtime-unavailable"),
+        ("/api/runtimes/none/v1/health", 404, "urn:problem:runtime-not-found"),
+        ("/api/runtimes/box/v1/..%2fsecret", 400, "urn:problem:invalid-request"),
+        ("/api/runtimes/box/v1/sessions//x", 400, "urn:problem:invalid-request"),
+    ] {
+        let response = hub.request(Method::GET, path).send().await.unwrap();
+        check_problem(&problem(response).await, status, kind);
+    }
+    let upgrade = hub.request(Method::GET, "/api/runtimes/box/v1/workers/s/events/ws");
+    let upgrade =
+        upgrade.header("connection", "upgrade").header("upgrade", "websocket").send().await.unwrap();
+    assert_eq!(problem(upgrade).await["type"], "urn:problem:unsupported-feature");
+    let nobody = reqwest::get(format!("{}/api/runtimes/box/v1/health", hub.base())).await.unwrap();
+    check_problem(&problem(nobody).await, 401, "urn:problem:unauthorized");
+}
