@@ -1,6 +1,6 @@
 //! The hub: many runtimes, watched and driven from anywhere, without handing out their keys.
 //!
-//! A runtime's workers are watched once, however many people watch: each has a [`feed::Feed`] that follows it, keeps what it
+//! A runtime's workers are watched once, however many people watch: each has a feed that follows it, keeps what it
 //! has come to and the last of what happened, and shows both to whoever comes. What people get is the hub's own: its
 //! cursors, its envelopes, its diagnostics. Nothing of it tells where a runtime is or how it is spoken to.
 

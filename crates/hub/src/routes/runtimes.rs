@@ -32,8 +32,10 @@ async fn add(
     State(app): State<App>,
     extract::Json(add): extract::Json<AddRuntime>,
 ) -> Result<(StatusCode, Json<Runtime>)> {
-    let registered =
-        app.registry.add(add.id.clone(), &add.endpoint, add.token.as_deref()).map_err(refused)?;
+    let registered = app
+        .registry
+        .add(add.id.clone(), &add.endpoint, add.token.as_deref())
+        .map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(runtime(add.id, &registered, None))))
 }
 
@@ -56,7 +58,7 @@ async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<R
     responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
 )]
 async fn remove(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<StatusCode> {
-    match app.registry.remove(&id).map_err(refused)? {
+    match app.registry.remove(&id).map_err(|error| refused(&error))? {
         true => {
             app.feeds.forget(&id);
             Ok(StatusCode::NO_CONTENT)
@@ -78,10 +80,10 @@ fn runtime(id: RuntimeId, registered: &Registered, is_up: Option<bool>) -> Runti
     Runtime { id, is_up, added_at: registered.added_at }
 }
 
-fn refused(error: RegistryError) -> Refusal {
-    match &error {
+fn refused(error: &RegistryError) -> Refusal {
+    match error {
         RegistryError::Taken(_) => Refusal::new(Kind::RuntimeTaken, error.to_string()),
         RegistryError::Invalid { .. } => Refusal::new(Kind::InvalidRequest, error.to_string()),
-        RegistryError::File { .. } => Refusal::internal(&error),
+        RegistryError::File { .. } => Refusal::internal(error),
     }
 }

@@ -41,6 +41,10 @@ struct Said {
     gone: bool,
     /// The next that is said is nonsense.
     nonsense: bool,
+    /// How many events before a cursor are told once more.
+    stutter: usize,
+    /// After how many frames the next who hears it is cut off.
+    fuse: Option<usize>,
 }
 
 impl Bus {
@@ -53,6 +57,8 @@ impl Bus {
             down: false,
             gone: false,
             nonsense: false,
+            stutter: 0,
+            fuse: None,
         };
         let (open, opened) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Arc::new(Self { state: watch::Sender::new(said), open, opened })
@@ -89,6 +95,14 @@ impl Bus {
 
     pub(crate) fn keep(&self, kept: usize) {
         self.state.send_modify(|said| said.kept = kept);
+    }
+
+    pub(crate) fn stutter(&self, stutter: usize) {
+        self.state.send_modify(|said| said.stutter = stutter);
+    }
+
+    pub(crate) fn cut_next_after(&self, frames: usize) {
+        self.state.send_modify(|said| said.fuse = Some(frames));
     }
 
     pub(crate) fn talk_nonsense(&self) {
@@ -144,6 +158,8 @@ struct Hearing {
     ready: std::collections::VecDeque<String>,
     /// How many events it was told.
     told: usize,
+    /// How many more frames it gets.
+    fuse: usize,
     ended: bool,
 }
 
@@ -198,6 +214,7 @@ impl Runtime for Host {
                 cuts,
                 ready: Default::default(),
                 told: total,
+                fuse: said.fuse.unwrap_or(usize::MAX),
                 ended: false,
             };
             let place = cursor.map(|cursor| {
@@ -209,6 +226,7 @@ impl Runtime for Host {
                     true => Ok(number),
                 }
             });
+            bus.state.send_modify(|said| said.fuse = None);
             match place {
                 Some(Err(trouble)) => {
                     let diagnostic = Diagnostic::new(Leg::Runtime, trouble, "no");
@@ -221,7 +239,9 @@ impl Runtime for Host {
                     if let Some(Ok(number)) = place {
                         let control = Control::Resumed { resume: Resume::Ok };
                         hearing.ready.push_back(text(&Frame::Control { control }));
-                        for (at, missed) in said.events.iter().enumerate().skip(number) {
+                        for (at, missed) in
+                            said.events.iter().enumerate().skip(number.saturating_sub(said.stutter))
+                        {
                             hearing.ready.push_back(event(life, at + 1, missed.clone(), true));
                         }
                     }
@@ -242,10 +262,11 @@ impl Upstream for Hearing {
                     let cut = said.cuts != self.cuts || said.life != self.life;
                     (cut, said.events.get(self.told).cloned(), said.nonsense)
                 };
-                if cut {
+                if cut || self.fuse == 0 {
                     return Ok(None);
                 }
                 if let Some(frame) = self.ready.pop_front() {
+                    self.fuse -= 1;
                     return Ok(Some(frame));
                 }
                 if self.ended {

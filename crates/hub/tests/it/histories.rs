@@ -118,11 +118,7 @@ async fn live(steps: Vec<Step>) {
 /// order and each once, or they were told to begin anew.
 #[test]
 fn what_somebody_saw_is_what_happened() {
-    let cases = ProptestConfig {
-        cases: std::env::var("CASES").map_or(2_000, |n| n.parse().unwrap()),
-        max_shrink_iters: 2_000,
-        ..ProptestConfig::default()
-    };
+    let cases = ProptestConfig { cases: 2_000, ..ProptestConfig::default() };
     proptest!(cases, |(steps in proptest::collection::vec(step(), 1..40))| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(live(steps));

@@ -1,5 +1,7 @@
 //! Workers as people see them through the hub, against a runtime that does as it is told.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+
 mod bus;
 mod histories;
 mod viewer;

@@ -77,12 +77,52 @@ async fn a_runtime_that_comes_back_is_taken_up_where_it_was() {
     assert_eq!(viewer.diagnostic().await, Trouble::UpstreamDisconnect);
     assert_eq!(viewer.diagnostic().await, Trouble::RuntimeUnavailable);
     bus.publish(2);
+    tokio::time::sleep(Duration::from_secs(20)).await;
     bus.set_down(false);
     let resumed = Frame::Control { control: Control::Resumed { resume: Resume::Ok } };
     assert_eq!(viewer.next().await.unwrap(), resumed, "and not once for each time that it was tried");
     for event in bus.events() {
         let envelope = viewer.envelope().await;
         assert_eq!((envelope.payload, envelope.replay), (event, false));
+    }
+}
+
+/// observation #33, #52: what the runtime says twice is shown once.
+#[tokio::test(start_paused = true)]
+async fn what_is_said_twice_is_shown_once() {
+    let (_directory, feeds) = feeds();
+    let bus = Bus::new();
+    let mut viewer = Viewer::new(&feeds, &bus, None);
+    viewer.envelope().await;
+    bus.publish(3);
+    for _ in 0..3 {
+        viewer.envelope().await;
+    }
+    bus.stutter(2);
+    bus.cut();
+    assert_eq!(viewer.diagnostic().await, Trouble::UpstreamDisconnect);
+    bus.publish(1);
+    assert_eq!(viewer.envelope().await.payload, bus.events()[3]);
+    let late = Viewer::new(&feeds, &bus, None).envelope().await;
+    assert_eq!(late.payload, Event::Snapshot(Box::new(bus.snapshot())), "nor does it count twice");
+}
+
+/// observation #61, #75: a runtime that is cut off while it tells what was missed tells it once more.
+#[tokio::test(start_paused = true)]
+async fn what_was_missed_is_told_to_the_end() {
+    let (directory, first) = feeds();
+    let bus = Bus::new();
+    let cursor = Viewer::new(&first, &bus, None).envelope().await.cursor;
+    bus.publish(5);
+    for frames in 1..9 {
+        let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+        bus.cut_next_after(frames);
+        let mut viewer = Viewer::new(&feeds, &bus, Some(&cursor));
+        let mut seen = Notebook::default();
+        while seen.log.len() < 5 {
+            seen.write(&viewer.next().await.unwrap());
+        }
+        assert_eq!(seen.log, bus.events(), "cut after {frames}");
     }
 }
 

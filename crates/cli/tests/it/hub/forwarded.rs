@@ -30,7 +30,7 @@ async fn a_session_is_driven_through_the_hub() {
     let sent = hub.request(Method::POST, &at("/messages")).json(&json!({ "message": "hello" })).send().await;
     assert_eq!(sent.unwrap().status(), 202);
     let mut seen = Vec::new();
-    while !seen.last().is_some_and(|record: &Value| record["event"].get("turnEnded").is_some()) {
+    while seen.last().is_none_or(|record: &Value| record["event"].get("turnEnded").is_none()) {
         let event = within(secs(20), followed.next()).await.unwrap();
         seen.push(serde_json::from_str(&event.data).unwrap());
     }
