@@ -7,7 +7,7 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result, Watched, websocket};
+use crate::{Answer, Client, Result, Watched};
 
 /// The runtimes of a hub.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,6 @@ impl Runtimes<'_> {
     pub async fn watch(self, id: &RuntimeId, worker: &SessionId, cursor: Option<&str>) -> Result<Watched> {
         let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "events", "ws"];
         let request = self.0.request(Method::GET, &segments).query(&[("cursor", cursor)]);
-        Ok(Watched(websocket::open(request).await?))
+        Watched::open(request).await
     }
 }

@@ -1,8 +1,11 @@
 //! `/v1/workers`: sessions as a backend watches them.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use protocol::{SessionId, observation::Frame};
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, RequestBuilder, StatusCode};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::{
@@ -19,15 +22,31 @@ impl Workers<'_> {
     /// Watches a worker: its snapshot, what happened after `cursor` if there is one, and what happens.
     pub async fn watch(self, id: &SessionId, cursor: Option<&str>) -> Result<Watched> {
         let request = self.0.request(Method::GET, &["v1", "workers", id.as_str(), "events", "ws"]);
-        Ok(Watched(websocket::open(request.query(&[("cursor", cursor)])).await?))
+        Watched::open(request.query(&[("cursor", cursor)])).await
     }
 }
 
+/// How long a server may be silent: it sends a sign of life every 20 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
 /// What happens in a worker.
 #[derive(Debug)]
-pub struct Watched(pub(crate) WebSocket);
+pub struct Watched {
+    socket: WebSocket,
+    silence_max: Duration,
+}
 
 impl Watched {
+    pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
+        Ok(Self { socket: websocket::open(request).await?, silence_max: SILENCE_MAX })
+    }
+
+    /// Takes the server for lost after this long without a sign of life.
+    #[must_use]
+    pub fn with_silence_max(self, silence_max: Duration) -> Self {
+        Self { silence_max, ..self }
+    }
+
     /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<(Utf8Bytes, Frame)>> {
         let Some(text) = self.text().await? else { return Ok(None) };
@@ -41,7 +60,9 @@ impl Watched {
     /// The next frame, as it was sent; `None` once the stream was closed. Cancel safe.
     pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
         loop {
-            match self.0.next().await {
+            // Pings count: a worker in which nothing happens is no lost server.
+            let message = timeout(self.silence_max, self.socket.next()).await;
+            match message.map_err(Error::transport)? {
                 None | Some(Ok(Message::Close(_))) => return Ok(None),
                 Some(Ok(Message::Text(text))) => return Ok(Some(text)),
                 Some(Ok(Message::Binary(bytes))) => {
@@ -54,3 +75,6 @@ impl Watched {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,8 @@ pub trait Runtime: Send + Sync + 'static {
 
 /// What a runtime says of a worker.
 pub trait Upstream: Send {
-    /// The next frame, as text; nothing once the stream was closed. Cancel safe.
+    /// The next frame, as text; nothing once the stream was closed. It ends by itself when the runtime is lost. Cancel
+    /// safe.
     fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>>;
 }
 

@@ -7,10 +7,15 @@ use protocol::{AgentName, Event, EventId, SessionId};
 
 use crate::frame::{self, Body};
 
+/// How much of that memory is kept for the next frame.
+const SCRATCH_BYTES_MAX: usize = 4 << 10;
+
 /// The events that the next commit writes, as frames.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     frames: Vec<Bytes>,
+    /// Memory to put a frame together in.
+    scratch: Vec<u8>,
 }
 
 /// Who an event is of.
@@ -31,7 +36,9 @@ impl Draft {
             event,
             synthetic,
         };
-        self.frames.push(frame::encode(&body, raw));
+        self.frames.push(frame::encode(&body, raw, &mut self.scratch));
+        self.scratch.clear();
+        self.scratch.shrink_to(SCRATCH_BYTES_MAX);
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -6,6 +6,9 @@ use jiff::Timestamp;
 use protocol::{AgentName, Event, EventId, Record, SessionId};
 use serde::{Serialize, de::IgnoredAny};
 
+/// How long the number is that a frame begins with: the length of its JSON.
+const LENGTH_BYTES: usize = size_of::<u32>();
+
 /// A record without its place and the agent's own words.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,24 +24,28 @@ pub(crate) struct Body<'a> {
     pub(crate) synthetic: bool,
 }
 
-/// A frame for the journal.
-pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>) -> Bytes {
+/// A frame for the journal. `scratch` is memory to put it together in, whatever is in it.
+pub(crate) fn encode(body: &Body<'_>, raw: Option<&[u8]>, scratch: &mut Vec<u8>) -> Bytes {
+    scratch.clear();
+    scratch.extend_from_slice(&[0; LENGTH_BYTES]);
     // A wire type always can be serialised.
-    let json = serde_json::to_vec(body).unwrap_or_default();
-    let mut frame = BytesMut::with_capacity(4 + json.len() + raw.map_or(0, <[u8]>::len));
-    frame.put_u32_le(u32::try_from(json.len()).unwrap_or(u32::MAX));
-    frame.put_slice(&json);
+    let _ = serde_json::to_writer(&mut *scratch, body);
+    let length = u32::try_from(scratch.len() - LENGTH_BYTES).unwrap_or(u32::MAX);
+    scratch[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
     match raw {
         // A line break can only stand between the words of JSON, and a stream of events would end the event there.
         Some(raw) if serde_json::from_slice::<IgnoredAny>(raw).is_ok() => {
-            frame.extend(raw.iter().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte }));
+            let from = scratch.len();
+            scratch.extend_from_slice(raw);
+            let breaks = scratch[from..].iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n'));
+            breaks.for_each(|byte| *byte = b' ');
         }
         Some(raw) => {
-            frame.put_slice(&serde_json::to_vec(&String::from_utf8_lossy(raw)).unwrap_or_default());
+            let _ = serde_json::to_writer(&mut *scratch, &String::from_utf8_lossy(raw));
         }
         None => {}
     }
-    frame.freeze()
+    Bytes::copy_from_slice(scratch)
 }
 
 /// Writes the JSON of the record that lies in `frame` at the place `seq`.
@@ -92,6 +99,7 @@ mod tests {
                 synthetic: true,
             },
             raw,
+            &mut Vec::new(),
         )
     }
 

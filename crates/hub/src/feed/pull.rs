@@ -20,9 +20,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// How long a runtime may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
-/// How long a runtime may be silent: it sends a sign of life every 20 seconds.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
-
 /// Why a stream of the runtime ended.
 enum Ended {
     /// It is taken up again after what is known.
@@ -91,11 +88,11 @@ async fn hear(
     let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime has gone away"));
     let mut first = true;
     loop {
-        let text = match timeout(SILENCE_MAX, upstream.next()).await {
-            Ok(Ok(Some(text))) => text,
-            Ok(Ok(None) | Err(Down::Unreachable)) | Err(_) => return gone(),
-            Ok(Err(Down::NoWorker)) => return Ended::Gone,
-            Ok(Err(Down::Malformed)) => return malformed(),
+        let text = match upstream.next().await {
+            Ok(Some(text)) => text,
+            Ok(None) | Err(Down::Unreachable) => return gone(),
+            Err(Down::NoWorker) => return Ended::Gone,
+            Err(Down::Malformed) => return malformed(),
         };
         match feed.take(&text, from) {
             Ok(Taken::Fine) if first => {

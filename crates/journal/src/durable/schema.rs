@@ -62,8 +62,9 @@ const MIGRATIONS: &[&str] = &[
 /// The write-ahead log is cut back to this when it starts anew.
 pub(super) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Pages the writer keeps in memory: the ends of the index for some thousand journals.
-const CACHE_KIB: i64 = 16 * 1024;
+/// Pages the writer keeps in memory: the last events, and the ends of the index for some hundred journals. With many more
+/// each commit costs more, as SQLite looks through them.
+const CACHE_KIB: i64 = 4 * 1024;
 
 /// Opens the file for writing: checks it without touching it, then brings it up to date.
 pub(super) fn open(path: &Path, sync: Sync) -> Result<Connection, Error> {

@@ -130,7 +130,7 @@ mod tests {
             synthetic,
         };
         let frames = Frames::new("s".parse().unwrap(), Epoch::from_bits(255.try_into().unwrap()));
-        let frame = frames.event(7, &encode(&body, Some(b"raw")), true);
+        let frame = frames.event(7, &encode(&body, Some(b"raw"), &mut Vec::new()), true);
         let Frame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else { panic!("{frame:?}") };
         let cursor = "00000000000000ff-7".to_owned();
         let expected = Envelope {

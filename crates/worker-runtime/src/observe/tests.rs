@@ -83,7 +83,7 @@ async fn every_variant_arrives_as_it_was_published() {
             event: &event,
             synthetic: seq % 2 == 0,
         };
-        journal.append(Batch::one(encode(&body, Some(b"{}")))).await.unwrap();
+        journal.append(Batch::one(encode(&body, Some(b"{}"), &mut Vec::new()))).await.unwrap();
         let arrived = observation.next().await.unwrap();
         let arrived: Vec<Value> =
             arrived.iter().map(|frame| serde_json::from_slice(frame).unwrap()).collect();

@@ -1,0 +1,43 @@
+use futures_util::SinkExt;
+use tokio::net::TcpListener;
+use tokio_tungstenite::accept_async;
+
+use super::*;
+
+/// How long a server may be silent here.
+const SILENCE: Duration = Duration::from_millis(400);
+
+/// Watches a server that gives so many signs of life, each after half of that time, and is then silent for ever.
+async fn watch(signs: usize) -> (Duration, Result<Option<Utf8Bytes>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+    let client = Client::new(endpoint, None).unwrap();
+    let serve = async {
+        let mut socket = accept_async(listener.accept().await.unwrap().0).await.unwrap();
+        for _ in 0..signs {
+            tokio::time::sleep(SILENCE / 2).await;
+            socket.send(Message::Ping(Vec::new().into())).await.unwrap();
+        }
+        std::future::pending::<()>().await;
+    };
+    let watch = async {
+        let watched = client.workers().watch(&"w".parse().unwrap(), None).await.unwrap();
+        let started = tokio::time::Instant::now();
+        let ended = watched.with_silence_max(SILENCE).text().await;
+        (started.elapsed(), ended)
+    };
+    tokio::select! {
+        () = serve => unreachable!("it is silent for ever"),
+        ended = watch => ended,
+    }
+}
+
+/// observation #48, #75: a server that gives no sign of life is lost; one in which only nothing happens is not.
+#[tokio::test]
+async fn silence_is_not_the_same_as_nothing_new() {
+    for signs in [0, 4] {
+        let (took, ended) = watch(signs).await;
+        assert!(matches!(ended, Err(Error::Transport(_))), "{ended:?}");
+        assert!(took >= SILENCE / 2 * signs as u32 + SILENCE / 2, "{signs} signs: lost after {took:?}");
+    }
+}
