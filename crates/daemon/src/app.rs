@@ -20,6 +20,9 @@ const INSTANCES_MAX: usize = 1024;
 /// How many sessions a daemon keeps at most: what is known of each is in memory, 2 KiB or so.
 const SESSIONS_MAX: usize = 10_000;
 
+/// How many WebSockets are open at a time.
+const SOCKETS_MAX: usize = 1024;
+
 /// The state behind all routes.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Parts>);
@@ -96,7 +99,7 @@ impl App {
             instances,
             processes,
             sessions,
-            sockets: Sockets::default(),
+            sockets: Sockets::new(SOCKETS_MAX),
             files,
             store,
             timeout_max: config.timeout_max,

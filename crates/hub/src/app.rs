@@ -12,6 +12,9 @@ const KEY: &str = "cursor.key";
 const RUNTIMES: &str = "runtimes.json";
 const TOKENS: &str = "tokens.json";
 
+/// How many people watch at a time.
+const SOCKETS_MAX: usize = 10_000;
+
 /// The state behind all routes.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Parts>);
@@ -50,7 +53,7 @@ impl App {
             registry: Registry::open(directory.join(RUNTIMES))?,
             feeds: Feeds::new(key, config.backlog),
             tokens,
-            sockets: Sockets::default(),
+            sockets: Sockets::new(SOCKETS_MAX),
             stall: config.stall,
         }));
         Ok((app, new))

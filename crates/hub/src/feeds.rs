@@ -12,7 +12,15 @@ use crate::{
     feed::{Feed, LINGER},
 };
 
+/// How many workers are followed at a time; of each some megabytes are kept at most.
+const FEEDS_MAX: usize = 4096;
+
 type Name = (RuntimeId, SessionId);
+
+/// No more workers can be followed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{FEEDS_MAX} workers are watched already")]
+pub struct TooMany;
 
 /// All workers that are watched, each followed once.
 #[derive(Clone)]
@@ -32,14 +40,21 @@ impl Feeds {
     }
 
     /// Watches a worker of a runtime, after `cursor` if there is one. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// If nobody watches it yet and too many others are watched.
     pub fn watch(
         &self,
         (id, runtime): (&RuntimeId, Arc<dyn Runtime>),
         worker: &SessionId,
         cursor: Option<String>,
-    ) -> Watch {
+    ) -> Result<Watch, TooMany> {
         let mut all = self.all.lock();
-        let feed = all.entry((id.clone(), worker.clone())).or_insert_with(|| {
+        let name = (id.clone(), worker.clone());
+        if all.len() >= FEEDS_MAX && !all.contains_key(&name) {
+            return Err(TooMany);
+        }
+        let feed = all.entry(name).or_insert_with(|| {
             let feed = Arc::new(Feed::new(
                 (self.key.clone(), self.backlog),
                 id.clone(),
@@ -50,7 +65,7 @@ impl Feeds {
             feed
         });
         // Under the lock: a feed that is attended is never retired.
-        Watch::new(feed.attend(), cursor)
+        Ok(Watch::new(feed.attend(), cursor))
     }
 
     /// Ends those of a runtime that is no longer known.

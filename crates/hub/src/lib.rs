@@ -21,7 +21,7 @@ mod watch;
 pub use api::document as openapi;
 pub use config::Config;
 pub use feed::BACKLOG;
-pub use feeds::Feeds;
+pub use feeds::{Feeds, TooMany};
 pub use registry::{Registered, Registry, RegistryError};
 pub use runtime::{Down, Remote, Runtime, Upstream};
 pub use seal::Key;

@@ -12,23 +12,20 @@ use tokio_util::task::TaskTracker;
 
 use crate::Refusal;
 
-/// How many are open at a time. Each is a task and up to 200 KiB of buffers.
-const SOCKETS_MAX: usize = 1024;
-
 /// All open WebSockets. A clone counts the same ones.
 #[derive(Clone)]
 pub struct Sockets {
+    sockets_max: usize,
     places: Arc<Semaphore>,
     tasks: TaskTracker,
 }
 
-impl Default for Sockets {
-    fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(SOCKETS_MAX)), tasks: TaskTracker::new() }
-    }
-}
-
 impl Sockets {
+    /// None yet, and at most so many at a time. Each is a task and up to 200 KiB of buffers.
+    pub fn new(sockets_max: usize) -> Self {
+        Self { sockets_max, places: Arc::new(Semaphore::new(sockets_max)), tasks: TaskTracker::new() }
+    }
+
     /// Answers a request by becoming a WebSocket that is served by `session`.
     pub fn open<F: Future<Output = ()> + Send + 'static>(
         &self,
@@ -38,7 +35,7 @@ impl Sockets {
     ) -> Result<Response, Refusal> {
         let upgrade = upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
-            Refusal::new(Kind::TooManyConnections, format!("{SOCKETS_MAX} WebSockets are open"))
+            Refusal::new(Kind::TooManyConnections, format!("{} WebSockets are open", self.sockets_max))
         })?;
         let tasks = self.tasks.clone();
         let upgrade = upgrade.max_message_size(message_bytes_max).max_frame_size(message_bytes_max);

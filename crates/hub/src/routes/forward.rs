@@ -20,11 +20,12 @@ use super::runtimes::find;
 use crate::app::App;
 
 /// What is said between two neighbours only, and who somebody is to the hub.
-const NOT_PASSED_ON: [HeaderName; 10] = [
+const NOT_PASSED_ON: [HeaderName; 11] = [
     header::AUTHORIZATION,
     header::CONNECTION,
     header::COOKIE,
     header::HOST,
+    HeaderName::from_static("keep-alive"),
     header::ORIGIN,
     header::PROXY_AUTHORIZATION,
     header::TE,
@@ -57,11 +58,11 @@ async fn forward(
         query: parts.uri.query(),
         headers: passed_on(parts.headers),
     };
-    let answer = registered.client.forward(forwarded, body.into_data_stream()).await.map_err(|error| {
+    let answer = registered.client.forward(forwarded, body.into_data_stream()).await;
+    let (head, body) = answer.map_err(|error| {
         debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
     })?;
-    let (head, body) = answer;
     let mut response = Body::from_stream(body).into_response();
     *response.status_mut() = head.status;
     *response.headers_mut() = passed_on(head.headers);

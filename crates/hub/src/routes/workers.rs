@@ -69,7 +69,8 @@ async fn watch(
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
-    let mut watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
+    let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
+    let mut watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }

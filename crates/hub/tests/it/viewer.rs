@@ -25,8 +25,9 @@ pub(crate) fn runtime() -> RuntimeId {
 
 impl Viewer {
     pub(crate) fn new(feeds: &Feeds, bus: &Arc<Bus>, cursor: Option<&str>) -> Self {
-        let watch =
-            feeds.watch((&runtime(), Arc::new(Host(Arc::clone(bus)))), &worker(), cursor.map(str::to_owned));
+        let watch = feeds
+            .watch((&runtime(), Arc::new(Host(Arc::clone(bus)))), &worker(), cursor.map(str::to_owned))
+            .unwrap();
         Self { watch, frames: VecDeque::new() }
     }
 

@@ -95,6 +95,12 @@ impl State {
 
     /// The batch that holds the frame after `position`, if that is kept.
     fn holding(&self, position: Seq) -> Option<&Kept> {
+        // Who keeps up wants the last one.
+        if let Some(last) = self.kept.back()
+            && last.stored.first() <= position.next()
+        {
+            return (last.stored.last() > position).then_some(last);
+        }
         let after = self.kept.partition_point(|kept| kept.stored.last() <= position);
         self.kept.get(after)
     }
