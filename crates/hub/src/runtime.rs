@@ -2,7 +2,7 @@
 
 use client::{Client, Watched};
 use futures_util::future::BoxFuture;
-use protocol::{Kind, SessionId};
+use protocol::SessionId;
 
 /// A runtime whose workers can be watched, wherever it runs.
 pub trait Runtime: Send + Sync + 'static {
@@ -73,7 +73,8 @@ impl Upstream for Watched {
 fn down(error: &client::Error) -> Down {
     match error {
         client::Error::Unexpected { .. } => Down::Malformed,
-        _ if error.kind() == Some(Kind::SessionNotFound) => Down::NoWorker,
+        // Whatever a runtime has nothing at is no worker (observation #65).
+        client::Error::Problem(refusal) if refusal.status == 404 => Down::NoWorker,
         _ => Down::Unreachable,
     }
 }
