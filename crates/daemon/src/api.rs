@@ -1,16 +1,12 @@
 //! The API: its routes and its description, from one list.
 
 use axum::Router;
-use http::{HeaderMap, Method, Uri};
-use protocol::Kind;
 use serde_json::Value;
-use utoipa::{
-    Modify, OpenApi,
-    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
-};
+use server::api::{BearerToken, with_fallbacks};
+use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{app::App, problem::ApiError, routes};
+use crate::{app::App, routes};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -22,16 +18,6 @@ use crate::{app::App, problem::ApiError, routes};
     security(("token" = [])),
 )]
 struct Description;
-
-struct BearerToken;
-
-impl Modify for BearerToken {
-    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        let components = openapi.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(scheme));
-    }
-}
 
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
@@ -49,21 +35,10 @@ fn routes() -> OpenApiRouter<App> {
 /// What answers requests.
 pub(crate) fn router(app: App) -> Router {
     let (router, _) = routes().split_for_parts();
-    router.fallback(no_such_route).method_not_allowed_fallback(no_such_method).with_state(app)
+    with_fallbacks(router).with_state(app)
 }
 
-/// The OpenAPI document: paths as the handlers declare them, schemas as the wire types have them.
+/// The description of the API.
 pub fn document() -> Value {
-    let (_, openapi) = routes().split_for_parts();
-    let mut document = serde_json::to_value(openapi).unwrap_or_default();
-    document["components"]["schemas"] = Value::Object(protocol::schemas());
-    document
-}
-
-async fn no_such_route(uri: Uri) -> ApiError {
-    ApiError::new(Kind::NotFound, format!("there is nothing at `{}`", uri.path()))
-}
-
-async fn no_such_method(method: Method, uri: Uri, _: HeaderMap) -> ApiError {
-    ApiError::new(Kind::MethodNotAllowed, format!("`{}` cannot be used with {method}", uri.path()))
+    server::api::document(routes().split_for_parts().1)
 }

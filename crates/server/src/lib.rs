@@ -5,6 +5,7 @@
 //!
 //! Routes, tokens and configuration are elsewhere.
 
+pub mod api;
 mod cors;
 pub mod extract;
 mod gate;

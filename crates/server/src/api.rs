@@ -1,0 +1,52 @@
+//! What the description of an API always has, and what answers where there is no route.
+
+use axum::Router;
+use http::{Method, Uri};
+use protocol::{Kind, Problem};
+use serde_json::Value;
+use utoipa::{
+    IntoResponses, Modify,
+    openapi::{
+        OpenApi,
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
+};
+
+use crate::Refusal;
+
+/// Every route may answer with a problem; its `status` says which.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "describes the responses; nothing is ever made of it")]
+#[response(status = "default", description = "A problem", content_type = "application/problem+json")]
+pub struct Problems(#[to_schema] Problem);
+
+/// Who asks shows a token.
+pub struct BearerToken;
+
+impl Modify for BearerToken {
+    fn modify(&self, openapi: &mut OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = openapi.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(scheme));
+    }
+}
+
+/// The OpenAPI document: paths as the handlers declare them, schemas as the wire types have them.
+pub fn document(openapi: OpenApi) -> Value {
+    let mut document = serde_json::to_value(openapi).unwrap_or_default();
+    document["components"]["schemas"] = Value::Object(protocol::schemas());
+    document
+}
+
+/// Tells whoever asks for what is not there.
+pub fn with_fallbacks<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    router.fallback(no_such_route).method_not_allowed_fallback(no_such_method)
+}
+
+async fn no_such_route(uri: Uri) -> Refusal {
+    Refusal::new(Kind::NotFound, format!("there is nothing at `{}`", uri.path()))
+}
+
+async fn no_such_method(method: Method, uri: Uri) -> Refusal {
+    Refusal::new(Kind::MethodNotAllowed, format!("`{}` cannot be used with {method}", uri.path()))
+}
