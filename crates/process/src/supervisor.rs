@@ -115,6 +115,10 @@ impl Supervisor {
         if self.ends_by(start + EOF_WAIT_MAX.min(self.grace / 4)).await && !self.has_others().await {
             return;
         }
+        if self.terminal {
+            // A shell that was hung up between its prompt and its wait for a line has not noticed.
+            self.signal(Signal::HUP).await;
+        }
         self.signal(Signal::TERM).await;
         // Someone who was stopped hears of TERM only when continued.
         self.signal(Signal::CONT).await;

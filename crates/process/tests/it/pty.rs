@@ -84,6 +84,31 @@ async fn an_idle_shell_is_gone_at_once() {
     assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
 }
 
+/// Bash misses a hang-up that comes between its prompt and its wait for a line.
+#[tokio::test]
+async fn who_missed_the_first_hang_up_hears_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = r"
+import signal, sys, time
+first = None
+def hung_up(*_):
+    global first
+    first = first or time.monotonic()
+    if time.monotonic() - first > 0.05:
+        open('bye', 'w')
+        sys.exit()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, hung_up)
+print('ready', flush=True)
+while True:
+    signal.pause()
+";
+    let mut shell = start(python(script).cwd(dir.path())).await;
+    shows(&mut shell.outputs, "ready\r\n").await;
+    within(PATIENCE, shell.control.stop()).await;
+    assert!(dir.path().join("bye").exists());
+}
+
 /// TERM reaches the groups that a shell has made.
 #[tokio::test]
 async fn a_job_that_heeds_term_has_time_for_it() {
