@@ -1,6 +1,6 @@
 //! Who may come in: the `Host` and `Origin` of a request, and its token.
 
-use http::HeaderMap;
+use http::{HeaderMap, request::Parts};
 use protocol::Kind;
 use server::{Check, Names, Refusal, bearer};
 use subtle::ConstantTimeEq;
@@ -39,8 +39,8 @@ impl Rules {
 }
 
 impl Check for Rules {
-    fn check(&self, path: &str, headers: &HeaderMap) -> server::Result<()> {
-        self.names.check(headers)?;
-        self.check_token(path, headers)
+    fn check(&self, head: &mut Parts) -> server::Result<()> {
+        self.names.check(&head.headers)?;
+        self.check_token(head.uri.path(), &head.headers)
     }
 }

@@ -6,6 +6,7 @@
 
 mod api;
 mod app;
+mod caller;
 mod config;
 mod feed;
 mod feeds;

@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
-use http::HeaderMap;
+use http::request::Parts;
 use protocol::Kind;
 use server::{Check, InvalidCors, Listener, Names, Refusal, Service, bearer};
 use tokio_util::sync::CancellationToken;
@@ -90,16 +90,17 @@ struct Rules {
 }
 
 impl Check for Rules {
-    fn check(&self, path: &str, headers: &HeaderMap) -> server::Result<()> {
-        self.names.check(headers)?;
+    fn check(&self, head: &mut Parts) -> server::Result<()> {
+        self.names.check(&head.headers)?;
+        let path = head.uri.path();
         if !path.starts_with("/api/") || path == "/api/health" {
             return Ok(());
         }
-        match bearer(headers) {
-            Some(token) if self.app.tokens.knows(token) => Ok(()),
-            _ => {
-                Err(Refusal::new(Kind::Unauthorized, "send a token of the hub as `Authorization: Bearer …`"))
-            }
-        }
+        let Some(caller) = bearer(&head.headers).and_then(|token| self.app.tokens.find(token)) else {
+            let detail = "send a token of the hub as `Authorization: Bearer …`";
+            return Err(Refusal::new(Kind::Unauthorized, detail));
+        };
+        head.extensions.insert(caller);
+        Ok(())
     }
 }

@@ -9,7 +9,9 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::private;
+use protocol::{TokenId, UserName, hub::Role};
+
+use crate::{caller::Caller, private};
 
 /// How long the secret of a token is.
 const SECRET_BYTES: usize = 32;
@@ -27,8 +29,9 @@ pub(crate) struct Tokens {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
-    /// What it is for, for people.
-    name: String,
+    id: TokenId,
+    user: UserName,
+    role: Role,
     digest: String,
     created_at: Timestamp,
 }
@@ -56,22 +59,25 @@ impl Tokens {
         let first = entries.is_empty();
         let all = entries.into_iter().map(|entry| (entry.digest.clone(), entry)).collect();
         let tokens = Self { path, all: RwLock::new(all) };
-        let new = if first { Some(tokens.make("bootstrap")?) } else { None };
+        let new = if first { Some(tokens.make(first_user(), Role::Owner)?) } else { None };
         Ok((tokens, new))
     }
 
-    /// Whether this token lets somebody in.
-    pub(crate) fn knows(&self, token: &str) -> bool {
+    /// Whose token this is.
+    pub(crate) fn find(&self, token: &str) -> Option<Caller> {
         // What is looked up is a digest: how long that takes says nothing about the token.
-        self.all.read().contains_key(&digest(token))
+        let all = self.all.read();
+        let Entry { id, user, role, .. } = all.get(&digest(token))?;
+        Some(Caller { user: user.clone(), token: *id, role: *role })
     }
 
-    fn make(&self, name: &str) -> io::Result<NewToken> {
+    fn make(&self, user: UserName, role: Role) -> io::Result<NewToken> {
         let mut secret = [0; SECRET_BYTES];
         // So few bytes are given at once or not at all.
         getrandom(&mut secret, GetRandomFlags::empty())?;
         let token = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
-        let entry = Entry { name: name.into(), digest: digest(&token), created_at: Timestamp::now() };
+        let entry =
+            Entry { id: TokenId::mint(), user, role, digest: digest(&token), created_at: Timestamp::now() };
         let mut all = self.all.write();
         let mut next = all.clone();
         next.insert(entry.digest.clone(), entry);
@@ -79,6 +85,11 @@ impl Tokens {
         *all = next;
         Ok(NewToken(token))
     }
+}
+
+/// Who the first token is for.
+fn first_user() -> UserName {
+    "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"))
 }
 
 fn digest(token: &str) -> String {

@@ -6,6 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::RuntimeId;
 
+/// What somebody may do in a workspace; each may do what those before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// Watches.
+    Viewer,
+    /// Drives sessions: sends, answers, cancels.
+    Controller,
+    /// Everything, also files, configuration and what runs.
+    Owner,
+}
+
 /// The answer of `GET /api/runtimes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

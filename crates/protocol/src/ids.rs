@@ -155,6 +155,16 @@ chosen_ids! {
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// Somebody who uses a hub.
+    UserName = "user", 64, "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$",
+        "1 to 64 of the characters A-Z a-z 0-9 . _ @ - starting with a letter or digit",
+        |text| text.as_bytes()[0].is_ascii_alphanumeric()
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'@' | b'-'));
+    /// Runtimes that the same people use.
+    Workspace = "workspace", 64, "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        "1 to 64 of the characters A-Z a-z 0-9 . _ - starting with a letter or digit",
+        |text| text.as_bytes()[0].is_ascii_alphanumeric()
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
     /// The person or program behind an input or an answer.
     Author = "author", 128, "^[^\\x00-\\x1f\\x7f]{1,128}$",
         "1 to 128 bytes without control characters",
@@ -181,6 +191,8 @@ minted_ids! {
     InputId = "inp", "^inp_[0-9a-f]{32}$", "`inp_` and 32 hexadecimal digits";
     /// Something that stops until a person answers: a question, a permission, a plan.
     WaitId = "wat", "^wat_[0-9a-f]{32}$", "`wat_` and 32 hexadecimal digits";
+    /// A token of a hub, by which it can be told apart and revoked; not the token itself.
+    TokenId = "tok", "^tok_[0-9a-f]{32}$", "`tok_` and 32 hexadecimal digits";
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub mod wait;
 pub use event::{Event, Record};
 pub use ids::{
     AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, RuntimeId, ServerId,
-    SessionId, TurnId, WaitId,
+    SessionId, TokenId, TurnId, UserName, WaitId, Workspace,
 };
 pub use message::Message;
 pub use object::Object;

@@ -9,13 +9,13 @@ use std::{
 
 use axum::{body::Body, response::IntoResponse};
 use futures_util::future::Either;
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response, request::Parts};
 use tower::Service;
 
 /// Says who may come in.
 pub trait Check: Send + Sync + 'static {
-    /// Refuses a request for `path` that may not come in.
-    fn check(&self, path: &str, headers: &HeaderMap) -> crate::Result<()>;
+    /// Refuses a request that may not come in; who asks can be left among its extensions.
+    fn check(&self, head: &mut Parts) -> crate::Result<()>;
 }
 
 /// Lets those requests through that pass the check.
@@ -46,8 +46,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        match self.check.check(request.uri().path(), request.headers()) {
-            Ok(()) => Either::Left(self.inner.call(request)),
+        let (mut head, body) = request.into_parts();
+        match self.check.check(&mut head) {
+            Ok(()) => Either::Left(self.inner.call(Request::from_parts(head, body))),
             Err(refusal) => Either::Right(ready(Ok(refusal.into_response()))),
         }
     }

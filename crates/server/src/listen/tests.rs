@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use axum::routing::get;
-use http::HeaderMap;
+use http::request::Parts;
 use protocol::Kind;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -16,8 +16,8 @@ use crate::{Refusal, Result, bearer};
 struct Word;
 
 impl Check for Word {
-    fn check(&self, _: &str, headers: &HeaderMap) -> Result<()> {
-        match bearer(headers) {
+    fn check(&self, head: &mut Parts) -> Result<()> {
+        match bearer(&head.headers) {
             Some("please") => Ok(()),
             _ => Err(Refusal::new(Kind::Unauthorized, "say the word")),
         }
