@@ -35,6 +35,9 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   reader is more than from the journal to the reader. All readers on one thread. RSS is the server's, without the agents.
   **Permission**: from before the `POST` is sent to when the agent has read the answer. **Open**: snapshot, and then the
   head of the stream, of a session of 50 turns; first opened after the server was started anew.
+- **Hub**: a hub, a daemon and a stub agent for each worker; every client is a WebSocket, all of them on one thread.
+  *direct* is the same for ten workers watched at the daemon, *axum* a bare broadcast of frames of the same length at the same
+  pace to as many clients. CPU is the hub's, without the daemon and the agents.
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor.
 ";
 
