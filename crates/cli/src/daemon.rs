@@ -11,7 +11,7 @@ pub(crate) use options::DaemonOptions;
 
 use crate::{
     agents, memory, secret,
-    serving::{Farewell, greet, log},
+    serving::{Farewell, greet, log, runtime},
     storage::data_dir,
 };
 
@@ -31,16 +31,8 @@ pub(crate) fn serve(
     memory::return_what_is_freed();
     log(&options.log)?;
     let config = config(options)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
-    runtime.block_on(until_a_signal(&config, greeting))?;
+    runtime()?.block_on(until_a_signal(&config, greeting))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// How many threads serve: one core is left to the agents. A thread more would wake and be woken for every message,
-/// which on two cores costs a tenth of the time with many clients and a quarter with one.
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
 }
 
 async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> String) -> anyhow::Result<()> {

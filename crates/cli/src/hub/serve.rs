@@ -12,7 +12,7 @@ use hub::{BACKLOG, Config, Hub};
 
 use crate::{
     memory,
-    serving::{Farewell, greet, log},
+    serving::{Farewell, greet, log, runtime},
     storage::data_dir,
 };
 
@@ -50,8 +50,7 @@ pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     memory::return_what_is_freed();
     log(&options.log)?;
     let config = config(options)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(until_a_signal(&config))?;
+    runtime()?.block_on(until_a_signal(&config))?;
     Ok(ExitCode::SUCCESS)
 }
 
