@@ -8,12 +8,17 @@ use std::{
 
 use memchr::memmem;
 use rustix::{buffer::spare_capacity, event::epoll, time::Timespec};
-use tokio_tungstenite::tungstenite::{self, Message, WebSocket, client::IntoClientRequest};
+use tokio_tungstenite::tungstenite::{
+    self, Message, WebSocket, client::IntoClientRequest, protocol::WebSocketConfig,
+};
 
 use super::{clock, stamp::Stamp};
 
 /// What stands before a piece; the whole message, which is told at its end, holds the pieces once more.
 const PIECE: &[u8] = b"{\"messageDelta\":";
+
+/// How much is read at once; all of it is cleared each time.
+const READ_BYTES: usize = 4 << 10;
 
 /// How long nothing may come before the rest counts as lost.
 const STALL: Duration = Duration::from_secs(3);
@@ -51,8 +56,9 @@ impl Watcher {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        let (mut socket, _) =
-            tungstenite::client(request, stream).map_err(|error| io::Error::other(error.to_string()))?;
+        let config = WebSocketConfig::default().read_buffer_size(READ_BYTES);
+        let (mut socket, _) = tungstenite::client::client_with_config(request, stream, Some(config))
+            .map_err(|error| io::Error::other(error.to_string()))?;
         socket.read().map_err(io::Error::other)?;
         Ok(Self { socket, next: 0 })
     }
