@@ -52,16 +52,15 @@ impl<K: Eq + Hash> Buckets<K> {
     fn take_at(&self, key: K, now: Instant) -> Result<(), Duration> {
         let mut halves = self.halves.lock();
         let full = halves.young.get(&key).or_else(|| halves.old.get(&key)).copied();
-        let next = full.unwrap_or(now).max(now) + self.rate.every;
+        let full = full.unwrap_or(now).max(now);
+        let next = full + self.rate.every;
         let missing = next.duration_since(now).saturating_sub(self.rate.every * self.rate.burst);
-        if !missing.is_zero() {
-            return Err(missing);
-        }
-        halves.young.insert(key, next);
+        // Who comes is remembered, also if there is nothing for them.
+        halves.young.insert(key, if missing.is_zero() { next } else { full });
         if halves.young.len() >= self.half_max {
             halves.old = mem::take(&mut halves.young);
         }
-        Ok(())
+        if missing.is_zero() { Ok(()) } else { Err(missing) }
     }
 }
 
@@ -95,11 +94,8 @@ mod tests {
         buckets.half_max = 8;
         let now = Instant::now();
         let _ = [(); 3].map(|()| buckets.take_at(0, now));
-        for key in 1..7 {
+        for key in 1..1000 {
             assert!(buckets.take_at(0, now).is_err(), "{key}");
-            let _ = buckets.take_at(key, now);
-        }
-        for key in 7..1000 {
             let _ = buckets.take_at(key, now);
             let halves = buckets.halves.lock();
             assert!(halves.young.len() < 8 && halves.old.len() <= 8);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use client::Client;
 use protocol::audit::AuditRecord;
+use serde_json::json;
 
 use super::Verb;
 use crate::{
@@ -47,7 +48,7 @@ impl Verb for Audit {
             for record in page.items {
                 offset = record.seq;
                 output.line(&if output.json {
-                    serde_json::to_string(&record)?
+                    json!(record).to_string()
                 } else {
                     plain(&row(record).join("  "))
                 })?;

@@ -10,7 +10,7 @@ use protocol::{
 };
 
 use crate::{
-    exit::Outcome,
+    exit::{Failure, Outcome},
     output::{Output, or_dash, table, time},
 };
 
@@ -70,7 +70,7 @@ impl super::Verb for Verb {
                 let workspaces = (!workspace.is_empty()).then_some(workspace);
                 let scope = (role.is_some() || workspaces.is_some()).then_some(Scope { role, workspaces });
                 let expires_at = expires_in.map(|long| Timestamp::now().saturating_add(long));
-                let expires_at = expires_at.transpose().map_err(anyhow::Error::from)?;
+                let expires_at = expires_at.transpose().map_err(|error| Failure::Local(error.into()))?;
                 let answer = tokens.add(&AddToken { name, user, scope, expires_at }).await?;
                 if quiet {
                     return output.line(&answer.read()?.secret);

@@ -1,8 +1,6 @@
 //! What is left of what was done.
 
-use std::time::Duration;
-
-use futures_util::StreamExt;
+use tokio::{io::AsyncReadExt, net::TcpListener};
 
 use super::*;
 
@@ -109,16 +107,22 @@ async fn everything_that_is_done_leaves_an_entry() {
 /// A command leaves an entry also if whoever gave it is gone before it is answered.
 #[tokio::test]
 async fn who_leaves_early_leaves_an_entry() {
-    let (daemon, hub) = both().await;
-    let path = format!("/api/runtimes/box/v1/fs/file?path={}/large", daemon.home().display());
-    // The rest of the body never comes.
-    let first = futures_util::stream::once(async { Ok::<_, std::io::Error>("first") });
-    let body = reqwest::Body::wrap_stream(first.chain(futures_util::stream::pending()));
-    let put = hub.request(Method::PUT, &path).header("content-type", "application/octet-stream").body(body);
-    let gone = tokio::time::timeout(Duration::from_secs(1), put.send()).await;
-    assert!(gone.is_err(), "it is not answered");
+    let hub = Hub::start(TOMBOLO);
+    let runtime = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    hub.add("box", &format!("http://{}", runtime.local_addr().unwrap()), None).await;
+    let request = hub.request(Method::POST, "/api/runtimes/box/v1/sessions/s/cancel");
+    // It is asked, and does not answer.
+    let asked = async {
+        let (mut socket, _) = runtime.accept().await.unwrap();
+        socket.read_u8().await.unwrap();
+        socket
+    };
+    let _socket = tokio::select! {
+        _ = request.send() => panic!("nobody has answered"),
+        socket = within(secs(20), asked) => socket,
+    };
     within(secs(20), async {
-        while entries(&hub).await.last().is_none_or(|entry| entry["verb"] != "files.write") {}
+        while entries(&hub).await.last().is_none_or(|entry| entry["verb"] != "sessions.cancel") {}
     })
     .await;
     let entries = entries(&hub).await;
