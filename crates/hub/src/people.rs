@@ -66,7 +66,11 @@ impl People {
             return Ok((people, None));
         }
         let new = NewToken::random()?;
-        people.change(|state, now| Ok(state.bootstrap(&new, now))).map_err(|error| match error {
+        let made = people.change(|state, now| {
+            state.bootstrap(&new, now);
+            Ok(())
+        });
+        made.map_err(|error| match error {
             Error::File(source) => source,
             other => io::Error::other(other),
         })?;
@@ -89,7 +93,7 @@ impl People {
     }
 
     pub(crate) fn user(&self, name: &UserName) -> Result<User, Error> {
-        self.now().user(name).map(User::clone)
+        self.now().user(name).cloned()
     }
 
     pub(crate) fn add_user(&self, name: UserName, set: SetUser) -> Result<User, Error> {

@@ -164,3 +164,22 @@ impl std::fmt::Debug for Registry {
         f.debug_set().entries(self.all.read().keys()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of before there were workspaces is read, and a workspace is kept.
+    #[test]
+    fn a_workspace_is_kept_and_may_be_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runtimes.json");
+        let old = r#"[{ "id": "old", "endpoint": "http://127.0.0.1:9", "addedAt": "2026-01-01T00:00:00Z" }]"#;
+        std::fs::write(&path, old).unwrap();
+        let (new, lab) = ("new".parse().unwrap(), "lab".parse().unwrap());
+        Registry::open(path.clone()).unwrap().add((new, lab), "http://127.0.0.1:9", None).unwrap();
+        let list = Registry::open(path).unwrap().list();
+        let workspaces: Vec<_> = list.iter().map(|(_, registered)| registered.workspace.as_str()).collect();
+        assert_eq!(workspaces, ["lab", "default"]);
+    }
+}
