@@ -11,8 +11,8 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token, Waits,
-    Workers,
+    Acp, Agents, Answer, Audit, Endpoint, Fs, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token,
+    Tokens, Users, Waits, Workers,
     error::{Error, Refusal, Result},
 };
 
@@ -112,6 +112,21 @@ impl Client {
     /// The runtimes of a hub.
     pub fn runtimes(&self) -> Runtimes<'_> {
         Runtimes(self)
+    }
+
+    /// Who may use a hub.
+    pub fn users(&self) -> Users<'_> {
+        Users(self)
+    }
+
+    /// What lets people into a hub.
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens(self)
+    }
+
+    /// What was done through a hub.
+    pub fn audit(&self) -> Audit<'_> {
+        Audit(self)
     }
 
     /// What the daemon says of itself.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 use client::{Client, Endpoint, Token};
 use jiff::Timestamp;
 use parking_lot::RwLock;
-use protocol::RuntimeId;
+use protocol::{RuntimeId, Workspace};
 use serde::{Deserialize, Serialize};
 
 use crate::{Remote, Runtime, private};
@@ -19,6 +19,8 @@ pub struct Registry {
 /// A runtime that the hub knows. Where it is and how it is spoken to stays with the hub.
 #[derive(Clone)]
 pub struct Registered {
+    /// The workspace that it belongs to.
+    pub workspace: Workspace,
     /// Since when.
     pub added_at: Timestamp,
     /// How its workers are watched.
@@ -33,6 +35,9 @@ pub struct Registered {
 #[serde(rename_all = "camelCase")]
 struct Entry {
     id: RuntimeId,
+    /// A file of before there were workspaces has none.
+    #[serde(default)]
+    workspace: Workspace,
     endpoint: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
@@ -88,18 +93,18 @@ impl Registry {
         self.all.read().get(id).cloned()
     }
 
-    /// Adds a runtime, and writes that down.
+    /// Adds a runtime to a workspace, and writes that down.
     ///
     /// # Errors
     /// If the name is taken, what is said cannot be used, or the file cannot be written.
     pub fn add(
         &self,
-        id: RuntimeId,
+        (id, workspace): (RuntimeId, Workspace),
         endpoint: &str,
         token: Option<&str>,
     ) -> Result<Registered, RegistryError> {
         let (endpoint, token) = (endpoint.to_owned(), token.map(str::to_owned));
-        let entry = Entry { id: id.clone(), endpoint, token, added_at: Timestamp::now() };
+        let entry = Entry { id: id.clone(), workspace, endpoint, token, added_at: Timestamp::now() };
         let registered = Registered::new(entry)?;
         let mut all = self.all.write();
         if all.contains_key(&id) {
@@ -143,7 +148,7 @@ impl Registered {
         let client = Client::new(endpoint, token.as_ref());
         let client = client.map_err(|_| invalid("it cannot be spoken to".into()))?;
         let runtime = Arc::new(Remote::new(client.clone()));
-        Ok(Self { added_at: entry.added_at, runtime, client, entry })
+        Ok(Self { workspace: entry.workspace.clone(), added_at: entry.added_at, runtime, client, entry })
     }
 }
 
@@ -157,5 +162,24 @@ impl std::fmt::Debug for Registered {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.all.read().keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of before there were workspaces is read, and a workspace is kept.
+    #[test]
+    fn a_workspace_is_kept_and_may_be_missing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runtimes.json");
+        let old = r#"[{ "id": "old", "endpoint": "http://127.0.0.1:9", "addedAt": "2026-01-01T00:00:00Z" }]"#;
+        std::fs::write(&path, old).unwrap();
+        let (new, lab) = ("new".parse().unwrap(), "lab".parse().unwrap());
+        Registry::open(path.clone()).unwrap().add((new, lab), "http://127.0.0.1:9", None).unwrap();
+        let list = Registry::open(path).unwrap().list();
+        let workspaces: Vec<_> = list.iter().map(|(_, registered)| registered.workspace.as_str()).collect();
+        assert_eq!(workspaces, ["lab", "default"]);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod acp;
 pub mod agents;
+pub mod audit;
 pub mod config;
 pub mod event;
 pub mod fs;
@@ -14,6 +15,7 @@ pub mod info;
 pub mod message;
 mod object;
 pub mod observation;
+pub mod people;
 mod problem;
 pub mod processes;
 mod projection;
@@ -25,7 +27,7 @@ pub mod wait;
 pub use event::{Event, Record};
 pub use ids::{
     AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, RuntimeId, ServerId,
-    SessionId, TokenId, TurnId, UserName, WaitId, Workspace,
+    SessionId, TokenId, TokenName, TurnId, UserName, WaitId, Workspace,
 };
 pub use message::Message;
 pub use object::Object;

@@ -47,9 +47,21 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
 /// Shows what happens until that ends or the peer leaves.
-pub async fn serve<O: Observed>(socket: WebSocket, mut observed: O, patience: Patience) {
+pub async fn serve<O: Observed>(socket: WebSocket, observed: O, patience: Patience) {
+    serve_until(socket, observed, patience, std::future::pending()).await;
+}
+
+/// The same, at most until `over` says how it ends.
+pub async fn serve_until<O: Observed>(
+    socket: WebSocket,
+    mut observed: O,
+    patience: Patience,
+    over: impl Future<Output = End> + Send,
+) {
     let (mut sender, mut receiver) = socket.split();
     let end = tokio::select! {
+        biased;
+        end = over => Some(end),
         end = show(&mut observed, &mut sender, patience) => end,
         end = listen(&mut receiver, O::LEG, patience) => end,
     };

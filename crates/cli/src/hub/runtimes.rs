@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    RuntimeId,
+    RuntimeId, Workspace,
     hub::{AddRuntime, Runtime},
 };
 
@@ -24,13 +24,16 @@ pub(super) enum Verb {
     #[command(after_help = "\
 Examples:
   tombolo hub runtimes add box --at http://127.0.0.1:2468
-  tombolo hub runtimes add far --at https://box.example --with-token-file token")]
+  tombolo hub runtimes add far --at https://box.example --with-token-file token --workspace team")]
     Add {
         /// The name that it gets
         id: RuntimeId,
         /// Where the daemon is
         #[arg(long, value_name = "URL")]
         at: String,
+        /// The workspace that it belongs to
+        #[arg(long, default_value_t)]
+        workspace: Workspace,
         /// A file that holds the daemon's token [default: the variable TOMBOLO_TOKEN]
         #[arg(long, value_name = "FILE")]
         with_token_file: Option<PathBuf>,
@@ -54,10 +57,10 @@ impl super::Verb for Verb {
         let runtimes = hub.runtimes();
         match self {
             Verb::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
-            Verb::Add { id, at, with_token_file } => {
+            Verb::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
                 let token = token.map_err(Failure::Local)?.map(|token| token.reveal().to_owned());
-                let add = AddRuntime { id, endpoint: at, token };
+                let add = AddRuntime { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }
             Verb::Get { id } => output.answer(&runtimes.get(&id).await?, |runtime| view(vec![runtime])),
@@ -76,7 +79,7 @@ fn view(runtimes: Vec<Runtime>) -> String {
             Some(true) => "yes",
             Some(false) => "no",
         };
-        [runtime.id.to_string(), up.into(), time(Some(runtime.added_at))]
+        [runtime.id.to_string(), runtime.workspace.to_string(), up.into(), time(Some(runtime.added_at))]
     });
-    table(["ID", "UP", "ADDED"], rows)
+    table(["ID", "WORKSPACE", "UP", "ADDED"], rows)
 }

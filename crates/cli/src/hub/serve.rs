@@ -2,13 +2,14 @@
 
 use std::{
     net::{IpAddr, SocketAddr},
+    num::NonZeroU32,
     path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
 
 use clap::Args;
-use hub::{BACKLOG, Config, Hub};
+use hub::{BACKLOG, Config, Hub, Rate};
 
 use crate::{
     memory,
@@ -21,6 +22,15 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
+
+/// Somebody who mistypes is not in the way; who guesses gets nowhere.
+const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+
+/// More than any person or page needs, and less than what would keep others waiting.
+const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
+
+/// For how many seconds a token may ask at once.
+const BURST_SECONDS: u32 = 10;
 
 /// How the hub runs.
 #[derive(Debug, Args)]
@@ -40,6 +50,12 @@ pub(super) struct ServeOptions {
     /// An origin whose pages may use the hub, or `*`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     cors_allow_origin: Vec<String>,
+    /// How many tokens that are no good may come from one address in a minute
+    #[arg(long, default_value_t = FAILURES_PER_MINUTE, value_name = "COUNT")]
+    failures_per_minute: NonZeroU32,
+    /// How many requests may come with one token in a second; of ten seconds all may come at once
+    #[arg(long, default_value_t = REQUESTS_PER_SECOND, value_name = "COUNT")]
+    requests_per_second: NonZeroU32,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -76,6 +92,14 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
         backlog: BACKLOG,
+        failures: Rate {
+            burst: options.failures_per_minute.get(),
+            every: Duration::from_secs(60) / options.failures_per_minute.get(),
+        },
+        requests: Rate {
+            burst: options.requests_per_second.get().saturating_mul(BURST_SECONDS),
+            every: Duration::from_secs(1) / options.requests_per_second.get(),
+        },
         stall: STALL,
     })
 }

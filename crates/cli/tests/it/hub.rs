@@ -1,9 +1,15 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod audited;
 mod broken;
+mod browser;
 mod forwarded;
 mod hidden;
+mod limited;
+mod people;
 mod refused;
+mod revoked;
+mod roles;
 mod viewer;
 mod watched;
 mod wire;
@@ -24,6 +30,28 @@ async fn both() -> (Daemon, Hub) {
     let hub = Hub::start(TOMBOLO);
     hub.add("box", daemon.base(), Some(TOKEN)).await;
     (daemon, hub)
+}
+
+/// Somebody who may do this; what lets them in.
+async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
+    allowed["name"] = json!(name);
+    let added = hub.request(Method::POST, "/api/users").json(&allowed).send().await.unwrap();
+    assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
+    token(hub, json!({ "name": "test", "user": name })).await.1
+}
+
+/// A new token: its id and its secret.
+async fn token(hub: &Hub, add: Value) -> (String, String) {
+    let added = hub.request(Method::POST, "/api/tokens").json(&add).send().await.unwrap();
+    let (status, added) = (added.status(), added.json::<Value>().await.unwrap());
+    assert_eq!(status, 201, "{added}");
+    (added["token"]["id"].as_str().unwrap().into(), added["secret"].as_str().unwrap().into())
+}
+
+/// What somebody is answered.
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap_or_default())
 }
 
 /// Asks the daemon itself.

@@ -10,17 +10,18 @@ use server::{Refusal, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{Registered, RegistryError, app::App};
+use crate::{Registered, RegistryError, app::App, caller::Caller, guard::no_runtime};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove))
 }
 
-/// List the runtimes, by name.
+/// List the runtimes of the caller's workspaces, by name; all of them for who manages the hub.
 #[utoipa::path(get, path = "/api/runtimes", tag = "runtimes", responses((status = OK, body = RuntimeList), Problems))]
-async fn list(State(app): State<App>) -> Json<RuntimeList> {
-    let items = app.registry.list().into_iter().map(|(id, registered)| runtime(id, &registered, None));
-    Json(RuntimeList { items: items.collect(), next_cursor: None })
+async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
+    let seen = app.registry.list().into_iter().filter(|(_, registered)| caller.sees(&registered.workspace));
+    let items = seen.map(|(id, registered)| runtime(id, &registered, None)).collect();
+    Json(RuntimeList { items, next_cursor: None })
 }
 
 /// Add a runtime. Where it is and its token are kept by the hub, and told to nobody.
@@ -34,7 +35,7 @@ async fn add(
 ) -> Result<(StatusCode, Json<Runtime>)> {
     let registered = app
         .registry
-        .add(add.id.clone(), &add.endpoint, add.token.as_deref())
+        .add((add.id.clone(), add.workspace), &add.endpoint, add.token.as_deref())
         .map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(runtime(add.id, &registered, None))))
 }
@@ -63,21 +64,17 @@ async fn remove(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Sta
             app.feeds.forget(&id);
             Ok(StatusCode::NO_CONTENT)
         }
-        false => Err(unknown(&id)),
+        false => Err(no_runtime(&id)),
     }
 }
 
 /// The runtime of that name.
 pub(super) fn find(app: &App, id: &RuntimeId) -> Result<Registered> {
-    app.registry.get(id).ok_or_else(|| unknown(id))
-}
-
-fn unknown(id: &RuntimeId) -> Refusal {
-    Refusal::new(Kind::RuntimeNotFound, format!("there is no runtime `{id}`"))
+    app.registry.get(id).ok_or_else(|| no_runtime(id))
 }
 
 fn runtime(id: RuntimeId, registered: &Registered, is_up: Option<bool>) -> Runtime {
-    Runtime { id, is_up, added_at: registered.added_at }
+    Runtime { id, workspace: registered.workspace.clone(), is_up, added_at: registered.added_at }
 }
 
 fn refused(error: &RegistryError) -> Refusal {

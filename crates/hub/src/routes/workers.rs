@@ -8,7 +8,11 @@ use axum::{
     },
     response::Response,
 };
-use protocol::{Kind, RuntimeId, SessionId, sessions::SessionList};
+use protocol::{
+    Kind, RuntimeId, SessionId,
+    observation::{End, Leg, Trouble},
+    sessions::SessionList,
+};
 use serde::Deserialize;
 use server::{
     Refusal, Result,
@@ -19,7 +23,7 @@ use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::app::App;
+use crate::{app::App, permit::Permit};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch))
@@ -52,7 +56,7 @@ struct WatchQuery {
 /// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
 /// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
 /// happens. When the runtime goes away, that is told, and the stream goes on when it is back. A peer that says anything is
-/// told `observation_only`, and the stream ends.
+/// told `observation_only`, and the stream ends. Who loses the role that it needs, or the token, is told `denied` at once.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", tag = "workers",
     params(
@@ -66,6 +70,7 @@ async fn watch(
     State(app): State<App>,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
+    permit: Permit,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
@@ -74,6 +79,10 @@ async fn watch(
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
-    let serve = move |socket| observed::serve(socket, watch, Patience::default());
+    let revoked = async move {
+        permit.ended().await;
+        End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
+    };
+    let serve = move |socket| observed::serve_until(socket, watch, Patience::default(), revoked);
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }

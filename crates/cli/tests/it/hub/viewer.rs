@@ -28,11 +28,27 @@ impl Viewer {
         cursor: Option<&str>,
     ) -> Result<Self, tungstenite::Error> {
         let query = cursor.map(|cursor| format!("?cursor={cursor}")).unwrap_or_default();
+        let token = format!("Bearer {}", hub.token());
+        Self::try_with(hub, &format!("{worker}/events/ws{query}"), &[("authorization", &token)]).await
+    }
+
+    /// With a token of somebody else.
+    pub(super) async fn try_as(hub: &Hub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
+        let token = format!("Bearer {token}");
+        Self::try_with(hub, &format!("{worker}/events/ws"), &[("authorization", &token)]).await
+    }
+
+    /// With these headers and no others.
+    pub(super) async fn try_with(
+        hub: &Hub,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, tungstenite::Error> {
         let base = hub.base().replace("http", "ws");
-        let mut request =
-            format!("{base}/api/runtimes/box/workers/{worker}/events/ws{query}").into_client_request()?;
-        let token = format!("Bearer {}", hub.token()).parse().unwrap();
-        request.headers_mut().insert("authorization", token);
+        let mut request = format!("{base}/api/runtimes/box/workers/{path}").into_client_request()?;
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
         let (socket, response) = connect_async(request).await?;
         Ok(Self { socket, received: format!("{response:?}\n") })
     }
