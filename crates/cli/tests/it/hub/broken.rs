@@ -2,7 +2,7 @@
 
 use super::{wire::Wire, *};
 
-/// Pieces that the agent says while everything breaks, one per millisecond.
+/// Pieces that the agent says while everything breaks, …
 const PIECES: usize = 6_000;
 
 /// How often something breaks.
@@ -38,17 +38,33 @@ async fn a_runtime_goes_away_and_comes_back() {
 /// happened, in order and each once.
 #[tokio::test]
 async fn nothing_is_missed_whatever_breaks() {
-    let (daemon, mut hub) = both().await;
+    let (daemon, hub) = both().await;
     let wire = Wire::to(daemon.base()).await;
     hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
     hub.add("box", &wire.base, Some(TOKEN)).await;
+    // One per millisecond.
+    all_is_seen(daemon, hub, |_| (), &wire, &format!("/drip {PIECES} 1")).await;
+}
+
+/// observation #33, #52, #61, #75: the same where the daemon has called the hub, and the tunnel is what breaks.
+#[tokio::test]
+async fn nothing_is_missed_whatever_breaks_of_a_tunnel() {
+    let hub = Hub::start(TOMBOLO);
+    let wire = Wire::to(hub.base()).await;
+    let daemon = join(&hub, &wire.base, "box").await;
+    // More slowly: it takes a moment to join again, and the hub keeps so much only.
+    all_is_seen(daemon, hub, |hub| wire.lead_to(hub.base()), &wire, &format!("/drip {} 2", PIECES / 2)).await;
+}
+
+/// Breaks the wire and kills the hub while the agent does what `message` says.
+async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wire: &Wire, message: &str) {
     create(&daemon, "s").await;
     let mut random = fastrand::Rng::with_seed(61);
     let mut viewer = Viewer::new(&hub, "s", None).await;
     let begun = viewer.until("event").await;
     let from = begun["payload"]["snapshot"]["seq"].as_u64().unwrap() as usize;
     let (mut cursor, mut log, mut resets) = (begun["cursor"].as_str().unwrap().to_owned(), Vec::new(), 0);
-    send(&daemon, "s", &format!("/drip {PIECES} 1")).await;
+    send(&daemon, "s", message).await;
     let (mut breaks, mut over) = (0, false);
     while !over {
         let mut lost = false;
@@ -83,7 +99,10 @@ async fn nothing_is_missed_whatever_breaks() {
                     wire.set_down(true);
                     wire.set_down(false);
                 }
-                2 => hub.killed_and_restarted(),
+                2 => {
+                    hub.killed_and_restarted();
+                    restarted(&hub);
+                }
                 _ => {}
             }
             viewer = Viewer::new(&hub, "s", Some(&cursor)).await;
