@@ -2,11 +2,15 @@
 
 use super::{wire::Wire, *};
 
-/// Pieces that the agent says while everything breaks, …
+/// Pieces that the agent says while everything breaks.
 const PIECES: usize = 6_000;
 
-/// How often something breaks.
+/// How often something breaks, at most and at least.
 const BREAKS: usize = 60;
+const BREAKS_MIN: usize = 10;
+
+/// Who sees something so much later reads on before the next break.
+const OLD: jiff::SignedDuration = jiff::SignedDuration::from_millis(200);
 
 /// observation #31, #35, #53: who watches stays when the runtime goes away, is told, and misses nothing.
 #[tokio::test]
@@ -53,7 +57,13 @@ async fn nothing_is_missed_whatever_breaks_of_a_tunnel() {
     let wire = Wire::to(hub.base()).await;
     let daemon = join(&hub, &wire.base, "box").await;
     // More slowly: it takes a moment to join again, and the hub keeps so much only.
-    all_is_seen(daemon, hub, |hub| wire.lead_to(hub.base()), &wire, &format!("/drip {} 2", PIECES / 2)).await;
+    all_is_seen(daemon, hub, |hub| wire.lead_to(hub.base()), &wire, &format!("/drip {} 4", PIECES / 2)).await;
+}
+
+/// Whether it happened so long ago that whoever sees it only now may lose touch.
+fn is_old(time: &Value) -> bool {
+    let time: jiff::Timestamp = time.as_str().unwrap().parse().unwrap();
+    jiff::Timestamp::now().duration_since(time) > OLD
 }
 
 /// Breaks the wire and kills the hub while the agent does what `message` says.
@@ -68,7 +78,9 @@ async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wir
     let (mut breaks, mut over) = (0, false);
     while !over {
         let mut lost = false;
-        for _ in 0..random.usize(1..120) {
+        let (mut left, mut behind) = (random.usize(1..120), true);
+        while left > 0 || behind {
+            left = left.saturating_sub(1);
             match viewer.next().await {
                 Ok(frame) if frame["kind"] == "event" => {
                     let envelope = &frame["envelope"];
@@ -78,6 +90,7 @@ async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wir
                     }
                     cursor = envelope["cursor"].as_str().unwrap().into();
                     log.push(payload.clone());
+                    behind = is_old(&envelope["time"]);
                     if payload.get("turnEnded").is_some() {
                         over = true;
                         break;
@@ -108,7 +121,7 @@ async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wir
             viewer = Viewer::new(&hub, "s", Some(&cursor)).await;
         }
     }
-    assert!(breaks > 20, "{breaks} breaks");
+    assert!(breaks > BREAKS_MIN, "{breaks} breaks");
     let told = events(&daemon, "s").await;
     let end = told.iter().position(|event| event.get("turnEnded").is_some()).unwrap();
     assert_eq!(log.len(), end + 1 - from);
