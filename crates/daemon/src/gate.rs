@@ -61,3 +61,29 @@ impl Check for Rules {
         self.check_token(head.uri.path(), &head.headers)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    /// Who comes from inside needs no token; `Host` and `Origin` are checked as for everybody.
+    #[test]
+    fn names_are_checked_inside_too() {
+        for (host, origin, expected) in [
+            ("localhost", None, None),
+            ("evil.example", None, Some(Kind::HostNotAllowed)),
+            ("", None, Some(Kind::HostNotAllowed)),
+            ("localhost", Some("https://evil.example"), Some(Kind::HostNotAllowed)),
+        ] {
+            let mut request = Request::get("/v1/sessions").header("host", host);
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            let (mut head, ()) = request.body(()).unwrap().into_parts();
+            let refused = Inside::new().check(&mut head).err().map(|refusal| refusal.problem().kind);
+            assert_eq!(refused, expected, "{host} {origin:?}");
+        }
+    }
+}

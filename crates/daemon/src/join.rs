@@ -76,8 +76,6 @@ impl Join {
 /// Answers what comes through the tunnel until it is lost or `stop`.
 async fn answer(socket: WebSocket, inside: Gate<Router>, stop: CancellationToken) {
     let (near, far) = tunnel::pipe();
-    tokio::select! {
-        () = tunnel::serve(near, inside, stop) => {}
-        () = tunnel::carry(socket, far, Patience::default()) => {}
-    }
+    // Each ends with the other; what was said last is still carried.
+    tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, Patience::default()));
 }

@@ -19,7 +19,7 @@ use tokio_tungstenite::{
     tungstenite::{self, protocol::Role},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tunnel::{Patience, Tunnel};
+use tunnel::{Lost, Patience, Tunnel};
 
 /// More than may be on its way in one stream.
 const LARGE: usize = 1 << 20;
@@ -34,6 +34,10 @@ async fn tunnel(tasks: &TaskTracker) -> (Tunnel, CancellationToken) {
             get(|| async {
                 Body::from_stream(stream::repeat(Ok::<_, Infallible>(vec![1; 4096])).take(LARGE / 4096))
             }),
+        )
+        .route(
+            "/endless",
+            get(|| async { Body::from_stream(stream::pending::<Result<Vec<u8>, Infallible>>()) }),
         )
         .route("/ws", get(|upgrade: WebSocketUpgrade| async { upgrade.on_upgrade(shout) }));
     let (near, their_near) = tunnel::pipe();
@@ -100,6 +104,23 @@ async fn streams_that_nobody_reads_stop_no_other() {
     for response in unread {
         assert_eq!(text(response).await.len(), LARGE);
     }
+}
+
+/// More than may be asked at a time is told, and can be once something else is over.
+#[tokio::test]
+async fn too_much_at_a_time_is_told() {
+    let tasks = TaskTracker::new();
+    let (tunnel, _stop) = tunnel(&tasks).await;
+    let mut open = Vec::new();
+    let busy = loop {
+        match tunnel.send(ask("/endless")).await {
+            Ok(response) => open.push(response),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(busy, Lost::Busy) && open.len() == 1024, "{busy} after {}", open.len());
+    open.pop();
+    assert_eq!(text(tunnel.send(ask("/host")).await.unwrap()).await, "\"localhost\"");
 }
 
 #[tokio::test]

@@ -185,7 +185,13 @@ async fn who_joins_again_takes_the_place() {
         }
     })
     .await;
+    // The one before has no say in it any more, however it ends.
     first.signal("CONT");
+    first.signal("KILL");
+    assert_eq!(first.ended().0, None);
+    for _ in 0..20 {
+        assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "second");
+    }
 }
 
 /// What a daemon joins with is not taken from where everybody sees it, and not handed on to agents.
