@@ -14,7 +14,7 @@ Examples:
   tombolo daemon                                           this machine only, no token
   TOMBOLO_TOKEN=… tombolo daemon --host 0.0.0.0            for others too, who need the token
   tombolo daemon --config agents.toml --fs-root /workspace
-  tombolo daemon --join https://hub.example --join-token-file T     known to a hub that it calls itself
+  tombolo daemon --join https://hub.example --join-token-file T   asked by the hub that it calls
 
 agents.toml:
   [agents.mine]
