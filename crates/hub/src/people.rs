@@ -1,6 +1,5 @@
 //! Who may use the hub, and what they may do: users and tokens, in a file that only its owner can read.
 
-mod secret;
 mod state;
 
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
@@ -13,9 +12,15 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-use crate::{caller::Rights, private};
-pub use secret::NewToken;
+use crate::{
+    caller::Rights,
+    private,
+    secret::{NewToken, digest},
+};
 pub(crate) use state::State;
+
+/// What a token begins with.
+const PREFIX: &str = "tombolo_";
 
 /// How long a browser that has logged in stays so.
 pub(crate) const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
@@ -65,7 +70,7 @@ impl People {
         if !lost {
             return Ok((people, None));
         }
-        let new = NewToken::random()?;
+        let new = NewToken::mint(PREFIX)?;
         let made = people.change(|state, now| {
             state.bootstrap(&new, now);
             Ok(())
@@ -79,7 +84,7 @@ impl People {
 
     /// What whoever has this secret may do; nothing if it is no good.
     pub(crate) fn find(&self, secret: &str) -> Option<Rights> {
-        self.now().find(&secret::digest(secret), Timestamp::now())
+        self.now().find(&digest(secret), Timestamp::now())
     }
 
     /// What there is now, and word of each change.
@@ -120,7 +125,7 @@ impl People {
     }
 
     pub(crate) fn add_token(&self, user: &UserName, add: AddToken) -> Result<(Token, NewToken), Error> {
-        let new = NewToken::random().map_err(Error::File)?;
+        let new = NewToken::mint(PREFIX).map_err(Error::File)?;
         let token = self.change(|state, now| state.add_token(user, add, &new, now))?;
         Ok((token, new))
     }
@@ -132,8 +137,8 @@ impl People {
 
     /// A token for the browser of whoever has this secret; it can do as much, and no longer than that.
     pub(crate) fn log_in(&self, secret: &str) -> Result<(Rights, NewToken), Error> {
-        let new = NewToken::random().map_err(Error::File)?;
-        let rights = self.change(|state, now| state.log_in(&secret::digest(secret), &new, now))?;
+        let new = NewToken::mint(PREFIX).map_err(Error::File)?;
+        let rights = self.change(|state, now| state.log_in(&digest(secret), &new, now))?;
         Ok((rights, new))
     }
 

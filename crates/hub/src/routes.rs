@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod forward;
 pub(crate) mod info;
+pub(crate) mod join;
 pub(crate) mod login;
 pub(crate) mod runtimes;
 pub(crate) mod tokens;

@@ -2,11 +2,13 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
+use axum::Router;
 use http::request::Parts;
-use server::{Check, InvalidCors, Listener, Service};
+use protocol::RuntimeId;
+use server::{Check, Gate, InvalidCors, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, NewToken, RegistryError, api, app::App};
+use crate::{Config, Local, NewToken, RegistryError, api, app::App};
 
 /// A hub that listens.
 pub struct Hub {
@@ -73,10 +75,22 @@ impl Hub {
         self.new.take()
     }
 
+    /// Makes a runtime in this process known, for as long as there is one: `inside` answers its requests.
+    ///
+    /// # Errors
+    /// If there is one of that name.
+    pub fn attach(&self, id: RuntimeId, inside: Gate<Router>) -> Result<(), RegistryError> {
+        self.app.registry.attach(id, Arc::new(Local::new(inside)))
+    }
+
     /// Serves until `stop`, then ends every stream and connection.
     pub async fn serve(self, stop: CancellationToken) {
-        let (app, feeds) = (self.app.clone(), self.app.feeds.clone());
-        self.listener.serve(self.service, stop, async move { feeds.shutdown().await }).await;
+        let app = self.app;
+        let wind_down = async {
+            app.feeds.shutdown().await;
+            app.registry.shutdown();
+        };
+        self.listener.serve(self.service, stop, wind_down).await;
         app.audit.close().await;
     }
 }

@@ -6,6 +6,8 @@
 use http::Method;
 use protocol::hub::Role;
 
+use crate::routes;
+
 /// What somebody asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verb {
@@ -47,6 +49,8 @@ verbs! {
     RUNTIMES_LIST = "runtimes.list", Need::Token, true;
     RUNTIMES_READ = "runtimes.read", VIEWER, true;
     RUNTIMES_ADD = "runtimes.add", Need::Admin, false;
+    RUNTIMES_INVITE = "runtimes.invite", Need::Admin, false;
+    RUNTIMES_JOIN = "runtimes.join", Need::Nothing, false;
     RUNTIMES_REMOVE = "runtimes.remove", Need::Admin, false;
     USERS_READ = "users.read", Need::Admin, true;
     USERS_ADD = "users.add", Need::Admin, false;
@@ -103,6 +107,8 @@ const OURS: &[(&str, &str, &Verb)] = &[
     ("GET", "/api/audit", AUDIT_READ),
     ("GET", "/api/runtimes", RUNTIMES_LIST),
     ("POST", "/api/runtimes", RUNTIMES_ADD),
+    ("POST", "/api/runtimes/join-tokens", RUNTIMES_INVITE),
+    ("GET", routes::join::PATH, RUNTIMES_JOIN),
     ("GET", "/api/runtimes/{runtime_id}", RUNTIMES_READ),
     ("DELETE", "/api/runtimes/{runtime_id}", RUNTIMES_REMOVE),
     ("GET", "/api/runtimes/{runtime_id}/workers", SESSIONS_READ),

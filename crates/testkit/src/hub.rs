@@ -8,7 +8,7 @@ use std::{
 };
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// What it writes to standard error, in its directory.
@@ -106,6 +106,18 @@ impl Hub {
     /// If that cannot be read.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join(LOG)).expect("its log")
+    }
+
+    /// Lets a daemon join; what it joins with.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn invite(&self, id: &str) -> String {
+        let request = self.request(Method::POST, "/api/runtimes/join-tokens").json(&json!({ "id": id }));
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 201);
+        let made: Value = response.json().await.expect("a token");
+        made["token"].as_str().expect("a token").to_owned()
     }
 
     /// Makes a daemon known to it.

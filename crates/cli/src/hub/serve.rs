@@ -1,9 +1,9 @@
 //! `tombolo hub` without more: serves.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     num::NonZeroU32,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
@@ -19,6 +19,9 @@ use crate::{
 
 /// How long a connection may be silent or refuse to read before it is closed.
 const STALL: Duration = Duration::from_secs(30);
+
+/// The port that a hub listens on unless it is told otherwise.
+pub(crate) const PORT: u16 = 2470;
 
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
@@ -39,7 +42,7 @@ pub(super) struct ServeOptions {
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
     /// The port to listen on; 0 for any that is free
-    #[arg(long, default_value_t = 2470)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Where the hub keeps its own files
     #[arg(long, value_name = "DIRECTORY")]
@@ -92,14 +95,31 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
         backlog: BACKLOG,
-        failures: Rate {
-            burst: options.failures_per_minute.get(),
-            every: Duration::from_secs(60) / options.failures_per_minute.get(),
-        },
-        requests: Rate {
-            burst: options.requests_per_second.get().saturating_mul(BURST_SECONDS),
-            every: Duration::from_secs(1) / options.requests_per_second.get(),
-        },
+        failures: failures(options.failures_per_minute),
+        requests: requests(options.requests_per_second),
         stall: STALL,
     })
+}
+
+/// How a hub runs that has its files below those of a daemon in the same process, for this machine only.
+pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
+    Config {
+        address: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port),
+        hosts: Vec::new(),
+        cors: server::CorsConfig::default(),
+        data_dir: data_dir.join(DIRECTORY),
+        backlog: BACKLOG,
+        failures: failures(FAILURES_PER_MINUTE),
+        requests: requests(REQUESTS_PER_SECOND),
+        stall: STALL,
+    }
+}
+
+fn failures(per_minute: NonZeroU32) -> Rate {
+    Rate { burst: per_minute.get(), every: Duration::from_secs(60) / per_minute.get() }
+}
+
+fn requests(per_second: NonZeroU32) -> Rate {
+    let burst = per_second.get().saturating_mul(BURST_SECONDS);
+    Rate { burst, every: Duration::from_secs(1) / per_second.get() }
 }

@@ -66,10 +66,10 @@ fn what_has_expired_is_forgotten() {
     let ana: UserName = "ana".parse().unwrap();
     let (mut state, now) = (State::default(), Timestamp::now());
     state.add_user(ana.clone(), viewer(), now).unwrap();
-    let new = NewToken::random().unwrap();
+    let new = NewToken::mint(PREFIX).unwrap();
     let later = now + SignedDuration::from_secs(60);
     state.add_token(&ana, AddToken { expires_at: Some(later), ..add("t") }, &new, now).unwrap();
-    let digest = secret::digest(new.reveal());
+    let digest = digest(new.reveal());
     assert!(state.find(&digest, now).is_some());
     assert!(state.find(&digest, later).is_none());
     state.sweep(now);
@@ -84,15 +84,15 @@ fn a_user_has_only_so_many_tokens() {
     let ana: UserName = "ana".parse().unwrap();
     let (mut state, now) = (State::default(), Timestamp::now());
     state.add_user(ana.clone(), viewer(), now).unwrap();
-    let first = NewToken::random().unwrap();
-    let digest = secret::digest(first.reveal());
+    let first = NewToken::mint(PREFIX).unwrap();
+    let digest = digest(first.reveal());
     state.add_token(&ana, add("first"), &first, now).unwrap();
-    let log_in = |state: &mut State| state.log_in(&digest, &NewToken::random().unwrap(), now);
+    let log_in = |state: &mut State| state.log_in(&digest, &NewToken::mint(PREFIX).unwrap(), now);
     for _ in 0..200 {
         log_in(&mut state).unwrap();
     }
     assert_eq!(state.tokens(&ana, now).unwrap().len(), 100);
-    let full = state.add_token(&ana, add("more"), &NewToken::random().unwrap(), now);
+    let full = state.add_token(&ana, add("more"), &NewToken::mint(PREFIX).unwrap(), now);
     assert!(matches!(full, Err(Error::Full { .. })));
     assert!(state.find(&digest, now).is_some(), "the token itself stays");
     let id = state.find(&digest, now).unwrap().token.id;

@@ -7,22 +7,25 @@ use axum::{
     Extension, Router,
     body::Body,
     extract::{Request, State},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::any,
 };
-use client::Forwarded;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
 use server::{Refusal, Result, extract::Path};
-use tracing::debug;
 
 use super::runtimes::find;
 use crate::{
+    Down,
     app::App,
     guard::Asked,
     permit::{Permit, Revoked},
     verb,
 };
+
+/// What is written otherwise in a piece of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What is said between two neighbours only, and who somebody is to the hub.
 const NOT_PASSED_ON: [HeaderName; 12] = [
@@ -62,29 +65,44 @@ async fn forward(
     if parts.headers.contains_key(header::UPGRADE) {
         return Err(Refusal::new(Kind::UnsupportedFeature, "a WebSocket is not passed on to a runtime"));
     }
-    if asked.pieces.iter().any(|piece| matches!(piece.as_str(), "" | "." | "..")) {
-        return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
-    }
-    let forwarded = Forwarded {
-        method: parts.method,
-        segments: ["v1"].into_iter().chain(asked.pieces.iter().map(String::as_str)).collect(),
-        query: parts.uri.query(),
-        headers: passed_on(parts.headers),
-    };
-    let body = permit.clone().cut(body.into_data_stream());
-    let answer = tokio::select! {
-        answer = registered.client.forward(forwarded, body) => answer,
+    let mut request = Request::new(Body::from_stream(permit.clone().cut(body.into_data_stream())));
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
+    *request.headers_mut() = passed_on(parts.headers);
+    let response = tokio::select! {
+        response = registered.runtime.send(request) => response.map_err(|down| refused(&id, &down))?,
         () = permit.clone().ended() => return Err(Refusal::new(Kind::Forbidden, Revoked.to_string())),
     };
-    let (head, body) = answer.map_err(|error| {
-        debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
-        Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
-    })?;
-    let mut response = Body::from_stream(permit.cut(body)).into_response();
-    *response.status_mut() = head.status;
-    *response.headers_mut() = passed_on(head.headers);
-    response.headers_mut().extend(NO_PAGE);
-    Ok(response)
+    let (mut head, body) = response.into_parts();
+    head.headers = passed_on(head.headers);
+    head.headers.extend(NO_PAGE);
+    Ok(Response::from_parts(head, Body::from_stream(permit.cut(body.into_data_stream()))))
+}
+
+/// The route of the runtime; each piece of the path is one there too.
+fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
+    let mut route = String::from("/v1");
+    for piece in pieces {
+        if matches!(piece.as_str(), "" | "." | "..") {
+            return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
+        }
+        route.push('/');
+        route.extend(utf8_percent_encode(piece, SEGMENT));
+    }
+    if let Some(query) = query {
+        route = route + "?" + query;
+    }
+    route.parse().map_err(|_| Refusal::new(Kind::InvalidRequest, "the path or the query is too long"))
+}
+
+/// Why a runtime did not answer, without where it is.
+fn refused(id: &RuntimeId, down: &Down) -> Refusal {
+    match down {
+        Down::Busy => Refusal::new(Kind::TooManyConnections, format!("too much is asked of `{id}` already")),
+        Down::NoWorker | Down::Unreachable | Down::Malformed => {
+            Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
+        }
+    }
 }
 
 fn passed_on(mut headers: HeaderMap) -> HeaderMap {

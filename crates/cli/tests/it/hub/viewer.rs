@@ -44,8 +44,16 @@ impl Viewer {
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, tungstenite::Error> {
-        let base = hub.base().replace("http", "ws");
-        let mut request = format!("{base}/api/runtimes/box/workers/{path}").into_client_request()?;
+        Self::open(&format!("{}/api/runtimes/box/workers/{path}", hub.base()), headers).await
+    }
+
+    /// Whoever watches at an address.
+    pub(super) async fn at(address: &str, token: &str) -> Result<Self, tungstenite::Error> {
+        Self::open(address, &[("authorization", &format!("Bearer {token}"))]).await
+    }
+
+    async fn open(address: &str, headers: &[(&'static str, &str)]) -> Result<Self, tungstenite::Error> {
+        let mut request = address.replacen("http", "ws", 1).into_client_request()?;
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }

@@ -1,4 +1,4 @@
-//! The secret of a token: only its digest is kept.
+//! Secrets that are made here: opaque, shown once, and then known by their digest only.
 
 use std::{fmt, io};
 
@@ -6,21 +6,19 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};
 
-/// How long the secret of a token is.
+/// How long a secret is, before it is written as text.
 const SECRET_BYTES: usize = 32;
-
-/// What a token begins with, so that one that was left lying about is known for what it is.
-const PREFIX: &str = "tombolo_";
 
 /// A token that was just made: it is shown once.
 pub struct NewToken(String);
 
 impl NewToken {
-    pub(super) fn random() -> io::Result<Self> {
+    /// A new one. What it begins with tells what it is, should it be left lying about.
+    pub(crate) fn mint(prefix: &str) -> io::Result<Self> {
         let mut secret = [0; SECRET_BYTES];
         // So few bytes are given at once or not at all.
         getrandom(&mut secret, GetRandomFlags::empty())?;
-        Ok(Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(secret))))
+        Ok(Self(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(secret))))
     }
 
     /// The token itself.
@@ -29,7 +27,7 @@ impl NewToken {
     }
 
     /// What is kept of it.
-    pub(super) fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         digest(&self.0)
     }
 }
@@ -40,7 +38,7 @@ impl fmt::Debug for NewToken {
     }
 }
 
-/// What is looked up is a digest: how long that takes says nothing about the token.
-pub(super) fn digest(token: &str) -> String {
+/// What is kept of a token. How long it takes to compare two says nothing about the token.
+pub(crate) fn digest(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(token))
 }
