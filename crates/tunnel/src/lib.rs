@@ -1,6 +1,6 @@
 //! HTTP through a WebSocket that the server has made: the one that answers has called the one that asks.
 //!
-//! The WebSocket carries bytes ([`carry`]), and the bytes are one HTTP/2 connection: the near end asks ([`Tunnel`]), the far
+//! The WebSocket carries bytes ([`carry()`]), and the bytes are one HTTP/2 connection: the near end asks ([`Tunnel`]), the far
 //! end answers ([`serve`]). So many requests and streams share the connection, and one that is not read holds up no
 //! other. A WebSocket within it is an extended `CONNECT`, which neither who asks nor who answers gets to see.
 //!
