@@ -17,8 +17,10 @@ use crate::{
 };
 use serve::ServeOptions;
 
+pub(crate) use serve::{PORT, beside};
+
 /// Where a hub listens unless it is told otherwise.
-const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:2470";
+pub(crate) const DEFAULT_HUB: &str = "http://127.0.0.1:2470";
 
 /// Serve a hub, or ask one.
 #[derive(Debug, Args)]
@@ -83,7 +85,7 @@ struct Connection {
         global = true,
         env = "TOMBOLO_HUB",
         hide_env_values = true,
-        default_value = DEFAULT_ENDPOINT,
+        default_value = DEFAULT_HUB,
         value_name = "URL"
     )]
     endpoint: String,

@@ -184,7 +184,7 @@ pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
 ///
 /// A connection is kept for the next request, which may meet the server just when it closes it. Below us only what was not
 /// sent at all is sent again.
-async fn send(request: RequestBuilder) -> Result<Response> {
+pub(crate) async fn send(request: RequestBuilder) -> Result<Response> {
     let (http, request) = request.build_split();
     let request = request?;
     let again = if is_repeatable(&request) { request.try_clone() } else { None };

@@ -23,6 +23,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::info::router())
         .merge(routes::runtimes::router())
+        .merge(routes::join::router())
         .merge(routes::workers::router())
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod forward;
 pub(crate) mod info;
+pub(crate) mod join;
 pub(crate) mod runtimes;
 pub(crate) mod workers;
 

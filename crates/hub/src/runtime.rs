@@ -1,17 +1,51 @@
-//! Runtimes: where workers are watched.
+//! Runtimes: what is asked and watched, wherever it runs.
 
-use client::{Client, Watched};
+mod joined;
+mod local;
+mod remote;
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use client::{Handshake, Watched};
 use futures_util::future::BoxFuture;
+use http::{Request, Response, StatusCode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::SessionId;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
-/// A runtime whose workers can be watched, wherever it runs.
+pub(crate) use joined::Joined;
+pub use local::Local;
+pub use remote::Remote;
+
+/// How long a runtime may take to answer what the hub itself wants to know.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// The largest such answer: the list of as many sessions as a daemon holds.
+const ANSWER_BYTES_MAX: usize = 32 << 20;
+
+/// A runtime, wherever it is. It is spoken to in one way: its own HTTP.
 pub trait Runtime: Send + Sync + 'static {
+    /// Asks for one of its routes, `/v1/…`; bodies pass as they come, in both directions.
+    ///
+    /// A request for a WebSocket is one of HTTP/1.1, with `Upgrade`; if it is answered with 101, `hyper::upgrade::on` has
+    /// what goes over it.
+    fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>>;
+
+    /// Whether it is there, where that is known without asking.
+    fn is_up(&self) -> Option<bool> {
+        None
+    }
+
     /// Begins to watch a worker, after the place that the runtime calls `cursor`.
     fn watch<'a>(
         &'a self,
         worker: &'a SessionId,
         cursor: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>>;
+    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
+        Box::pin(watch(self, worker, cursor))
+    }
 }
 
 /// What a runtime says of a worker.
@@ -21,7 +55,7 @@ pub trait Upstream: Send {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>>;
 }
 
-/// Why a worker cannot be watched.
+/// Why a runtime does not answer, or a worker cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Down {
     /// The runtime has no such worker.
@@ -33,32 +67,51 @@ pub enum Down {
     /// It said something that is no frame.
     #[error("the runtime said something that cannot be understood")]
     Malformed,
+    /// As much is being asked of it as may be.
+    #[error("too much is asked of the runtime already")]
+    Busy,
 }
 
-/// A runtime that is reached over the network.
-#[derive(Debug)]
-pub struct Remote(Client);
-
-impl Remote {
-    /// The one that `client` speaks to.
-    pub fn new(client: Client) -> Self {
-        Self(client)
+async fn watch<R: Runtime + ?Sized>(
+    runtime: &R,
+    worker: &SessionId,
+    cursor: Option<&str>,
+) -> Result<Box<dyn Upstream>, Down> {
+    let handshake = Handshake::new();
+    let mut path = format!("/v1/workers/{worker}/events/ws");
+    if let Some(cursor) = cursor {
+        path += &format!("?cursor={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC));
+    }
+    let mut request = get(&path)?;
+    request.headers_mut().extend(handshake.headers());
+    let response = runtime.send(request).await?;
+    match response.status() {
+        // Whatever a runtime has nothing at is no worker (observation #65).
+        StatusCode::NOT_FOUND => Err(Down::NoWorker),
+        StatusCode::SWITCHING_PROTOCOLS => {
+            let socket = handshake.finish(response).await.map_err(|error| down(&error))?;
+            Ok(Box::new(Watched::over(socket)))
+        }
+        _ => Err(Down::Unreachable),
     }
 }
 
-impl Runtime for Remote {
-    fn watch<'a>(
-        &'a self,
-        worker: &'a SessionId,
-        cursor: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
-        Box::pin(async move {
-            match self.0.workers().watch(worker, cursor).await {
-                Ok(watched) => Ok(Box::new(watched) as Box<dyn Upstream>),
-                Err(error) => Err(down(&error)),
-            }
-        })
-    }
+/// What a runtime answers to a `GET`.
+pub(crate) async fn ask<T: DeserializeOwned>(runtime: &dyn Runtime, path: &str) -> Result<T, Down> {
+    let answer = async {
+        let response = runtime.send(get(path)?).await?;
+        if !response.status().is_success() {
+            return Err(Down::Unreachable);
+        }
+        let body = to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
+        serde_json::from_slice(&body.map_err(|_| Down::Unreachable)?).map_err(|_| Down::Malformed)
+    };
+    timeout(ANSWER_MAX, answer).await.unwrap_or(Err(Down::Unreachable))
+}
+
+fn get(path: &str) -> Result<Request<Body>, Down> {
+    // A path that is none leads nowhere.
+    Request::get(path).body(Body::empty()).map_err(|_| Down::Unreachable)
 }
 
 impl Upstream for Watched {
@@ -73,8 +126,6 @@ impl Upstream for Watched {
 fn down(error: &client::Error) -> Down {
     match error {
         client::Error::Unexpected { .. } => Down::Malformed,
-        // Whatever a runtime has nothing at is no worker (observation #65).
-        client::Error::Problem(refusal) if refusal.status == 404 => Down::NoWorker,
         _ => Down::Unreachable,
     }
 }

@@ -2,12 +2,13 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
+use axum::Router;
 use http::request::Parts;
-use protocol::Kind;
-use server::{Check, InvalidCors, Listener, Names, Refusal, Service, bearer};
+use protocol::{Kind, RuntimeId};
+use server::{Check, Gate, InvalidCors, Listener, Names, Refusal, Service, bearer};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, NewToken, RegistryError, api, app::App};
+use crate::{Config, Local, NewToken, RegistryError, api, app::App, routes};
 
 /// A hub that listens.
 pub struct Hub {
@@ -76,10 +77,22 @@ impl Hub {
         self.new.take()
     }
 
+    /// Makes a runtime in this process known, for as long as there is one: `inside` answers its requests.
+    ///
+    /// # Errors
+    /// If there is one of that name.
+    pub fn attach(&self, id: RuntimeId, inside: Gate<Router>) -> Result<(), RegistryError> {
+        self.app.registry.attach(id, Arc::new(Local::new(inside)))
+    }
+
     /// Serves until `stop`, then ends every stream and connection.
     pub async fn serve(self, stop: CancellationToken) {
-        let feeds = self.app.feeds.clone();
-        self.listener.serve(self.service, stop, async move { feeds.shutdown().await }).await;
+        let app = self.app;
+        let wind_down = async {
+            app.feeds.shutdown().await;
+            app.registry.shutdown();
+        };
+        self.listener.serve(self.service, stop, wind_down).await;
     }
 }
 
@@ -93,7 +106,7 @@ impl Check for Rules {
     fn check(&self, head: &mut Parts) -> server::Result<()> {
         self.names.check(&head.headers)?;
         let path = head.uri.path();
-        if !path.starts_with("/api/") || path == "/api/health" {
+        if !path.starts_with("/api/") || path == "/api/health" || path == routes::join::PATH {
             return Ok(());
         }
         let Some(caller) = bearer(&head.headers).and_then(|token| self.app.tokens.find(token)) else {

@@ -34,10 +34,49 @@ pub struct RuntimeList {
 pub struct Runtime {
     /// Its name.
     pub id: RuntimeId,
-    /// Whether it answers; none where it was not asked.
+    /// How the hub comes to it.
+    pub kind: RuntimeKind,
+    /// Whether it answers; none where that is known only by asking, and it was not asked.
     pub is_up: Option<bool>,
     /// Since when the hub knows it.
     pub added_at: Timestamp,
+}
+
+/// How a hub comes to a runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RuntimeKind {
+    /// Over the network, at an address.
+    Remote,
+    /// In the same process.
+    Local,
+    /// Through a connection that the daemon makes.
+    Joined,
+}
+
+/// `POST /api/runtimes/join-tokens`: a daemon that is to come by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InviteRuntime {
+    /// The name that it gets.
+    pub id: RuntimeId,
+}
+
+/// What a daemon joins a hub with.
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinToken {
+    /// The runtime that it is for, and no other.
+    pub id: RuntimeId,
+    /// The token; it is told only now.
+    pub token: String,
+}
+
+/// The token is not shown.
+impl std::fmt::Debug for JoinToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JoinToken").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// `POST /api/runtimes`: a daemon that the hub is to know.

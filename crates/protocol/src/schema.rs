@@ -63,6 +63,8 @@ wire_types! {
     fs::Unpacked as "Unpacked",
     fs::Written as "Written",
     hub::AddRuntime as "AddRuntime",
+    hub::InviteRuntime as "InviteRuntime",
+    hub::JoinToken as "JoinToken",
     hub::Runtime as "Runtime",
     hub::RuntimeList as "RuntimeList",
     info::About as "About",

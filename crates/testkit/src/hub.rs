@@ -7,7 +7,7 @@ use std::{
 };
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A running hub.
@@ -69,6 +69,18 @@ impl Hub {
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+    }
+
+    /// Lets a daemon join; what it joins with.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn invite(&self, id: &str) -> String {
+        let request = self.request(Method::POST, "/api/runtimes/join-tokens").json(&json!({ "id": id }));
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 201);
+        let made: Value = response.json().await.expect("a token");
+        made["token"].as_str().expect("a token").to_owned()
     }
 
     /// Makes a daemon known to it.

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use client::Client;
 use protocol::{
     RuntimeId,
-    hub::{AddRuntime, Runtime},
+    hub::{AddRuntime, InviteRuntime, Runtime, RuntimeKind},
 };
 
 use crate::{
@@ -35,13 +35,22 @@ Examples:
         #[arg(long, value_name = "FILE")]
         with_token_file: Option<PathBuf>,
     },
+    /// Let a daemon join by itself; prints what it joins with, once
+    #[command(after_help = "\
+Examples:
+  tombolo hub runtimes invite box > join.token
+  tombolo daemon --join https://hub.example --join-token-file join.token")]
+    Invite {
+        /// The name that it gets
+        id: RuntimeId,
+    },
     /// Say how a runtime is
     #[command(after_help = "Examples:\n  tombolo hub runtimes get box")]
     Get {
         /// The runtime
         id: RuntimeId,
     },
-    /// Remove a runtime; nothing happens to it
+    /// Remove a runtime; nothing happens to it, but it cannot join any more
     #[command(after_help = "Examples:\n  tombolo hub runtimes remove box")]
     Remove {
         /// The runtime
@@ -60,6 +69,11 @@ impl super::Verb for Verb {
                 let add = AddRuntime { id, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }
+            Verb::Invite { id } => {
+                let answer = runtimes.invite(&InviteRuntime { id }).await?;
+                output.talk("shown only now; the daemon takes it with --join URL --join-token-file FILE");
+                output.answer(&answer, |made| made.token)
+            }
             Verb::Get { id } => output.answer(&runtimes.get(&id).await?, |runtime| view(vec![runtime])),
             Verb::Remove { id } => {
                 runtimes.remove(&id).await?;
@@ -76,7 +90,12 @@ fn view(runtimes: Vec<Runtime>) -> String {
             Some(true) => "yes",
             Some(false) => "no",
         };
-        [runtime.id.to_string(), up.into(), time(Some(runtime.added_at))]
+        let kind = match runtime.kind {
+            RuntimeKind::Remote => "remote",
+            RuntimeKind::Local => "local",
+            RuntimeKind::Joined => "joined",
+        };
+        [runtime.id.to_string(), kind.into(), up.into(), time(Some(runtime.added_at))]
     });
-    table(["ID", "UP", "ADDED"], rows)
+    table(["ID", "KIND", "UP", "ADDED"], rows)
 }

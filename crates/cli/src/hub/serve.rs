@@ -1,8 +1,8 @@
 //! `tombolo hub` without more: serves.
 
 use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
@@ -19,6 +19,9 @@ use crate::{
 /// How long a connection may be silent or refuse to read before it is closed.
 const STALL: Duration = Duration::from_secs(30);
 
+/// The port that a hub listens on unless it is told otherwise.
+pub(crate) const PORT: u16 = 2470;
+
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
 
@@ -29,7 +32,7 @@ pub(super) struct ServeOptions {
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
     /// The port to listen on; 0 for any that is free
-    #[arg(long, default_value_t = 2470)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Where the hub keeps its own files
     #[arg(long, value_name = "DIRECTORY")]
@@ -79,4 +82,16 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         backlog: BACKLOG,
         stall: STALL,
     })
+}
+
+/// How a hub runs that has its files below those of a daemon in the same process, for this machine only.
+pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
+    Config {
+        address: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port),
+        hosts: Vec::new(),
+        cors: server::CorsConfig::default(),
+        data_dir: data_dir.join(DIRECTORY),
+        backlog: BACKLOG,
+        stall: STALL,
+    }
 }

@@ -3,7 +3,9 @@
 mod broken;
 mod forwarded;
 mod hidden;
+mod joined;
 mod refused;
+mod up;
 mod viewer;
 mod watched;
 mod wire;
@@ -24,6 +26,41 @@ async fn both() -> (Daemon, Hub) {
     let hub = Hub::start(TOMBOLO);
     hub.add("box", daemon.base(), Some(TOKEN)).await;
     (daemon, hub)
+}
+
+/// A daemon that has joined the hub, which it calls at `base`, as `id`. Nobody is told where it is.
+async fn join(hub: &Hub, base: &str, id: &str) -> Daemon {
+    let token = hub.invite(id).await;
+    let daemon = joining(base, &token).start(TOMBOLO);
+    until_up(hub, id).await;
+    daemon
+}
+
+/// How a daemon is started that joins a hub at `base`.
+fn joining(base: &str, token: &str) -> DaemonOptions {
+    let options = DaemonOptions::default().arg("--join").arg(base);
+    options.env("TOMBOLO_JOIN_TOKEN", token).env("TOMBOLO_TOKEN", TOKEN)
+}
+
+/// Waits until the runtime is there.
+async fn until_up(hub: &Hub, id: &str) {
+    within(secs(20), async { while get(hub, &format!("/api/runtimes/{id}")).await["isUp"] != true {} }).await;
+}
+
+/// What the hub says.
+async fn get(hub: &Hub, path: &str) -> Value {
+    through(hub, Method::GET, path, None).await
+}
+
+/// Asks the hub.
+async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> Value {
+    let mut request = hub.request(method, path);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = request.send().await.unwrap();
+    assert!(response.status().is_success(), "{path}: {}", response.text().await.unwrap());
+    response.json().await.unwrap_or_default()
 }
 
 /// Asks the daemon itself.

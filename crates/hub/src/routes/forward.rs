@@ -5,19 +5,20 @@
 
 use axum::{
     Router,
-    body::Body,
     extract::{Request, State},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::any,
 };
-use client::Forwarded;
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, Uri, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
 use server::{Refusal, Result, extract::Path};
-use tracing::debug;
 
 use super::runtimes::find;
-use crate::app::App;
+use crate::{Down, app::App};
+
+/// What is written otherwise in a piece of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What is said between two neighbours only, and who somebody is to the hub.
 const NOT_PASSED_ON: [HeaderName; 11] = [
@@ -48,25 +49,40 @@ async fn forward(
     if parts.headers.contains_key(header::UPGRADE) {
         return Err(Refusal::new(Kind::UnsupportedFeature, "a WebSocket is not passed on to a runtime"));
     }
-    let segments: Vec<&str> = path.split('/').collect();
-    if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
-        return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
-    }
-    let forwarded = Forwarded {
-        method: parts.method,
-        segments: [&["v1"], &segments[..]].concat(),
-        query: parts.uri.query(),
-        headers: passed_on(parts.headers),
-    };
-    let answer = registered.client.forward(forwarded, body.into_data_stream()).await;
-    let (head, body) = answer.map_err(|error| {
-        debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
-        Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
-    })?;
-    let mut response = Body::from_stream(body).into_response();
-    *response.status_mut() = head.status;
-    *response.headers_mut() = passed_on(head.headers);
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = route(&path, parts.uri.query())?;
+    *request.headers_mut() = passed_on(parts.headers);
+    let mut response = registered.runtime.send(request).await.map_err(|down| refused(&id, &down))?;
+    let headers = std::mem::take(response.headers_mut());
+    *response.headers_mut() = passed_on(headers);
     Ok(response)
+}
+
+/// The route of the runtime; each piece of the path is one there too.
+fn route(path: &str, query: Option<&str>) -> Result<Uri> {
+    let mut route = String::from("/v1");
+    for segment in path.split('/') {
+        if matches!(segment, "" | "." | "..") {
+            return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
+        }
+        route.push('/');
+        route.extend(utf8_percent_encode(segment, SEGMENT));
+    }
+    if let Some(query) = query {
+        route = route + "?" + query;
+    }
+    route.parse().map_err(|_| Refusal::new(Kind::InvalidRequest, "the path or the query is too long"))
+}
+
+/// Why a runtime did not answer, without where it is.
+fn refused(id: &RuntimeId, down: &Down) -> Refusal {
+    match down {
+        Down::Busy => Refusal::new(Kind::TooManyConnections, format!("too much is asked of `{id}` already")),
+        Down::NoWorker | Down::Unreachable | Down::Malformed => {
+            Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
+        }
+    }
 }
 
 fn passed_on(mut headers: HeaderMap) -> HeaderMap {

@@ -19,7 +19,7 @@ use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::app::App;
+use crate::{app::App, runtime::ask};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch))
@@ -32,8 +32,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     responses((status = OK, body = SessionList), Problems)
 )]
 async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
-    let answer = find(&app, &id)?.client.sessions().list().await.and_then(|answer| answer.read());
-    // What went wrong may tell where the runtime is.
+    let answer = ask(&*find(&app, &id)?.runtime, "/v1/sessions").await;
     answer.map(Json).map_err(|_| {
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))
     })

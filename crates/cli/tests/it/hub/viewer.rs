@@ -28,10 +28,14 @@ impl Viewer {
         cursor: Option<&str>,
     ) -> Result<Self, tungstenite::Error> {
         let query = cursor.map(|cursor| format!("?cursor={cursor}")).unwrap_or_default();
-        let base = hub.base().replace("http", "ws");
-        let mut request =
-            format!("{base}/api/runtimes/box/workers/{worker}/events/ws{query}").into_client_request()?;
-        let token = format!("Bearer {}", hub.token()).parse().unwrap();
+        let path = format!("/api/runtimes/box/workers/{worker}/events/ws{query}");
+        Self::at(&format!("{}{path}", hub.base()), hub.token()).await
+    }
+
+    /// Whoever watches at an address.
+    pub(super) async fn at(address: &str, token: &str) -> Result<Self, tungstenite::Error> {
+        let mut request = address.replacen("http", "ws", 1).into_client_request()?;
+        let token = format!("Bearer {token}").parse().unwrap();
         request.headers_mut().insert("authorization", token);
         let (socket, response) = connect_async(request).await?;
         Ok(Self { socket, received: format!("{response:?}\n") })
