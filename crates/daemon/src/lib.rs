@@ -12,7 +12,6 @@ mod problem;
 mod routes;
 mod settings;
 mod skills;
-mod sse;
 mod start;
 mod store;
 

@@ -180,6 +180,13 @@ chosen_ids! {
         |text| text.bytes().all(|b| b.is_ascii_graphic());
 }
 
+/// Whoever uses a hub can be behind something.
+impl From<&UserName> for Author {
+    fn from(user: &UserName) -> Self {
+        Self(user.0.clone())
+    }
+}
+
 minted_ids! {
     /// One process started through `/v1/processes`.
     ProcessId = "prc", "^prc_[0-9a-f]{32}$", "`prc_` and 32 hexadecimal digits";

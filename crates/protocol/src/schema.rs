@@ -8,7 +8,8 @@ use utoipa::{
 };
 
 use crate::{
-    acp, agents, config, event, fs, hub, info, message, observation, problem, processes, sessions, wait,
+    acp, agents, config, event, fs, hub, inbox, info, message, observation, presence, problem, processes,
+    sessions, wait,
 };
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
@@ -65,9 +66,12 @@ wire_types! {
     hub::AddRuntime as "AddRuntime",
     hub::Runtime as "Runtime",
     hub::RuntimeList as "RuntimeList",
+    inbox::Inbox as "Inbox",
+    inbox::InboxEvent as "InboxEvent",
     info::About as "About",
     info::Health as "Health",
     message::Message as "Message",
+    presence::Presence as "Presence",
     problem::Problem as "Problem",
     processes::LogEntry as "LogEntry",
     processes::LogPage as "LogPage",
@@ -94,7 +98,9 @@ wire_types! {
     sessions::Snapshot as "Snapshot",
     sessions::Transcribed as "Transcribed",
     wait::Wait as "Wait",
+    wait::WaitEvent as "WaitEvent",
     wait::WaitList as "WaitList",
+    wait::WaitReply as "WaitReply",
 }
 
 #[cfg(test)]

@@ -1,0 +1,41 @@
+//! What a server tells as it happens, where each event says by itself what it is.
+
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use crate::{Client, Error, error::Result, follow::Follow};
+
+/// What a server tells. A cut connection is made anew by itself, a bounded number of times; the server then begins with
+/// what there is.
+#[derive(Debug)]
+pub struct Told<T> {
+    follow: Follow,
+    meaning: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> Told<T> {
+    pub(crate) async fn open(client: Client, segments: &[&str]) -> Result<Self> {
+        let follow = Follow::open(client, segments, Vec::new(), None).await?;
+        Ok(Self { follow, meaning: PhantomData })
+    }
+
+    /// Ends with the connection: whoever follows wants to know when it is cut.
+    #[must_use]
+    pub fn fleeting(self) -> Self {
+        Self { follow: self.follow.fleeting(), ..self }
+    }
+
+    /// The next event, as it is understood and as it came; `None` once the server ended the stream.
+    ///
+    /// Nothing is lost if the future is dropped before it is done.
+    pub async fn next(&mut self) -> Result<Option<(T, String)>> {
+        let Some(frame) = self.follow.next().await? else { return Ok(None) };
+        let event = serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {
+            status: 200,
+            reason: format!("an event cannot be read: {error}"),
+            excerpt: frame.data.chars().take(100).collect(),
+        })?;
+        Ok(Some((event, frame.data)))
+    }
+}
