@@ -4,8 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use axum::extract::FromRef;
 use server::{Sockets, Stall};
+use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Feeds, Key, NewToken, Registry, start::StartError, tokens::Tokens};
+use crate::{
+    Config, Feeds, Key, NewToken, Registry, inbox::Inbox, presence::Presences, start::StartError,
+    tokens::Tokens,
+};
 
 /// The files of a hub, in its directory.
 const KEY: &str = "cursor.key";
@@ -20,10 +24,14 @@ const SOCKETS_MAX: usize = 10_000;
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) feeds: Feeds,
+    pub(crate) inbox: Inbox,
+    pub(crate) presences: Presences,
     pub(crate) tokens: Tokens,
     pub(crate) sockets: Sockets,
+    /// Ends what would go on for ever.
+    pub(crate) stop: CancellationToken,
     stall: Duration,
 }
 
@@ -49,11 +57,15 @@ impl App {
         std::fs::create_dir_all(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
         let (tokens, new) = Tokens::open(directory.join(TOKENS)).map_err(files)?;
+        let registry = Arc::new(Registry::open(directory.join(RUNTIMES))?);
         let app = Self(Arc::new(Parts {
-            registry: Registry::open(directory.join(RUNTIMES))?,
+            inbox: Inbox::new(Arc::clone(&registry)),
+            registry,
+            presences: Presences::default(),
             feeds: Feeds::new(key, config.backlog),
             tokens,
             sockets: Sockets::new(SOCKETS_MAX),
+            stop: CancellationToken::new(),
             stall: config.stall,
         }));
         Ok((app, new))

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use protocol::{TokenId, UserName, hub::Role};
+use protocol::{RuntimeId, TokenId, UserName, hub::Role};
 use server::Refusal;
 
 /// Who asks, as the gate found out by the token.
@@ -12,6 +12,13 @@ pub(crate) struct Caller {
     pub(crate) token: TokenId,
     /// What they may do.
     pub(crate) role: Role,
+}
+
+impl Caller {
+    /// Whether they may know of a runtime and what waits in it. Everybody who is let in may.
+    pub(crate) fn sees(&self, _: &RuntimeId) -> bool {
+        self.role >= Role::Viewer
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

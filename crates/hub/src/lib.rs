@@ -6,10 +6,15 @@
 
 mod api;
 mod app;
+mod attendance;
 mod caller;
 mod config;
 mod feed;
 mod feeds;
+mod inbox;
+mod passage;
+mod pause;
+mod presence;
 mod private;
 mod registry;
 mod routes;
@@ -17,6 +22,7 @@ mod runtime;
 mod seal;
 mod start;
 mod tokens;
+mod viewer;
 mod watch;
 
 pub use api::document as openapi;

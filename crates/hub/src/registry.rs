@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use parking_lot::RwLock;
 use protocol::RuntimeId;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::{Remote, Runtime, private};
 
@@ -14,6 +15,8 @@ use crate::{Remote, Runtime, private};
 pub struct Registry {
     path: PathBuf,
     all: RwLock<BTreeMap<RuntimeId, Registered>>,
+    /// How often that has changed.
+    changes: watch::Sender<u64>,
 }
 
 /// A runtime that the hub knows. Where it is and how it is spoken to stays with the hub.
@@ -75,12 +78,17 @@ impl Registry {
         for entry in entries {
             all.insert(entry.id.clone(), Registered::new(entry)?);
         }
-        Ok(Self { path, all: RwLock::new(all) })
+        Ok(Self { path, all: RwLock::new(all), changes: watch::Sender::new(0) })
     }
 
     /// All names, in order.
     pub fn list(&self) -> Vec<(RuntimeId, Registered)> {
         self.all.read().iter().map(|(id, registered)| (id.clone(), registered.clone())).collect()
+    }
+
+    /// Changes whenever a runtime comes or goes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// The runtime of that name.
@@ -109,6 +117,7 @@ impl Registry {
         next.insert(id, registered.clone());
         self.write(&next)?;
         *all = next;
+        self.changes.send_modify(|count| *count += 1);
         Ok(registered)
     }
 
@@ -124,6 +133,7 @@ impl Registry {
         }
         self.write(&next)?;
         *all = next;
+        self.changes.send_modify(|count| *count += 1);
         Ok(true)
     }
 

@@ -2,7 +2,9 @@
 
 use client::{Client, Watched};
 use futures_util::future::BoxFuture;
-use protocol::SessionId;
+use protocol::{Kind, RuntimeId, SessionId};
+use server::{Chain, Refusal};
+use tracing::debug;
 
 /// A runtime whose workers can be watched, wherever it runs.
 pub trait Runtime: Send + Sync + 'static {
@@ -77,4 +79,15 @@ fn down(error: &client::Error) -> Down {
         client::Error::Problem(refusal) if refusal.status == 404 => Down::NoWorker,
         _ => Down::Unreachable,
     }
+}
+
+/// What a runtime refused, as it said it; or that it cannot be reached, without where it is.
+pub(crate) fn refused(id: &RuntimeId, error: &client::Error) -> Refusal {
+    if let client::Error::Problem(refusal) = error
+        && let Some(kind) = refusal.kind.filter(|kind| *kind != Kind::Unauthorized)
+    {
+        return Refusal::new(kind, refusal.detail.clone());
+    }
+    debug!(runtime = %id, error = %Chain(error), "a runtime was asked in vain");
+    Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
 }

@@ -78,8 +78,12 @@ impl Hub {
 
     /// Serves until `stop`, then ends every stream and connection.
     pub async fn serve(self, stop: CancellationToken) {
-        let feeds = self.app.feeds.clone();
-        self.listener.serve(self.service, stop, async move { feeds.shutdown().await }).await;
+        let app = self.app;
+        let wind_down = async move {
+            app.stop.cancel();
+            tokio::join!(app.feeds.shutdown(), app.inbox.shutdown());
+        };
+        self.listener.serve(self.service, stop, wind_down).await;
     }
 }
 

@@ -66,6 +66,11 @@ impl Hub {
         self.directory.path()
     }
 
+    /// What carries requests to it.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)

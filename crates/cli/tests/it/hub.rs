@@ -1,16 +1,22 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod authors;
 mod broken;
 mod forwarded;
 mod hidden;
+mod inbox;
+mod passed;
+mod people;
+mod presence;
 mod refused;
 mod viewer;
 mod watched;
 mod wire;
 
+use people::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Hub, within};
+use testkit::{Daemon, DaemonOptions, Events, Hub, within};
 use viewer::Viewer;
 
 use crate::{TOMBOLO, secs};
