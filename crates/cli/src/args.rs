@@ -30,7 +30,7 @@ const HELP_COLUMNS_MAX: usize = 100;
     max_term_width = HELP_COLUMNS_MAX,
     after_help = "\
 Examples:
-  tombolo up                        try it: a daemon with the mock agent, and what to do next
+  tombolo up                        try it: a daemon and a hub, with the mock agent
   tombolo daemon --token-file T     serve this sandbox
   tombolo hub                       watch the sessions of many sandboxes from one place
   tombolo waits --follow            what waits for a person in all of them
@@ -50,7 +50,7 @@ pub(crate) struct Tombolo {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Try it out: a daemon with the mock agent, and the next commands to type
+    /// Try it out: a daemon with the mock agent, a hub, and the next commands to type
     Up(UpOptions),
     #[command(flatten)]
     Serve(Serve),

@@ -20,7 +20,7 @@ const TRIES_MAX: u32 = 5;
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 
 /// A daemon says something every 15 s. One that is silent for three times as long is gone.
-const SILENCE_MAX: Duration = Duration::from_secs(45);
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(45);
 
 /// A connection that lasted this long was worth having, even if nothing was said on it.
 const LASTING: Duration = Duration::from_secs(10);
@@ -47,8 +47,6 @@ pub(crate) struct Follow {
     /// How long it is tried to reach a server that is not heard of, at least.
     patience: Duration,
     parser: Parser,
-    /// How often a lost connection is made anew before that is an error.
-    tries_max: u32,
     /// New connections since the last frame, or since one that lasted.
     tries: u32,
     /// The last frame said that nothing comes after it.
@@ -73,7 +71,6 @@ impl Follow {
             heard_at: Instant::now(),
             patience: Duration::ZERO,
             parser: Parser::default(),
-            tries_max: TRIES_MAX,
             tries: 0,
             over: false,
         };
@@ -129,12 +126,6 @@ impl Follow {
         self
     }
 
-    /// Ends with the first connection.
-    pub(crate) fn fleeting(mut self) -> Self {
-        self.tries_max = 0;
-        self
-    }
-
     /// Says that the frame that was read last has nothing after it, should the connection end now.
     pub(crate) fn last_words(&mut self) {
         self.over = true;
@@ -156,7 +147,7 @@ impl Follow {
     }
 
     fn gives_up(&self) -> bool {
-        self.tries >= self.tries_max && self.heard_at.elapsed() >= self.patience
+        self.tries >= TRIES_MAX && self.heard_at.elapsed() >= self.patience
     }
 
     /// A new connection; `None` if there is nothing left to follow.

@@ -2,7 +2,7 @@
 
 use protocol::{
     RuntimeId, SessionId,
-    hub::{AddRuntime, Runtime, RuntimeList},
+    hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
     presence::Presence,
     sessions::SessionList,
 };
@@ -23,6 +23,11 @@ impl Runtimes<'_> {
     /// Adds a runtime.
     pub async fn add(self, add: &AddRuntime) -> Result<Answer<Runtime>> {
         self.0.tell(Method::POST, &["api", "runtimes"], &[], add).await
+    }
+
+    /// Makes a token with which a daemon can join as a runtime.
+    pub async fn invite(self, invite: &InviteRuntime) -> Result<Answer<JoinToken>> {
+        self.0.tell(Method::POST, &["api", "runtimes", "join-tokens"], &[], invite).await
     }
 
     /// How a runtime is.

@@ -1,4 +1,4 @@
-//! A WebSocket that somebody else asked for, passed on.
+//! Both directions of a WebSocket that is open already.
 
 use std::time::Duration;
 
@@ -14,9 +14,8 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use crate::{
-    Client, Forwarded,
     error::{Error, Result},
-    websocket::{self, WebSocket},
+    websocket::WebSocket,
 };
 
 /// What is said on a WebSocket. Signs of life are between neighbours, and not told.
@@ -38,15 +37,11 @@ pub struct SocketReader(SplitStream<WebSocket>);
 #[derive(Debug)]
 pub struct SocketWriter(SplitSink<WebSocket, Message>);
 
-impl Client {
-    /// Asks for a WebSocket as somebody else did: both directions, so that each can have its own owner.
-    pub async fn forward_socket(&self, request: Forwarded<'_>) -> Result<(SocketReader, SocketWriter)> {
-        let Forwarded { method, segments, query, headers } = request;
-        let mut url = self.endpoint().route(segments);
-        url.set_query(query);
-        let (writer, reader) =
-            websocket::open(self.http().request(method, url).headers(headers)).await?.split();
-        Ok((SocketReader(reader), SocketWriter(writer)))
+impl SocketFrame {
+    /// Both directions of a WebSocket, so that each can have its own owner.
+    pub fn split(socket: WebSocket) -> (SocketReader, SocketWriter) {
+        let (writer, reader) = socket.split();
+        (SocketReader(reader), SocketWriter(writer))
     }
 }
 

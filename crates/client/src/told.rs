@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
 
-use crate::{Client, Error, error::Result, follow::Follow};
+use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
 
 /// What a server tells. A cut connection is made anew by itself, a bounded number of times; the server then begins with
 /// what there is.
@@ -20,22 +21,18 @@ impl<T: DeserializeOwned> Told<T> {
         Ok(Self { follow, meaning: PhantomData })
     }
 
-    /// Ends with the connection: whoever follows wants to know when it is cut.
-    #[must_use]
-    pub fn fleeting(self) -> Self {
-        Self { follow: self.follow.fleeting(), ..self }
-    }
-
     /// The next event, as it is understood and as it came; `None` once the server ended the stream.
     ///
     /// Nothing is lost if the future is dropped before it is done.
     pub async fn next(&mut self) -> Result<Option<(T, String)>> {
         let Some(frame) = self.follow.next().await? else { return Ok(None) };
-        let event = serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {
-            status: 200,
-            reason: format!("an event cannot be read: {error}"),
-            excerpt: frame.data.chars().take(100).collect(),
-        })?;
-        Ok(Some((event, frame.data)))
+        Ok(Some((read(&frame)?, frame.data)))
     }
+}
+
+/// What an event says.
+pub(crate) fn read<T: DeserializeOwned>(frame: &Frame) -> Result<T> {
+    serde_json::from_str(&frame.data).map_err(|error| {
+        Error::unexpected(StatusCode::OK, format!("an event cannot be read: {error}"), frame.data.as_bytes())
+    })
 }

@@ -8,6 +8,7 @@ mod app;
 mod config;
 mod fs;
 mod gate;
+mod join;
 mod problem;
 mod routes;
 mod settings;
@@ -17,5 +18,6 @@ mod store;
 
 pub use api::document as openapi;
 pub use config::{Access, Config, ConfigFile, InstallSection, InvalidConfig, Token};
+pub use join::Join;
 pub use server::CorsConfig;
 pub use start::{Bound, Server, StartError};

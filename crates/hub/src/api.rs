@@ -1,12 +1,12 @@
 //! The API: its routes and its description, from one list.
 
-use axum::Router;
+use axum::{Router, middleware};
 use serde_json::Value;
 use server::api::{BearerToken, with_fallbacks};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{app::App, routes};
+use crate::{app::App, guard::guard, routes};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -24,14 +24,19 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::info::router())
         .merge(routes::runtimes::router())
         .merge(routes::waits::router())
+        .merge(routes::join::router())
         .merge(routes::workers::router())
+        .merge(routes::users::router())
+        .merge(routes::tokens::router())
+        .merge(routes::login::router())
+        .merge(routes::audit::router())
 }
 
 /// What answers requests.
 pub(crate) fn router(app: App) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(routes::forward::router());
-    with_fallbacks(router).with_state(app)
+    with_fallbacks(router).layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app)
 }
 
 /// The description of the API.

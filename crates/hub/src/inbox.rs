@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use protocol::{
     RuntimeId,
     inbox::{Inbox as Waiting, InboxWait},
+    wait::WaitList,
 };
 use tokio::{
     task::{AbortHandle, JoinSet},
@@ -22,7 +23,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Registry, attendance::Attendance, caller::Caller};
+use crate::{Registry, attendance::Attendance, caller::Caller, runtime::ask, standing::Standing};
 use board::{Board, oldest_first};
 pub(crate) use listener::Listener;
 
@@ -61,10 +62,10 @@ impl Inbox {
 
     /// What is open in the runtimes that `caller` sees, the oldest first. All are asked at once.
     pub(crate) async fn list(&self, caller: &Caller) -> Waiting {
-        let seen = self.0.registry.list().into_iter().filter(|(id, _)| caller.sees(id));
+        let seen = self.0.registry.list().into_iter().filter(|(_, it)| caller.sees(&it.workspace));
         let asked = seen.map(|(id, registered)| async move {
-            let answer = timeout(ANSWER_MAX, registered.client.waits().list()).await;
-            (id, answer.ok().and_then(|answer| answer.ok()?.read().ok()))
+            let answer = timeout(ANSWER_MAX, ask::<WaitList>(&*registered.runtime, "/v1/waits")).await;
+            (id, answer.ok().and_then(Result::ok))
         });
         let (mut items, mut unavailable) = (Vec::new(), Vec::new());
         for (runtime_id, list) in join_all(asked).await {
@@ -79,9 +80,9 @@ impl Inbox {
         Waiting { items, unavailable, next_cursor: None }
     }
 
-    /// Listens to what becomes of the waits that `caller` sees. Needs a tokio runtime.
-    pub(crate) async fn listen(&self, caller: Caller) -> Listener {
-        let listener = Listener::new(self.clone(), caller);
+    /// Listens to what becomes of the waits that somebody sees. Needs a tokio runtime.
+    pub(crate) async fn listen(&self, standing: Standing) -> Listener {
+        let listener = Listener::new(self.clone(), standing);
         // What is not known by then is told later.
         let _ = timeout(ANSWER_MAX, self.0.board.everybody_answered()).await;
         listener
@@ -92,7 +93,8 @@ impl Inbox {
         let mut is_followed = self.0.is_followed.lock();
         self.0.attendance.come();
         if !std::mem::replace(&mut *is_followed, true) {
-            self.0.board.expect(self.0.registry.list().into_iter().map(|(id, _)| id));
+            let there = self.0.registry.list().into_iter();
+            self.0.board.expect(there.map(|(id, registered)| (id, registered.workspace)));
             self.0.tasks.spawn(self.clone().follow());
         }
     }
@@ -139,10 +141,10 @@ impl Inbox {
             if followed.contains_key(&id) {
                 continue;
             }
-            self.0.board.expect([id.clone()]);
+            self.0.board.expect([(id.clone(), registered.workspace.clone())]);
             let (inbox, name, added_at) = (self.clone(), id.clone(), registered.added_at);
             let pull =
-                pulls.spawn(async move { pull::pull(&inbox.0.board, &name, &registered.client).await });
+                pulls.spawn(async move { pull::pull(&inbox.0.board, &name, &*registered.runtime).await });
             followed.insert(id, (added_at, pull));
         }
     }

@@ -4,17 +4,27 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use axum::{
+    body::Body,
+    extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket},
+};
 use bytes::Bytes;
-use client::{SocketFrame, SocketReader, SocketWriter};
+use client::{Handshake, SocketFrame, SocketReader, SocketWriter};
 use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
+use http::{Request, Response, StatusCode};
 use protocol::observation::CloseCode;
 use server::observed::Patience;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Down, Runtime,
+    permit::{Permit, Revoked},
+    runtime::ANSWER_MAX,
+};
 
 /// The largest message of somebody; the same as what a terminal takes.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -29,28 +39,51 @@ type Closing = Option<(u16, String)>;
 enum Ended {
     They(Closing),
     Runtime(Closing),
-    We(CloseCode, &'static str),
+    We(CloseCode, String),
 }
 
-/// Passes on what both sides say until one of them closes, or `stop`. How it closed is passed on too.
+/// What came of asking for a WebSocket.
+pub(crate) enum Opened {
+    /// It is open: both directions.
+    Ends((SocketReader, SocketWriter)),
+    /// It was answered otherwise.
+    Not(Response<Body>),
+}
+
+/// Asks a runtime for a WebSocket.
+pub(crate) async fn open(runtime: &dyn Runtime, mut request: Request<Body>) -> Result<Opened, Down> {
+    let handshake = Handshake::new();
+    request.headers_mut().extend(handshake.headers());
+    let opening = async {
+        let response = runtime.send(request).await?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Ok(Opened::Not(response));
+        }
+        let socket = handshake.finish(response).await.map_err(|_| Down::Malformed)?;
+        Ok(Opened::Ends(SocketFrame::split(socket)))
+    };
+    timeout(ANSWER_MAX, opening).await.unwrap_or(Err(Down::Unreachable))
+}
+
+/// Passes on what both sides say until one of them closes, `stop`, or the end of the permit. How it closed is passed on too.
 pub(crate) async fn pass(
     socket: WebSocket,
     (mut from, mut to): (SocketReader, SocketWriter),
     patience: Patience,
-    stop: CancellationToken,
+    (stop, permit): (CancellationToken, Permit),
 ) {
     let (mut sender, mut receiver) = socket.split();
     let ended = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ended::We(CloseCode::AWAY, "the hub is shutting down".into()),
+        () = permit.ended() => Ended::We(CloseCode::POLICY, Revoked.to_string()),
         ended = down(&mut from, &mut sender, patience) => ended,
         ended = up(&mut receiver, &mut to, patience) => ended,
-        () = stop.cancelled() => Ended::We(CloseCode::AWAY, "the hub is shutting down"),
     };
     let (theirs, runtimes) = match ended {
         Ended::They(closing) => (None, Some(closing)),
         Ended::Runtime(closing) => (Some(closing), None),
-        Ended::We(CloseCode(code), reason) => {
-            (Some(Some((code, reason.to_owned()))), Some(Some((code, String::new()))))
-        }
+        Ended::We(CloseCode(code), reason) => (Some(Some((code, reason))), Some(Some((code, String::new())))),
     };
     let farewell = async {
         if let Some(closing) = runtimes {
@@ -84,7 +117,7 @@ async fn down(
                 },
                 Ok(Some(SocketFrame::Binary(bytes))) => Message::Binary(bytes),
                 Ok(Some(SocketFrame::Close(closing))) => return Ended::Runtime(closing),
-                Ok(None) | Err(_) => return Ended::We(CloseCode::TRY_LATER, "the runtime was lost"),
+                Ok(None) | Err(_) => return lost(),
             },
             _ = heartbeat.tick() => Message::Ping(Bytes::new()),
         };
@@ -108,7 +141,11 @@ async fn up(receiver: &mut SplitStream<WebSocket>, to: &mut SocketWriter, patien
             Ok(Some(Err(_)) | None) | Err(_) => return Ended::They(None),
         };
         if to.send(frame).await.is_err() {
-            return Ended::We(CloseCode::TRY_LATER, "the runtime was lost");
+            return lost();
         }
     }
+}
+
+fn lost() -> Ended {
+    Ended::We(CloseCode::TRY_LATER, "the runtime was lost".into())
 }

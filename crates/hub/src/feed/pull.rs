@@ -8,13 +8,10 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use super::{Feed, Taken};
-use crate::{Down, Runtime, Upstream, pause::Pause};
+use crate::{Down, Runtime, Upstream, pause::Pause, runtime::ANSWER_MAX};
 
 /// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
 pub(crate) const LINGER: Duration = Duration::from_secs(30);
-
-/// How long a runtime may take to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -65,7 +62,7 @@ async fn open(feed: &Feed, runtime: &dyn Runtime, place: Option<&str>) -> Result
     match timeout(ANSWER_MAX, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(Down::Unreachable | Down::Malformed)) | Err(_) => {
+        Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
             Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime cannot be reached")))
         }
     }
@@ -85,7 +82,7 @@ async fn hear(
     loop {
         let text = match upstream.next().await {
             Ok(Some(text)) => text,
-            Ok(None) | Err(Down::Unreachable) => return gone(),
+            Ok(None) | Err(Down::Unreachable | Down::Busy) => return gone(),
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
         };

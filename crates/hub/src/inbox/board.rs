@@ -6,7 +6,7 @@ use bytes::Bytes;
 use journal::{Frames, Reader, Retention, Ring, Start, Writer};
 use parking_lot::Mutex;
 use protocol::{
-    RuntimeId, WaitId,
+    RuntimeId, WaitId, Workspace,
     inbox::{InboxEvent, InboxWait},
     wait::{Wait, WaitEvent},
 };
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 const RETENTION: Retention =
     Retention { events: NonZeroU64::new(4096).unwrap(), bytes: NonZeroU64::new(16 << 20).unwrap() };
 
-/// What stands between the runtime that a frame is about and the frame; no name of a runtime has it.
+/// What stands between the workspace that a frame is about and the frame; no name of a workspace has it.
 const SEPARATOR: u8 = b'\n';
 
 /// What is known of the waits of all runtimes.
@@ -28,7 +28,7 @@ pub(super) struct Board {
 }
 
 struct Now {
-    runtimes: BTreeMap<RuntimeId, Known>,
+    runtimes: BTreeMap<RuntimeId, (Workspace, Known)>,
     writer: Writer,
 }
 
@@ -50,12 +50,12 @@ impl Board {
     }
 
     /// These are about to be asked. Those who listen are told of new ones, and that nothing is known of them yet.
-    pub(super) fn expect(&self, ids: impl IntoIterator<Item = RuntimeId>) {
+    pub(super) fn expect(&self, runtimes: impl IntoIterator<Item = (RuntimeId, Workspace)>) {
         self.change(|now| {
-            for id in ids {
+            for (id, workspace) in runtimes {
                 if !now.runtimes.contains_key(&id) {
-                    now.tell(&id, &InboxEvent::Unavailable { runtime_id: id.clone() });
-                    now.runtimes.insert(id, Known::Nothing);
+                    now.tell(&workspace, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                    now.runtimes.insert(id, (workspace, Known::Nothing));
                 }
             }
         });
@@ -65,7 +65,8 @@ impl Board {
     pub(super) fn take(&self, id: &RuntimeId, event: WaitEvent) {
         let item = |wait: Wait| InboxWait { runtime_id: id.clone(), wait };
         self.change(|now| {
-            let Some(known) = now.runtimes.get_mut(id) else { return };
+            let Some((workspace, known)) = now.runtimes.get_mut(id) else { return };
+            let workspace = workspace.clone();
             let told = match (event, known) {
                 (WaitEvent::Snapshot { waits }, known) => {
                     *known = Known::Open(waits.iter().map(|wait| (wait.id, wait.clone())).collect());
@@ -86,16 +87,17 @@ impl Board {
                 }
                 (WaitEvent::Opened { .. } | WaitEvent::Settled { .. } | WaitEvent::Unknown, _) => return,
             };
-            now.tell(id, &told);
+            now.tell(&workspace, &told);
         });
     }
 
     /// A runtime cannot be reached. That is told once.
     pub(super) fn away(&self, id: &RuntimeId) {
         self.change(|now| {
-            let Some(known) = now.runtimes.get_mut(id) else { return };
+            let Some((workspace, known)) = now.runtimes.get_mut(id) else { return };
+            let workspace = workspace.clone();
             if let Known::Open(_) = std::mem::replace(known, Known::Away) {
-                now.tell(id, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                now.tell(&workspace, &InboxEvent::Unavailable { runtime_id: id.clone() });
             }
         });
     }
@@ -118,10 +120,10 @@ impl Board {
     }
 
     /// All that is open in the runtimes that somebody sees, and whatever is told after that.
-    pub(super) fn begin(&self, sees: impl Fn(&RuntimeId) -> bool) -> (Bytes, Option<Reader>) {
+    pub(super) fn begin(&self, sees: impl Fn(&Workspace) -> bool) -> (Bytes, Option<Reader>) {
         let now = self.now.lock();
         let (mut waits, mut unavailable) = (Vec::new(), Vec::new());
-        for (id, known) in now.runtimes.iter().filter(|(id, _)| sees(id)) {
+        for (id, (_, known)) in now.runtimes.iter().filter(|(_, (workspace, _))| sees(workspace)) {
             match known {
                 Known::Nothing | Known::Away => unavailable.push(id.clone()),
                 Known::Open(open) => waits.extend(
@@ -144,23 +146,23 @@ impl Board {
     fn change(&self, change: impl FnOnce(&mut Now)) {
         let mut now = self.now.lock();
         change(&mut now);
-        let unheard = now.runtimes.values().filter(|known| matches!(known, Known::Nothing)).count();
+        let unheard = now.runtimes.values().filter(|(_, known)| matches!(known, Known::Nothing)).count();
         self.unheard.send_if_modified(|before| std::mem::replace(before, unheard) != unheard);
     }
 }
 
 impl Now {
-    fn tell(&mut self, id: &RuntimeId, event: &InboxEvent) {
-        let frame = [id.as_str().as_bytes(), &[SEPARATOR], &json(event)].concat();
+    fn tell(&mut self, workspace: &Workspace, event: &InboxEvent) {
+        let frame = [workspace.as_str().as_bytes(), &[SEPARATOR], &json(event)].concat();
         self.writer.append(Frames::one(frame));
     }
 }
 
-/// What a frame says, if it is about a runtime that somebody sees.
-pub(super) fn seen(frame: &Bytes, sees: impl Fn(&RuntimeId) -> bool) -> Option<Bytes> {
+/// What a frame says, if it is about a workspace that somebody sees.
+pub(super) fn seen(frame: &Bytes, sees: impl Fn(&Workspace) -> bool) -> Option<Bytes> {
     let end = frame.iter().position(|byte| *byte == SEPARATOR)?;
-    let id = std::str::from_utf8(&frame[..end]).ok()?.parse().ok()?;
-    sees(&id).then(|| frame.slice(end + 1..))
+    let workspace = std::str::from_utf8(&frame[..end]).ok()?.parse().ok()?;
+    sees(&workspace).then(|| frame.slice(end + 1..))
 }
 
 /// Puts the one first that has waited the longest.

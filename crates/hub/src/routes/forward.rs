@@ -1,19 +1,19 @@
 //! `/api/runtimes/{runtime_id}/v1/…`: what people ask of a runtime, passed on to it with the hub's own key.
 //!
 //! Bodies pass in both directions as they come, so that nothing is held here, and so do the frames of WebSockets. Whoever
-//! speaks to a daemon speaks to the hub the same way, with `/api/runtimes/{runtime_id}` before every route. What is done
-//! carries the name of who asked.
+//! speaks to a daemon speaks to the hub the same way, with `/api/runtimes/{runtime_id}` before every route. What is done carries
+//! the name of who asked. Who loses what it needed is cut off, whatever has come of it.
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
-    response::{IntoResponse, Response},
+    response::Response,
     routing::any,
 };
-use client::Forwarded;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use protocol::{Kind, RuntimeId, SessionId};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use protocol::{Kind, RuntimeId};
 use server::{
     Refusal, Result,
     extract::{AUTHOR, Path},
@@ -21,10 +21,21 @@ use server::{
 };
 
 use super::runtimes::find;
-use crate::{app::App, caller::Caller, passage, runtime::refused};
+use crate::{
+    app::App,
+    caller::Caller,
+    guard::Asked,
+    passage::{self, Opened},
+    permit::{Permit, Revoked},
+    runtime::refused,
+    verb,
+};
+
+/// What is written otherwise in a piece of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What is said between two neighbours only, and who somebody is to the hub.
-const NOT_PASSED_ON: [HeaderName; 17] = [
+const NOT_PASSED_ON: [HeaderName; 18] = [
     AUTHOR,
     header::AUTHORIZATION,
     header::CONNECTION,
@@ -38,66 +49,96 @@ const NOT_PASSED_ON: [HeaderName; 17] = [
     header::SEC_WEBSOCKET_KEY,
     header::SEC_WEBSOCKET_PROTOCOL,
     header::SEC_WEBSOCKET_VERSION,
+    header::SET_COOKIE,
     header::TE,
     header::TRAILER,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
 ];
 
+/// What a runtime answers, such as a file, is no page of ours: it runs nothing that could use the cookie of who looks at it.
+const NO_PAGE: [(HeaderName, HeaderValue); 2] = [
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
+
 pub(crate) fn router() -> Router<App> {
-    Router::new().route("/api/runtimes/{runtime_id}/v1/{*path}", any(forward))
+    Router::new().route(verb::FORWARD, any(forward))
 }
 
 async fn forward(
     State(app): State<App>,
+    Path((id, _)): Path<(RuntimeId, String)>,
+    Extension(asked): Extension<Asked>,
     caller: Caller,
-    Path((id, path)): Path<(RuntimeId, String)>,
+    permit: Permit,
     request: Request,
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
-    let segments: Vec<&str> = path.split('/').collect();
-    if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
-        return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
+    let (mut parts, body) = request.into_parts();
+    let upgrade = match parts.headers.contains_key(header::UPGRADE) {
+        true => Some(WebSocketUpgrade::from_request_parts(&mut parts, &()).await),
+        false => None,
+    };
+    let mut request = Request::new(Body::empty());
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = route(&id, &asked.pieces, parts.uri.query())?;
+    *request.headers_mut() = said_by(&caller, parts.headers);
+    if let Some(upgrade) = upgrade {
+        let opened = or_revoked(&permit, passage::open(&*registered.runtime, request)).await?;
+        let ends = match opened.map_err(|down| refused(&id, &down))? {
+            Opened::Ends(ends) => ends,
+            Opened::Not(response) => return Ok(answered(response, permit)),
+        };
+        let stop = app.stop.clone();
+        let serve = move |socket| passage::pass(socket, ends, Patience::default(), (stop, permit));
+        return app.sockets.open(upgrade, passage::MESSAGE_BYTES_MAX, serve);
     }
-    if let ["workers", worker, "events", "ws"] = segments[..] {
+    *request.body_mut() = Body::from_stream(permit.clone().cut(body.into_data_stream()));
+    let response = or_revoked(&permit, registered.runtime.send(request)).await?;
+    let response = response.map_err(|down| refused(&id, &down))?;
+    if let Some(worker) = asked.worker.filter(|_| asked.verb.drives() && response.status().is_success()) {
+        app.presences.drove(&id, &worker, &caller.user);
+    }
+    Ok(answered(response, permit))
+}
+
+/// What comes of it, unless they lose what it needed before.
+async fn or_revoked<T>(permit: &Permit, answer: impl Future<Output = T>) -> Result<T> {
+    tokio::select! {
+        answer = answer => Ok(answer),
+        () = permit.clone().ended() => Err(Refusal::new(Kind::Forbidden, Revoked.to_string())),
+    }
+}
+
+/// What a runtime answers, as they get it.
+fn answered(response: Response, permit: Permit) -> Response {
+    let (mut head, body) = response.into_parts();
+    head.headers = passed_on(head.headers);
+    head.headers.extend(NO_PAGE);
+    Response::from_parts(head, Body::from_stream(permit.cut(body.into_data_stream())))
+}
+
+/// The route of the runtime; each piece of the path is one there too.
+fn route(id: &RuntimeId, pieces: &[String], query: Option<&str>) -> Result<Uri> {
+    if let [workers, worker, events, ws] = pieces
+        && [workers, events, ws] == ["workers", "events", "ws"]
+    {
         let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
         return Err(Refusal::new(Kind::NotFound, detail));
     }
-    let (mut parts, body) = request.into_parts();
-    let forwarded = Forwarded {
-        method: parts.method.clone(),
-        segments: [&["v1"], &segments[..]].concat(),
-        query: parts.uri.query(),
-        headers: said_by(&caller, parts.headers.clone()),
-    };
-    if parts.headers.contains_key(header::UPGRADE) {
-        let ends = registered.client.forward_socket(forwarded).await.map_err(|error| refused(&id, &error))?;
-        let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &()).await;
-        let stop = app.stop.clone();
-        let serve = move |socket| passage::pass(socket, ends, Patience::default(), stop);
-        return app.sockets.open(upgrade, passage::MESSAGE_BYTES_MAX, serve);
-    }
-    let answer = registered.client.forward(forwarded, body.into_data_stream()).await;
-    let (head, body) = answer.map_err(|error| refused(&id, &error))?;
-    if let Some(worker) = driven(&parts.method, &segments).filter(|_| head.status.is_success()) {
-        app.presences.drove(&id, &worker, &caller.user);
-    }
-    let mut response = Body::from_stream(body).into_response();
-    *response.status_mut() = head.status;
-    *response.headers_mut() = passed_on(head.headers);
-    Ok(response)
-}
-
-/// The worker that somebody drives with a request: they send, change, answer or cancel something.
-fn driven(method: &Method, segments: &[&str]) -> Option<SessionId> {
-    match segments {
-        ["sessions", id, "messages" | "inputs" | "questions" | "permissions" | "cancel", ..]
-            if *method != Method::GET =>
-        {
-            id.parse().ok()
+    let mut route = String::from("/v1");
+    for piece in pieces {
+        if matches!(piece.as_str(), "" | "." | "..") {
+            return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
         }
-        _ => None,
+        route.push('/');
+        route.extend(utf8_percent_encode(piece, SEGMENT));
     }
+    if let Some(query) = query {
+        route = route + "?" + query;
+    }
+    route.parse().map_err(|_| Refusal::new(Kind::InvalidRequest, "the path or the query is too long"))
 }
 
 /// The headers of a request as the runtime gets them: what is done is done by who asks, whatever they say.

@@ -10,22 +10,22 @@ use server::{Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::{app::App, caller::Caller, runtime::refused};
+use crate::{app::App, caller::Caller, runtime::tell, standing::Standing};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
 }
 
-/// List what waits for a person, in all runtimes, the oldest first. Runtimes that do not answer in time are named.
+/// List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named.
 #[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = Inbox), Problems))]
 async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
     Json(app.inbox.list(&caller).await)
 }
 
-/// Follow what waits for a person, in all runtimes, as server-sent events.
+/// Follow what waits for a person, in all runtimes that the caller sees, as server-sent events.
 ///
 /// The first is the snapshot: all that are open. Then whatever is opened or settled, by whom and how, and which runtimes go
-/// away and come back. Who does not read fast enough gets another snapshot.
+/// away and come back. Who does not read fast enough, or comes to see other runtimes, gets another snapshot.
 #[utoipa::path(
     get, path = "/api/waits/events", tag = "waits",
     responses(
@@ -34,7 +34,8 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
     )
 )]
 async fn events(State(app): State<App>, caller: Caller) -> Response {
-    sse::response(app.inbox.listen(caller).await)
+    let standing = Standing::new(&app.people, caller.token);
+    sse::response(app.inbox.listen(standing).await.into_events())
 }
 
 /// Answer whatever is asked: a permission, a question, a plan. The first answer holds, and carries the name of who gave it.
@@ -54,8 +55,8 @@ async fn answer(
 ) -> Result<Json<Wait>> {
     let registered = find(&app, &runtime)?;
     reply.author = Some(Author::from(&caller.user));
-    let settled = registered.client.waits().answer(wait, &reply).await.and_then(|answer| answer.read());
-    let settled = settled.map_err(|error| refused(&runtime, &error))?;
+    let path = format!("/v1/waits/{wait}");
+    let settled: Wait = tell((&runtime, &*registered.runtime), &path, &reply).await?;
     app.presences.drove(&runtime, &settled.session_id, &caller.user);
     Ok(Json(settled))
 }

@@ -8,7 +8,12 @@ use axum::{
     },
     response::Response,
 };
-use protocol::{Kind, RuntimeId, SessionId, presence::Presence, sessions::SessionList};
+use protocol::{
+    Kind, RuntimeId, SessionId,
+    observation::{End, Leg, Trouble},
+    presence::Presence,
+    sessions::SessionList,
+};
 use serde::Deserialize;
 use server::{
     Refusal, Result,
@@ -19,7 +24,7 @@ use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::{app::App, caller::Caller, viewer::Viewer};
+use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
@@ -32,8 +37,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     responses((status = OK, body = SessionList), Problems)
 )]
 async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
-    let answer = find(&app, &id)?.client.sessions().list().await.and_then(|answer| answer.read());
-    // What went wrong may tell where the runtime is.
+    let answer = ask(&*find(&app, &id)?.runtime, "/v1/sessions").await;
     answer.map(Json).map_err(|_| {
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))
     })
@@ -52,7 +56,8 @@ struct WatchQuery {
 /// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
 /// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
 /// happens. When the runtime goes away, that is told, and the stream goes on when it is back. Who is there for the worker is
-/// told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends.
+/// told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
+/// loses the role that it needs, or the token, is told `denied` at once.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", tag = "workers",
     params(
@@ -64,9 +69,10 @@ struct WatchQuery {
 )]
 async fn watch(
     State(app): State<App>,
-    caller: Caller,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
+    caller: Caller,
+    permit: Permit,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
@@ -75,10 +81,14 @@ async fn watch(
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
-    let (rooms, user) = (app.presences.clone(), caller.user);
+    let revoked = async move {
+        permit.ended().await;
+        End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
+    };
+    let (presences, user) = (app.presences.clone(), caller.user);
     let serve = move |socket| async move {
-        let viewer = Viewer::new(watch, rooms.watch(&runtime, &worker, &user));
-        observed::serve(socket, viewer, Patience::default()).await;
+        let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
+        observed::serve_until(socket, viewer, Patience::default(), revoked).await;
     };
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }

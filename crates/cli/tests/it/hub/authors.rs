@@ -5,8 +5,8 @@ use super::*;
 /// What is done through the hub carries the name of who did it, whatever they say in the body or in a header.
 #[tokio::test]
 async fn a_forged_author_has_no_effect() {
-    let (daemon, mut hub) = both().await;
-    let ada = Person::somebody_else(&mut hub, "ada");
+    let (daemon, hub) = both().await;
+    let ada = Person::somebody_else(&hub, "ada").await;
     create(&daemon, "s").await;
     let mut listener = ada.listen().await;
     listener.next().await;

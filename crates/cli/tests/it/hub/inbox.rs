@@ -22,8 +22,8 @@ fn wait(event: &Value) -> (&str, &str, &str) {
 /// The inbox has the waits of all runtimes, the oldest first; of two who answer at once one wins, and all are told who.
 #[tokio::test]
 async fn two_people_share_an_inbox() {
-    let (daemon, other, mut hub) = three().await;
-    let ada = Person::somebody_else(&mut hub, "ada");
+    let (daemon, other, hub) = three().await;
+    let ada = Person::somebody_else(&hub, "ada").await;
     let owner = Person::owner(&hub);
     let mut listeners = [owner.listen().await, ada.listen().await];
     for listener in &mut listeners {
@@ -208,4 +208,41 @@ async fn the_inbox_on_the_command_line() {
     }
     let (_, _, told) = tombolo(&["answer", short, "allow"]);
     assert!(told.contains("nothing that waits is called"), "{told}");
+}
+
+/// What waits in a workspace is told to those who see it at that moment, and to nobody once they are no longer let in.
+/// observation #22, #49
+#[tokio::test]
+async fn the_inbox_has_what_somebody_sees() {
+    let (daemon, hub) = both().await;
+    let other = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    hub.add_to("lab", "den", other.base(), Some(TOKEN)).await;
+    somebody(&hub, "ada", json!({ "roles": { "default": "viewer" } })).await;
+    let (id, secret) = token(&hub, json!({ "name": "inbox", "user": "ada" })).await;
+    let ada = Person::new(&hub, "ada", &secret);
+    let (mut all, mut hers) = (Person::owner(&hub).listen().await, ada.listen().await);
+    hers.next().await;
+    let mut opened = Vec::new();
+    for (daemon, session) in [(&other, "hidden"), (&daemon, "shown")] {
+        create(daemon, session).await;
+        send(daemon, session, "/permission").await;
+        opened.push(all.until("opened").await["wait"].clone());
+    }
+    assert_eq!(hers.next().await, json!({ "type": "opened", "wait": opened[1] }));
+    assert_eq!(ada.get("/api/waits").await["items"], json!([opened[1]]));
+    let reject = json!({ "answer": "reject" });
+    for (wait, status) in [(&opened[0], 404), (&opened[1], 403)] {
+        let (runtime, id) = (wait["runtimeId"].as_str().unwrap(), wait["id"].as_str().unwrap());
+        let refused = ada.post(&format!("/api/waits/{runtime}/{id}"), &reject).await;
+        assert_eq!(refused.status(), status, "{runtime}");
+    }
+    for (roles, seen) in [
+        (json!({ "default": "viewer", "lab": "viewer" }), &opened[..]),
+        (json!({ "lab": "viewer" }), &opened[..1]),
+    ] {
+        answer(hub.request(Method::PUT, "/api/users/ada").json(&json!({ "roles": roles }))).await;
+        assert_eq!(hers.next().await, json!({ "type": "snapshot", "waits": seen, "unavailable": [] }));
+    }
+    answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await;
+    hers.ends().await;
 }

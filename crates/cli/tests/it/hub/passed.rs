@@ -3,7 +3,7 @@
 use futures_util::{SinkExt, StreamExt};
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use super::{people::Socket, *};
+use super::{person::Socket, *};
 use crate::check_problem;
 
 /// Shows exactly what is typed.
@@ -117,4 +117,37 @@ async fn what_is_refused_is_told() {
             assert!(detail.contains("/api/runtimes/box/workers/s/events/ws"), "{detail}");
         }
     }
+}
+
+/// A terminal of a daemon that joined is passed on as any other, and what waits in it is in the inbox.
+#[tokio::test]
+async fn a_daemon_that_joined_is_used_as_any_other() {
+    let hub = Hub::start(TOMBOLO);
+    let daemon = join(&hub, hub.base(), "box").await;
+    let owner = Person::owner(&hub);
+    let path = terminal(&owner, RAW_CAT).await;
+    let (mut socket, _) = owner.open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    socket.send(Message::binary(b"echo!".to_vec())).await.unwrap();
+    shows(&mut socket, b"echo!").await;
+    let mut listener = owner.listen().await;
+    listener.next().await;
+    create(&daemon, "s").await;
+    send(&daemon, "s", "/permission").await;
+    let opened = listener.until("opened").await;
+    let path = format!("/api/waits/box/{}", opened["wait"]["id"].as_str().unwrap());
+    assert_eq!(owner.post(&path, &json!({ "answer": "reject" })).await.status(), 200);
+    assert_eq!(listener.until("settled").await["wait"]["settled"]["author"], "owner");
+}
+
+/// observation #49: a terminal ends with what let somebody have it.
+#[tokio::test]
+async fn a_terminal_ends_with_the_token() {
+    let (_daemon, hub) = both().await;
+    let path = terminal(&Person::owner(&hub), RAW_CAT).await;
+    let (id, secret) = token(&hub, json!({ "name": "terminal", "user": "owner" })).await;
+    let (mut socket, _) = Person::new(&hub, "owner", &secret).open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await;
+    assert_eq!(closed(&mut socket).await, (1008, "this is no longer allowed".into()));
 }

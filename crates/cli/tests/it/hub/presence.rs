@@ -5,15 +5,18 @@ use super::*;
 /// Who watches, on how many sockets, and who drives: asked for, and told to those who watch as it changes.
 #[tokio::test]
 async fn who_watches_and_who_drives_is_told() {
-    let (daemon, mut hub) = both().await;
-    let ada = Person::somebody_else(&mut hub, "ada");
+    let (daemon, hub) = both().await;
+    let ada = Person::somebody_else(&hub, "ada").await;
     let owner = Person::owner(&hub);
     create(&daemon, "s").await;
     let path = "/api/runtimes/box/workers/s/presence";
     assert_eq!(owner.get(path).await, json!({ "watchers": [], "drivers": [] }));
-    let mut first = Viewer::of(&owner, "s").await;
+    let mut first = Viewer::try_as(&hub, &owner.token, "s").await.unwrap();
     assert_eq!(watching(&first.presence().await), [("owner".to_owned(), 1)]);
-    let (mut again, mut theirs) = (Viewer::of(&owner, "s").await, Viewer::of(&ada, "s").await);
+    let (mut again, mut theirs) = (
+        Viewer::try_as(&hub, &owner.token, "s").await.unwrap(),
+        Viewer::try_as(&hub, &ada.token, "s").await.unwrap(),
+    );
     // They are counted before they are told anything.
     again.presence().await;
     theirs.presence().await;

@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 
 use futures_util::{SinkExt, StreamExt};
-use tokio_tungstenite::tungstenite::{self, Message, protocol::CloseFrame};
+use tokio_tungstenite::{
+    connect_async,
+    tungstenite::{self, Message, client::IntoClientRequest, protocol::CloseFrame},
+};
 
-use super::{people::Socket, *};
+use super::{person::Socket, *};
 
 /// Somebody who watches, and everything that they were sent.
 pub(super) struct Viewer {
@@ -28,18 +31,37 @@ impl Viewer {
         worker: &str,
         cursor: Option<&str>,
     ) -> Result<Self, tungstenite::Error> {
-        Self::opened(&Person::owner(hub), worker, cursor).await
-    }
-
-    /// Somebody who watches a session of `box`.
-    pub(super) async fn of(person: &Person, worker: &str) -> Self {
-        Self::opened(person, worker, None).await.unwrap()
-    }
-
-    async fn opened(person: &Person, worker: &str, cursor: Option<&str>) -> Result<Self, tungstenite::Error> {
         let query = cursor.map(|cursor| format!("?cursor={cursor}")).unwrap_or_default();
-        let path = format!("/api/runtimes/box/workers/{worker}/events/ws{query}");
-        let (socket, response) = person.open(&path).await?;
+        let token = format!("Bearer {}", hub.token());
+        Self::try_with(hub, &format!("{worker}/events/ws{query}"), &[("authorization", &token)]).await
+    }
+
+    /// With a token of somebody else.
+    pub(super) async fn try_as(hub: &Hub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
+        let token = format!("Bearer {token}");
+        Self::try_with(hub, &format!("{worker}/events/ws"), &[("authorization", &token)]).await
+    }
+
+    /// With these headers and no others.
+    pub(super) async fn try_with(
+        hub: &Hub,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, tungstenite::Error> {
+        Self::open(&format!("{}/api/runtimes/box/workers/{path}", hub.base()), headers).await
+    }
+
+    /// Whoever watches at an address.
+    pub(super) async fn at(address: &str, token: &str) -> Result<Self, tungstenite::Error> {
+        Self::open(address, &[("authorization", &format!("Bearer {token}"))]).await
+    }
+
+    async fn open(address: &str, headers: &[(&'static str, &str)]) -> Result<Self, tungstenite::Error> {
+        let mut request = address.replacen("http", "ws", 1).into_client_request()?;
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        let (socket, response) = connect_async(request).await?;
         Ok(Self { socket, received: format!("{response:?}\n"), kept: VecDeque::new() })
     }
 
