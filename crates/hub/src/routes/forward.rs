@@ -11,7 +11,7 @@ use axum::{
     response::Response,
     routing::any,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
 use server::{
@@ -77,12 +77,12 @@ async fn forward(
     let registered = find(&app, &id)?;
     let (mut parts, body) = request.into_parts();
     let upgrade = match parts.headers.contains_key(header::UPGRADE) {
-        true => Some(WebSocketUpgrade::from_request_parts(&mut parts, &()).await),
+        true => Some(socket(&mut parts, &id, &asked.pieces).await?),
         false => None,
     };
     let mut request = Request::new(Body::empty());
     *request.method_mut() = parts.method;
-    *request.uri_mut() = route(&id, &asked.pieces, parts.uri.query())?;
+    *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
     *request.headers_mut() = said_by(&caller, parts.headers);
     if let Some(upgrade) = upgrade {
         let opened = or_revoked(&permit, passage::open(&*registered.runtime, request)).await?;
@@ -92,7 +92,7 @@ async fn forward(
         };
         let stop = app.stop.clone();
         let serve = move |socket| passage::pass(socket, ends, Patience::default(), (stop, permit));
-        return app.sockets.open(upgrade, passage::MESSAGE_BYTES_MAX, serve);
+        return app.sockets.open(Ok(upgrade), passage::MESSAGE_BYTES_MAX, serve);
     }
     *request.body_mut() = Body::from_stream(permit.clone().cut(body.into_data_stream()));
     let response = or_revoked(&permit, registered.runtime.send(request)).await?;
@@ -101,6 +101,18 @@ async fn forward(
         app.presences.drove(&id, &worker, &caller.user);
     }
     Ok(answered(response, permit))
+}
+
+/// The WebSocket that they ask for. Nothing else is passed on in its place.
+async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<WebSocketUpgrade> {
+    if let [workers, worker, events, ws] = pieces
+        && [workers, events, ws] == ["workers", "events", "ws"]
+    {
+        let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
+        return Err(Refusal::new(Kind::NotFound, detail));
+    }
+    let upgrade = WebSocketUpgrade::from_request_parts(parts, &()).await;
+    upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))
 }
 
 /// What comes of it, unless they lose what it needed before.
@@ -120,13 +132,7 @@ fn answered(response: Response, permit: Permit) -> Response {
 }
 
 /// The route of the runtime; each piece of the path is one there too.
-fn route(id: &RuntimeId, pieces: &[String], query: Option<&str>) -> Result<Uri> {
-    if let [workers, worker, events, ws] = pieces
-        && [workers, events, ws] == ["workers", "events", "ws"]
-    {
-        let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
-        return Err(Refusal::new(Kind::NotFound, detail));
-    }
+fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
     let mut route = String::from("/v1");
     for piece in pieces {
         if matches!(piece.as_str(), "" | "." | "..") {
