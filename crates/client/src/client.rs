@@ -11,7 +11,7 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Audit, Endpoint, Fs, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token,
+    Acp, Agents, Answer, Audit, Endpoint, Fs, Inbox, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token,
     Tokens, Users, Waits, Workers,
     error::{Error, Refusal, Result},
 };
@@ -112,6 +112,11 @@ impl Client {
     /// The runtimes of a hub.
     pub fn runtimes(&self) -> Runtimes<'_> {
         Runtimes(self)
+    }
+
+    /// What waits for a person in all runtimes of a hub.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox(self)
     }
 
     /// Who may use a hub.

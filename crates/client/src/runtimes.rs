@@ -3,6 +3,7 @@
 use protocol::{
     RuntimeId, SessionId,
     hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
+    presence::Presence,
     sessions::SessionList,
 };
 use reqwest::Method;
@@ -42,6 +43,12 @@ impl Runtimes<'_> {
     /// The workers of a runtime: its sessions.
     pub async fn workers(self, id: &RuntimeId) -> Result<Answer<SessionList>> {
         self.0.ask(Method::GET, &["api", "runtimes", id.as_str(), "workers"], &[]).await
+    }
+
+    /// Who is there for a worker.
+    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<Answer<Presence>> {
+        let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "presence"];
+        self.0.ask(Method::GET, &segments, &[]).await
     }
 
     /// Watches a worker: its snapshot, what happened after `cursor` if there is one, and what happens.

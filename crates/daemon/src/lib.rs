@@ -13,7 +13,6 @@ mod problem;
 mod routes;
 mod settings;
 mod skills;
-mod sse;
 mod start;
 mod store;
 

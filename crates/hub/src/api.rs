@@ -12,7 +12,7 @@ use crate::{app::App, guard::guard, routes};
 #[openapi(
     info(
         title = "Tombolo hub",
-        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for WebSockets, is at `/api/runtimes/{runtime_id}` followed by its own path."
+        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for the one that watches workers, is at `/api/runtimes/{runtime_id}` followed by its own path."
     ),
     modifiers(&BearerToken),
     security(("token" = [])),
@@ -23,6 +23,7 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::info::router())
         .merge(routes::runtimes::router())
+        .merge(routes::waits::router())
         .merge(routes::join::router())
         .merge(routes::workers::router())
         .merge(routes::users::router())

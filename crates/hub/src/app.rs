@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use axum::extract::FromRef;
 use server::{Names, Sockets, Stall};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Config, Feeds, Key, NewToken, Registry, audit::Audit, limits::Limits, people::People, private,
-    start::StartError,
+    Config, Feeds, Key, NewToken, Registry, audit::Audit, inbox::Inbox, limits::Limits, people::People,
+    presence::Presences, private, start::StartError,
 };
 
 /// The files of a hub, in its directory.
@@ -24,14 +25,18 @@ const SOCKETS_MAX: usize = 10_000;
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) feeds: Feeds,
+    pub(crate) inbox: Inbox,
+    pub(crate) presences: Presences,
     pub(crate) people: People,
     pub(crate) limits: Limits,
     pub(crate) audit: Audit,
     /// The names that it goes by.
     pub(crate) names: Names,
     pub(crate) sockets: Sockets,
+    /// Ends what would go on for ever.
+    pub(crate) stop: CancellationToken,
     stall: Duration,
 }
 
@@ -56,6 +61,7 @@ impl App {
         let files = |source| StartError::Files { path: directory.clone(), source };
         private::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
+        let registry = Arc::new(Registry::open(directory.join(RUNTIMES))?);
         let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
         let names = Names {
             loopback: config.address.ip().is_loopback(),
@@ -63,13 +69,16 @@ impl App {
             origins: config.cors.origins.clone(),
         };
         let app = Self(Arc::new(Parts {
-            registry: Registry::open(directory.join(RUNTIMES))?,
+            inbox: Inbox::new(Arc::clone(&registry)),
+            registry,
+            presences: Presences::default(),
             feeds: Feeds::new(key, config.backlog),
             people,
             limits: Limits::new(config.failures, config.requests),
             audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
             names,
             sockets: Sockets::new(SOCKETS_MAX),
+            stop: CancellationToken::new(),
             stall: config.stall,
         }));
         Ok((app, new))

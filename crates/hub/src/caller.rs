@@ -41,6 +41,11 @@ impl Rights {
         }
         Some(scope.role.map_or(role, |most| role.min(most)))
     }
+
+    /// Whether the runtimes of a workspace are there for them.
+    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+        self.is_admin() || self.role_in(workspace).is_some()
+    }
 }
 
 impl Caller {
@@ -60,7 +65,7 @@ impl Caller {
 
     /// Whether the runtimes of a workspace are there for them.
     pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
-        self.is_admin() || self.role_in(workspace).is_some()
+        self.rights.sees(workspace)
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod api;
 mod app;
+mod attendance;
 mod audit;
 mod caller;
 mod config;
@@ -16,9 +17,13 @@ mod cookie;
 mod feed;
 mod feeds;
 mod guard;
+mod inbox;
 mod limits;
+mod passage;
+mod pause;
 mod people;
 mod permit;
+mod presence;
 mod private;
 mod rate;
 mod registry;
@@ -26,8 +31,10 @@ mod routes;
 mod runtime;
 mod seal;
 mod secret;
+mod standing;
 mod start;
 mod verb;
+mod viewer;
 mod watch;
 
 pub use api::document as openapi;

@@ -1,28 +1,20 @@
 //! What somebody was let in for, for as long as that holds.
 
-use std::{sync::Arc, time::Duration};
-
 use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStream, TryStreamExt, stream};
 use http::request::Parts;
-use jiff::Timestamp;
 use protocol::{TokenId, Workspace, hub::Role};
 use server::Refusal;
-use tokio::{sync::watch, time::sleep};
 
-use crate::people::{People, State};
-
-/// How often the clock is looked at, which may be set to another time.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+use crate::{people::People, standing::Standing};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What somebody was let in for: to have a role in a workspace, by a token.
 #[derive(Clone)]
 pub(crate) struct Permit {
-    people: watch::Receiver<Arc<State>>,
-    token: TokenId,
+    standing: Standing,
     workspace: Workspace,
     role: Role,
 }
@@ -34,26 +26,19 @@ pub(crate) struct Revoked;
 
 impl Permit {
     pub(crate) fn new(people: &People, token: TokenId, workspace: Workspace, role: Role) -> Self {
-        Self { people: people.follow(), token, workspace, role }
+        Self { standing: Standing::new(people, token), workspace, role }
     }
 
     /// Waits until it no longer holds: the token is revoked or expires, the user is removed or loses the role.
     pub(crate) async fn ended(mut self) {
-        while let Some(long) = self.holds_for() {
-            tokio::select! {
-                changed = self.people.changed() => if changed.is_err() { return },
-                () = sleep(long) => {}
-            }
+        while self.holds() {
+            self.standing.changed().await;
         }
     }
 
-    /// For how long it holds, as far as is known now.
-    fn holds_for(&mut self) -> Option<Duration> {
-        let now = Timestamp::now();
-        let rights = self.people.borrow_and_update().rights(self.token, now)?;
-        rights.role_in(&self.workspace).filter(|role| *role >= self.role)?;
-        let left = rights.token.expires_at.map(|at| now.duration_until(at).unsigned_abs());
-        Some(left.map_or(LOOK_AGAIN, |left| left.min(LOOK_AGAIN)))
+    fn holds(&mut self) -> bool {
+        let role = self.standing.rights().and_then(|rights| rights.role_in(&self.workspace));
+        role.is_some_and(|role| role >= self.role)
     }
 
     /// The stream for as long as this holds; then it is cut off, which is not how it would have ended.

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use parking_lot::RwLock;
 use protocol::{RuntimeId, Workspace, hub::RuntimeKind};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::{
     Remote, Runtime, private,
@@ -24,6 +25,8 @@ const RESERVED: [&str; 1] = ["join-tokens"];
 pub struct Registry {
     path: PathBuf,
     all: RwLock<BTreeMap<RuntimeId, Registered>>,
+    /// How often that has changed.
+    changes: watch::Sender<u64>,
 }
 
 /// A runtime that the hub knows. Where it is and how it is spoken to stays with the hub.
@@ -107,12 +110,17 @@ impl Registry {
         for entry in entries {
             all.insert(entry.id.clone(), Registered::new(entry)?);
         }
-        Ok(Self { path, all: RwLock::new(all) })
+        Ok(Self { path, all: RwLock::new(all), changes: watch::Sender::new(0) })
     }
 
     /// All names, in order.
     pub fn list(&self) -> Vec<(RuntimeId, Registered)> {
         self.all.read().iter().map(|(id, registered)| (id.clone(), registered.clone())).collect()
+    }
+
+    /// Changes whenever a runtime comes or goes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// The runtime of that name.
@@ -191,6 +199,7 @@ impl Registry {
             self.write(&next)?;
         }
         *all = next;
+        self.changes.send_modify(|count| *count += 1);
         Ok(())
     }
 
@@ -204,6 +213,7 @@ impl Registry {
         let Some(removed) = next.remove(id) else { return Ok(false) };
         self.write(&next)?;
         *all = next;
+        self.changes.send_modify(|count| *count += 1);
         if let Some(joined) = removed.joined {
             joined.end();
         }

@@ -8,6 +8,7 @@ pub(crate) mod login;
 pub(crate) mod runtimes;
 pub(crate) mod tokens;
 pub(crate) mod users;
+pub(crate) mod waits;
 pub(crate) mod workers;
 
 pub(crate) use server::api::Problems;

@@ -7,12 +7,14 @@ mod remote;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use bytes::Bytes;
 use client::{Handshake, Watched};
 use futures_util::future::BoxFuture;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use protocol::SessionId;
-use serde::de::DeserializeOwned;
+use protocol::{Kind, Problem, RuntimeId, SessionId};
+use serde::{Serialize, de::DeserializeOwned};
+use server::Refusal;
 use tokio::time::timeout;
 
 pub(crate) use joined::Joined;
@@ -98,18 +100,54 @@ async fn watch<R: Runtime + ?Sized>(
 
 /// What a runtime answers to a `GET`.
 pub(crate) async fn ask<T: DeserializeOwned>(runtime: &dyn Runtime, path: &str) -> Result<T, Down> {
-    let answer = async {
-        let response = runtime.send(get(path)?).await?;
-        if !response.status().is_success() {
-            return Err(Down::Unreachable);
+    match exchange(runtime, get(path)?).await? {
+        (status, body) if status.is_success() => serde_json::from_slice(&body).map_err(|_| Down::Malformed),
+        _ => Err(Down::Unreachable),
+    }
+}
+
+/// What a runtime answers to a `POST`; what it refuses is told in its own words.
+pub(crate) async fn tell<T: DeserializeOwned>(
+    (id, runtime): (&RuntimeId, &dyn Runtime),
+    path: &str,
+    body: &impl Serialize,
+) -> server::Result<T> {
+    let body = serde_json::to_vec(body).map_err(|error| Refusal::internal(&error))?;
+    let request = Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.into());
+    let request = request.map_err(|error| Refusal::internal(&error))?;
+    let (status, body) = exchange(runtime, request).await.map_err(|down| refused(id, &down))?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(|_| refused(id, &Down::Malformed));
+    }
+    match serde_json::from_slice::<Problem>(&body) {
+        // Whom the runtime does not let in is us.
+        Ok(problem) if problem.kind != Kind::Unauthorized => Err(Refusal::new(problem.kind, problem.detail)),
+        _ => Err(refused(id, &Down::Unreachable)),
+    }
+}
+
+/// Why a runtime did not answer, without where it is.
+pub(crate) fn refused(id: &RuntimeId, down: &Down) -> Refusal {
+    match down {
+        Down::Busy => Refusal::new(Kind::TooManyConnections, format!("too much is asked of `{id}` already")),
+        Down::NoWorker | Down::Unreachable | Down::Malformed => {
+            Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
         }
+    }
+}
+
+/// The whole of a short answer.
+async fn exchange(runtime: &dyn Runtime, request: Request<Body>) -> Result<(StatusCode, Bytes), Down> {
+    let answer = async {
+        let response = runtime.send(request).await?;
+        let status = response.status();
         let body = to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
-        serde_json::from_slice(&body.map_err(|_| Down::Unreachable)?).map_err(|_| Down::Malformed)
+        Ok((status, body.map_err(|_| Down::Unreachable)?))
     };
     timeout(ANSWER_MAX, answer).await.unwrap_or(Err(Down::Unreachable))
 }
 
-fn get(path: &str) -> Result<Request<Body>, Down> {
+pub(crate) fn get(path: &str) -> Result<Request<Body>, Down> {
     // A path that is none leads nowhere.
     Request::get(path).body(Body::empty()).map_err(|_| Down::Unreachable)
 }

@@ -87,7 +87,8 @@ impl Hub {
     pub async fn serve(self, stop: CancellationToken) {
         let app = self.app;
         let wind_down = async {
-            app.feeds.shutdown().await;
+            app.stop.cancel();
+            tokio::join!(app.feeds.shutdown(), app.inbox.shutdown());
             app.registry.shutdown();
         };
         self.listener.serve(self.service, stop, wind_down).await;

@@ -17,6 +17,13 @@ pub(crate) struct Verb {
     pub(crate) reads: bool,
 }
 
+impl Verb {
+    /// Whether somebody who does it drives the worker: they send, change, answer or cancel something.
+    pub(crate) fn drives(&self) -> bool {
+        [SESSIONS_SEND, SESSIONS_CANCEL, WAITS_ANSWER].contains(&self)
+    }
+}
+
 /// What is needed for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
@@ -59,12 +66,14 @@ verbs! {
     TOKENS_READ = "tokens.read", Need::Token, true;
     TOKENS_ADD = "tokens.add", Need::Token, false;
     TOKENS_REVOKE = "tokens.revoke", Need::Token, false;
+    WAITS_LIST = "waits.list", Need::Token, true;
     AUDIT_READ = "audit.read", Need::Admin, true;
 
     INFO_READ = "info.read", VIEWER, true;
     SESSIONS_READ = "sessions.read", VIEWER, true;
     WORKERS_WATCH = "workers.watch", VIEWER, true;
     WAITS_READ = "waits.read", VIEWER, true;
+    PRESENCE_READ = "presence.read", VIEWER, true;
     AGENTS_READ = "agents.read", VIEWER, true;
     SESSIONS_CREATE = "sessions.create", CONTROLLER, false;
     SESSIONS_SEND = "sessions.send", CONTROLLER, false;
@@ -113,6 +122,10 @@ const OURS: &[(&str, &str, &Verb)] = &[
     ("DELETE", "/api/runtimes/{runtime_id}", RUNTIMES_REMOVE),
     ("GET", "/api/runtimes/{runtime_id}/workers", SESSIONS_READ),
     ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", WORKERS_WATCH),
+    ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", PRESENCE_READ),
+    ("GET", "/api/waits", WAITS_LIST),
+    ("GET", "/api/waits/events", WAITS_LIST),
+    ("POST", "/api/waits/{runtime_id}/{wait_id}", WAITS_ANSWER),
 ];
 
 /// The routes of a daemon, after `/v1`. A piece in braces stands for any.
@@ -136,6 +149,8 @@ const THEIRS: &[(&str, &[&str], &Verb)] = &[
     ("POST", &["sessions", "{id}", "questions", "{question_id}", "reply"], WAITS_ANSWER),
     ("GET", &["sessions", "{id}", "snapshot"], SESSIONS_READ),
     ("GET", &["waits"], WAITS_READ),
+    ("GET", &["waits", "events"], WAITS_READ),
+    ("POST", &["waits", "{wait_id}"], WAITS_ANSWER),
     ("GET", &["workers", "{worker_id}", "events", "ws"], WORKERS_WATCH),
     ("GET", &["agents"], AGENTS_READ),
     ("GET", &["agents", "{agent}", "models"], AGENTS_READ),

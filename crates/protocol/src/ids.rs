@@ -184,6 +184,13 @@ chosen_ids! {
         |text| text.bytes().all(|b| b.is_ascii_graphic());
 }
 
+/// Whoever uses a hub can be behind something.
+impl From<&UserName> for Author {
+    fn from(user: &UserName) -> Self {
+        Self(user.0.clone())
+    }
+}
+
 impl Default for Workspace {
     /// Where a runtime is if nothing else is said.
     fn default() -> Self {

@@ -8,8 +8,8 @@ use utoipa::{
 };
 
 use crate::{
-    acp, agents, audit, config, event, fs, hub, info, message, observation, people, problem, processes,
-    sessions, wait,
+    acp, agents, audit, config, event, fs, hub, inbox, info, message, observation, people, presence, problem,
+    processes, sessions, wait,
 };
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
@@ -69,6 +69,8 @@ wire_types! {
     hub::JoinToken as "JoinToken",
     hub::Runtime as "Runtime",
     hub::RuntimeList as "RuntimeList",
+    inbox::Inbox as "Inbox",
+    inbox::InboxEvent as "InboxEvent",
     info::About as "About",
     info::Health as "Health",
     message::Message as "Message",
@@ -82,6 +84,7 @@ wire_types! {
     people::User as "User",
     people::UserList as "UserList",
     people::WhoAmI as "WhoAmI",
+    presence::Presence as "Presence",
     problem::Problem as "Problem",
     processes::LogEntry as "LogEntry",
     processes::LogPage as "LogPage",
@@ -108,7 +111,9 @@ wire_types! {
     sessions::Snapshot as "Snapshot",
     sessions::Transcribed as "Transcribed",
     wait::Wait as "Wait",
+    wait::WaitEvent as "WaitEvent",
     wait::WaitList as "WaitList",
+    wait::WaitReply as "WaitReply",
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod observed;
 mod refusal;
 mod socket;
 mod sockets;
+pub mod sse;
 
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;

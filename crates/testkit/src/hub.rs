@@ -90,6 +90,11 @@ impl Hub {
         self.directory.path()
     }
 
+    /// What carries requests to it.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request_as(&self.token, method, path)

@@ -1,13 +1,18 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
 mod audited;
+mod authors;
 mod broken;
 mod browser;
 mod forwarded;
 mod hidden;
+mod inbox;
 mod joined;
 mod limited;
+mod passed;
 mod people;
+mod person;
+mod presence;
 mod refused;
 mod revoked;
 mod roles;
@@ -16,9 +21,10 @@ mod viewer;
 mod watched;
 mod wire;
 
+use person::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Hub, within};
+use testkit::{Daemon, DaemonOptions, Events, Hub, within};
 use viewer::Viewer;
 
 use crate::{TOMBOLO, secs};

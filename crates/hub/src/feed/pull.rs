@@ -4,18 +4,14 @@ use std::time::Duration;
 
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::{Feed, Taken};
-use crate::{Down, Runtime, Upstream, runtime::ANSWER_MAX};
+use crate::{Down, Runtime, Upstream, pause::Pause, runtime::ANSWER_MAX};
 
 /// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
 pub(crate) const LINGER: Duration = Duration::from_secs(30);
-
-/// How long to wait before a runtime is asked again: at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -29,7 +25,7 @@ enum Ended {
 
 /// Follows the worker for as long as there is one.
 pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
-    let mut pause = PAUSE_MIN;
+    let mut pause = Pause::new();
     // Told once, however often it is tried.
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
@@ -37,7 +33,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
         let ended = match open(feed, runtime, place.as_deref()).await {
             Ok(mut upstream) => {
                 let mut heard = || {
-                    pause = PAUSE_MIN;
+                    pause.reset();
                     if told.take().is_some() && place.is_some() {
                         feed.tell_resumed();
                     }
@@ -55,8 +51,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
                     feed.tell(diagnostic.clone());
                     told = Some(diagnostic);
                 }
-                sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                pause = (pause * 2).min(PAUSE_MAX);
+                pause.wait().await;
                 feed.resumed_from()
             }
         };

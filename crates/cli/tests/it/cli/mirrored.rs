@@ -93,6 +93,8 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("sessions reject", &["s", WAIT]),
         ("sessions permit", &["s", WAIT, "once"]),
         ("waits list", &[]),
+        ("waits follow", &[]),
+        ("waits answer", &[WAIT, "once"]),
         ("workers watch", &["s"]),
         ("fs entries", &["x"]),
         ("fs read", &["x"]),

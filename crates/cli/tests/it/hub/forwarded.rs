@@ -1,10 +1,8 @@
 //! Daemons driven through the hub.
 
-use futures_util::StreamExt;
-use testkit::Events;
-
 use super::*;
 use crate::{check_problem, problem};
+use futures_util::StreamExt;
 
 /// How much goes through in each direction, …
 const MIB: usize = 64;
@@ -110,10 +108,6 @@ async fn what_cannot_be_passed_on_is_told() {
         let response = hub.request(Method::GET, path).send().await.unwrap();
         check_problem(&problem(response).await, status, kind);
     }
-    let upgrade = hub.request(Method::GET, "/api/runtimes/box/v1/workers/s/events/ws");
-    let upgrade =
-        upgrade.header("connection", "upgrade").header("upgrade", "websocket").send().await.unwrap();
-    assert_eq!(problem(upgrade).await["type"], "urn:problem:unsupported-feature");
     let nobody = reqwest::get(format!("{}/api/runtimes/box/v1/health", hub.base())).await.unwrap();
     check_problem(&problem(nobody).await, 401, "urn:problem:unauthorized");
 }

@@ -15,7 +15,7 @@ fn needed(method: &str, path: &str) -> &'static str {
     match (method, first) {
         ("GET", first) if reads.contains(&first) => "viewer",
         ("DELETE", "sessions") if path == "sessions/{id}" => "owner",
-        (_, "sessions") => "controller",
+        (_, "sessions" | "waits") => "controller",
         _ => "owner",
     }
 }
