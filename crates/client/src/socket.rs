@@ -7,7 +7,7 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::{
     Message, Utf8Bytes,
     protocol::{CloseFrame, frame::coding::CloseCode},
@@ -31,7 +31,11 @@ pub enum SocketFrame {
 
 /// What the server says.
 #[derive(Debug)]
-pub struct SocketReader(SplitStream<WebSocket>);
+pub struct SocketReader {
+    frames: SplitStream<WebSocket>,
+    /// When the server last gave a sign of life, however often somebody has stopped to wait for it.
+    heard: Instant,
+}
 
 /// What is said to the server.
 #[derive(Debug)]
@@ -40,8 +44,8 @@ pub struct SocketWriter(SplitSink<WebSocket, Message>);
 impl SocketFrame {
     /// Both directions of a WebSocket, so that each can have its own owner.
     pub fn split(socket: WebSocket) -> (SocketReader, SocketWriter) {
-        let (writer, reader) = socket.split();
-        (SocketReader(reader), SocketWriter(writer))
+        let (writer, frames) = socket.split();
+        (SocketReader { frames, heard: Instant::now() }, SocketWriter(writer))
     }
 }
 
@@ -50,7 +54,9 @@ impl SocketReader {
     /// Cancel safe.
     pub async fn next(&mut self, silence_max: Duration) -> Result<Option<SocketFrame>> {
         loop {
-            let message = timeout(silence_max, self.0.next()).await.map_err(Error::transport)?;
+            let message = timeout_at(self.heard + silence_max, self.frames.next()).await;
+            let message = message.map_err(Error::transport)?;
+            self.heard = Instant::now();
             return Ok(Some(match message {
                 None => return Ok(None),
                 Some(Ok(Message::Text(text))) => SocketFrame::Text(text),
@@ -78,3 +84,6 @@ impl SocketWriter {
         self.0.send(message).await.map_err(Error::transport)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use protocol::{SessionId, observation::Frame};
 use reqwest::{Method, RequestBuilder, StatusCode};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::{
@@ -34,6 +34,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 pub struct Watched {
     socket: WebSocket,
     silence_max: Duration,
+    /// When the server last gave a sign of life, however often somebody has stopped to wait for it.
+    heard: Instant,
 }
 
 impl Watched {
@@ -43,7 +45,7 @@ impl Watched {
 
     /// What comes over a WebSocket that is open already.
     pub fn over(socket: WebSocket) -> Self {
-        Self { socket, silence_max: SILENCE_MAX }
+        Self { socket, silence_max: SILENCE_MAX, heard: Instant::now() }
     }
 
     /// Takes the server for lost after this long without a sign of life.
@@ -66,8 +68,10 @@ impl Watched {
     pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
         loop {
             // Pings count: a worker in which nothing happens is no lost server.
-            let message = timeout(self.silence_max, self.socket.next()).await;
-            match message.map_err(Error::transport)? {
+            let message = timeout_at(self.heard + self.silence_max, self.socket.next()).await;
+            let message = message.map_err(Error::transport)?;
+            self.heard = Instant::now();
+            match message {
                 None | Some(Ok(Message::Close(_))) => return Ok(None),
                 Some(Ok(Message::Text(text))) => return Ok(Some(text)),
                 Some(Ok(Message::Binary(bytes))) => {
