@@ -44,7 +44,12 @@ impl Rights {
 
     /// Whether the runtimes of a workspace are there for them.
     pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
-        self.is_admin() || self.role_in(workspace).is_some()
+        self.is_admin() || self.may_watch(workspace)
+    }
+
+    /// Whether what happens in a workspace is shown to them. Managing the hub is not enough.
+    pub(crate) fn may_watch(&self, workspace: &Workspace) -> bool {
+        self.role_in(workspace).is_some()
     }
 }
 

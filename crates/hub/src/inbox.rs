@@ -62,7 +62,8 @@ impl Inbox {
 
     /// What is open in the runtimes that `caller` sees, the oldest first. All are asked at once.
     pub(crate) async fn list(&self, caller: &Caller) -> Waiting {
-        let seen = self.0.registry.list().into_iter().filter(|(_, it)| caller.sees(&it.workspace));
+        let seen =
+            self.0.registry.list().into_iter().filter(|(_, it)| caller.rights.may_watch(&it.workspace));
         let asked = seen.map(|(id, registered)| async move {
             let answer = timeout(ANSWER_MAX, ask::<WaitList>(&*registered.runtime, "/v1/waits")).await;
             (id, answer.ok().and_then(Result::ok))

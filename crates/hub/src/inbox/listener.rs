@@ -41,7 +41,7 @@ impl Listener {
                 self.rights = Some(rights.clone());
             }
             let Some(reader) = &mut self.reader else {
-                let (snapshot, reader) = self.inbox.0.board.begin(|workspace| rights.sees(workspace));
+                let (snapshot, reader) = self.inbox.0.board.begin(|workspace| rights.may_watch(workspace));
                 self.reader = Some(reader?);
                 return Some(sse::messages(&[snapshot]));
             };
@@ -55,7 +55,7 @@ impl Listener {
                 Item::Gap(_) => self.reader = None,
                 Item::Frames(chunk) => {
                     let frames = chunk.frames();
-                    let frames = frames.filter_map(|(_, frame)| seen(&frame, |it| rights.sees(it)));
+                    let frames = frames.filter_map(|(_, frame)| seen(&frame, |it| rights.may_watch(it)));
                     let frames: Vec<Bytes> = frames.collect();
                     if !frames.is_empty() {
                         return Some(sse::messages(&frames));
