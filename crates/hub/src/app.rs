@@ -3,9 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::FromRef;
-use server::{Sockets, Stall};
+use server::{Sockets, Stall, observed::Patience};
 
-use crate::{Config, Feeds, Key, NewToken, Registry, start::StartError, tokens::Tokens};
+use crate::{
+    Config, Feeds, Key, NewToken, Registry,
+    policy::{PassThrough, Policies},
+    start::StartError,
+    tokens::Tokens,
+};
 
 /// The files of a hub, in its directory.
 const KEY: &str = "cursor.key";
@@ -24,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) feeds: Feeds,
     pub(crate) tokens: Tokens,
     pub(crate) sockets: Sockets,
+    pub(crate) policies: Arc<Policies>,
+    pub(crate) patience: Patience,
     stall: Duration,
 }
 
@@ -50,10 +57,12 @@ impl App {
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
         let (tokens, new) = Tokens::open(directory.join(TOKENS)).map_err(files)?;
         let app = Self(Arc::new(Parts {
-            registry: Registry::open(directory.join(RUNTIMES))?,
-            feeds: Feeds::new(key, config.backlog),
+            registry: Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?,
+            feeds: Feeds::new(key, config.backlog).with_pace(config.pace),
             tokens,
             sockets: Sockets::new(SOCKETS_MAX),
+            policies: Arc::new(Policies::open(Arc::new(PassThrough), config.policy.clone())?),
+            patience: config.pace.patience,
             stall: config.stall,
         }));
         Ok((app, new))

@@ -7,11 +7,13 @@ use server::Refusal;
 
 /// Who asks, as the gate found out by the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Caller {
-    pub(crate) user: UserName,
-    pub(crate) token: TokenId,
+pub struct Caller {
+    /// Who.
+    pub user: UserName,
+    /// By which token.
+    pub token: TokenId,
     /// What they may do.
-    pub(crate) role: Role,
+    pub role: Role,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

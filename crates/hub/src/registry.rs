@@ -1,6 +1,6 @@
 //! The runtimes that the hub knows.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use client::{Client, Endpoint, Token};
 use jiff::Timestamp;
@@ -13,6 +13,7 @@ use crate::{Remote, Runtime, private};
 /// The runtimes that the hub knows, in a file that only its owner can read.
 pub struct Registry {
     path: PathBuf,
+    silence_max: Duration,
     all: RwLock<BTreeMap<RuntimeId, Registered>>,
 }
 
@@ -64,18 +65,18 @@ pub enum RegistryError {
 }
 
 impl Registry {
-    /// Reads the file, if there is one.
+    /// Reads the file, if there is one. A runtime that is silent for so long is taken for lost.
     ///
     /// # Errors
     /// If it cannot be read, or a runtime in it cannot be used.
-    pub fn open(path: PathBuf) -> Result<Self, RegistryError> {
+    pub fn open(path: PathBuf, silence_max: Duration) -> Result<Self, RegistryError> {
         let entries: Vec<Entry> =
             private::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
         let mut all = BTreeMap::new();
         for entry in entries {
-            all.insert(entry.id.clone(), Registered::new(entry)?);
+            all.insert(entry.id.clone(), Registered::new(entry, silence_max)?);
         }
-        Ok(Self { path, all: RwLock::new(all) })
+        Ok(Self { path, silence_max, all: RwLock::new(all) })
     }
 
     /// All names, in order.
@@ -100,7 +101,7 @@ impl Registry {
     ) -> Result<Registered, RegistryError> {
         let (endpoint, token) = (endpoint.to_owned(), token.map(str::to_owned));
         let entry = Entry { id: id.clone(), endpoint, token, added_at: Timestamp::now() };
-        let registered = Registered::new(entry)?;
+        let registered = Registered::new(entry, self.silence_max)?;
         let mut all = self.all.write();
         if all.contains_key(&id) {
             return Err(RegistryError::Taken(id));
@@ -134,7 +135,7 @@ impl Registry {
 }
 
 impl Registered {
-    fn new(entry: Entry) -> Result<Self, RegistryError> {
+    fn new(entry: Entry, silence_max: Duration) -> Result<Self, RegistryError> {
         let invalid = |reason: String| RegistryError::Invalid { id: entry.id.clone(), reason };
         let endpoint: Endpoint =
             entry.endpoint.parse().map_err(|_| invalid("its address cannot be used".into()))?;
@@ -142,7 +143,7 @@ impl Registered {
         let token = token.map_err(|error| invalid(format!("its token cannot be used: {error}")))?;
         let client = Client::new(endpoint, token.as_ref());
         let client = client.map_err(|_| invalid("it cannot be spoken to".into()))?;
-        let runtime = Arc::new(Remote::new(client.clone()));
+        let runtime = Arc::new(Remote::new(client.clone(), silence_max));
         Ok(Self { added_at: entry.added_at, runtime, client, entry })
     }
 }

@@ -1,5 +1,7 @@
 //! Runtimes: where workers are watched.
 
+use std::time::Duration;
+
 use client::{Client, Watched};
 use futures_util::future::BoxFuture;
 use protocol::SessionId;
@@ -37,12 +39,15 @@ pub enum Down {
 
 /// A runtime that is reached over the network.
 #[derive(Debug)]
-pub struct Remote(Client);
+pub struct Remote {
+    client: Client,
+    silence_max: Duration,
+}
 
 impl Remote {
-    /// The one that `client` speaks to.
-    pub fn new(client: Client) -> Self {
-        Self(client)
+    /// The one that `client` speaks to; it is taken for lost when it is silent for so long.
+    pub fn new(client: Client, silence_max: Duration) -> Self {
+        Self { client, silence_max }
     }
 }
 
@@ -53,8 +58,8 @@ impl Runtime for Remote {
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
         Box::pin(async move {
-            match self.0.workers().watch(worker, cursor).await {
-                Ok(watched) => Ok(Box::new(watched) as Box<dyn Upstream>),
+            match self.client.workers().watch(worker, cursor).await {
+                Ok(watched) => Ok(Box::new(watched.with_silence_max(self.silence_max)) as Box<dyn Upstream>),
                 Err(error) => Err(down(&error)),
             }
         })

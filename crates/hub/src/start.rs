@@ -7,7 +7,11 @@ use protocol::Kind;
 use server::{Check, InvalidCors, Listener, Names, Refusal, Service, bearer};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, NewToken, RegistryError, api, app::App};
+use crate::{
+    Config, NewToken, RegistryError, api,
+    app::App,
+    policy::{Policies, PolicyError},
+};
 
 /// A hub that listens.
 pub struct Hub {
@@ -31,6 +35,9 @@ pub enum StartError {
     /// The runtimes that it knows cannot be told.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// The policy cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// A CORS value cannot be put into a header.
     #[error(transparent)]
     Cors(#[from] InvalidCors),
@@ -69,6 +76,11 @@ impl Hub {
     /// Where it listens.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.address()
+    }
+
+    /// What says who sees what; it can be read again while the hub serves.
+    pub fn policies(&self) -> Arc<Policies> {
+        Arc::clone(&self.app.policies)
     }
 
     /// The token that was made because there was none. It can be seen here once, and never again.

@@ -1,15 +1,19 @@
 //! Somebody who watches a worker through the hub.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
-use journal::{Item, Seq};
+use journal::{Chunk, Item, Seq};
 use protocol::observation::{CloseCode, Control, Diagnostic, End, Leg, Resume, Trouble};
 use serde_json::json;
 use server::observed::Observed;
 use tokio::sync::watch;
 
-use crate::feed::{self, Attendance, Beginning, Phase};
+use crate::{
+    caller::Caller,
+    feed::{self, Attendance, Beginning, Feed, Phase, Ticket},
+    policy::{Policies, Policy, Sight, Verdict, What},
+};
 
 /// Somebody who watches a worker.
 pub struct Watch {
@@ -21,6 +25,17 @@ pub struct Watch {
     /// What goes first.
     ready: VecDeque<Bytes>,
     reading: Option<Reading>,
+    /// Who watches, if somebody must be asked what they may see.
+    eye: Option<Eye>,
+    sight: Sight,
+    /// What they see has changed: they are to be told once more what the worker has come to.
+    owes_snapshot: bool,
+}
+
+/// Who watches, and who says what they see.
+struct Eye {
+    caller: Caller,
+    policy: watch::Receiver<Arc<dyn Policy>>,
 }
 
 /// What comes after the beginning.
@@ -31,12 +46,33 @@ struct Reading {
     live: bool,
     /// The last event that was sent.
     last: Option<Bytes>,
+    /// It is seen through a lens.
+    ticket: Option<Arc<Ticket>>,
 }
 
 impl Watch {
     pub(crate) fn new(feed: Attendance, cursor: Option<String>) -> Self {
         let phase = feed.phase();
-        Self { feed, cursor, phase, told: None, ready: VecDeque::new(), reading: None }
+        Self {
+            feed,
+            cursor,
+            phase,
+            told: None,
+            ready: VecDeque::new(),
+            reading: None,
+            eye: None,
+            sight: Sight::Whole,
+            owes_snapshot: false,
+        }
+    }
+
+    /// Shows only what the caller may see, and stops when that is nothing any more.
+    #[must_use]
+    pub fn seen_by(self, caller: Caller, policies: &Policies) -> Self {
+        let mut policy = policies.subscribe();
+        // Nobody has asked it yet.
+        policy.mark_changed();
+        Self { eye: Some(Eye { caller, policy }), ..self }
     }
 
     /// Waits until it is known whether there is such a worker, as far as its runtime can be asked.
@@ -53,17 +89,67 @@ impl Watch {
     /// When there are none any more: how it ends.
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
         loop {
+            self.ask()?;
             if !self.ready.is_empty() {
                 return Ok(self.ready.drain(..).collect());
             }
-            match &mut self.reading {
-                Some(reading) => {
-                    let Some(frames) = reading.next().await? else { return Err(self.over()) };
-                    self.ready.extend(frames);
-                }
-                None => self.begin().await?,
+            if self.owes_snapshot && self.see_anew() {
+                continue;
             }
+            let Self { reading, eye, feed, .. } = self;
+            let frames = match reading {
+                Some(reading) => tokio::select! {
+                    biased;
+                    () = changed(eye) => continue,
+                    frames = reading.next(feed) => frames?,
+                },
+                None => {
+                    self.begin().await?;
+                    continue;
+                }
+            };
+            self.ready.extend(frames.ok_or_else(|| self.over())?);
         }
+    }
+
+    /// Asks what the caller may see, if that has changed.
+    fn ask(&mut self) -> Result<(), End> {
+        let Some(Eye { caller, policy }) = &mut self.eye else { return Ok(()) };
+        if !policy.has_changed().unwrap_or(false) {
+            return Ok(());
+        }
+        let policy = Arc::clone(&policy.borrow_and_update());
+        let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
+        if let Verdict::Denied(reason) = policy.may(caller, &What::Watch { runtime, worker }) {
+            return Err(End::with(Leg::Backend, Trouble::Denied, reason));
+        }
+        let sight = policy.sight(caller, runtime);
+        let is_same = match (&self.sight, &sight) {
+            (Sight::Whole, Sight::Whole) => true,
+            (Sight::Through(old), Sight::Through(new)) => Arc::ptr_eq(old, new),
+            _ => false,
+        };
+        if let Some(reading) = self.reading.as_mut().filter(|_| !is_same) {
+            reading.ticket = match &sight {
+                Sight::Whole => None,
+                Sight::Through(lens) => Some(self.feed.look(lens).ok_or_else(unobservable)?),
+            };
+            self.owes_snapshot = true;
+        }
+        self.sight = sight;
+        Ok(())
+    }
+
+    /// Tells what the worker has come to, as it is seen now, once everything before was told; whether it did.
+    fn see_anew(&mut self) -> bool {
+        let Some(reading) = self.reading.as_mut().filter(|reading| reading.live) else { return false };
+        let Some((snapshot, ticket)) = self.feed.seen_anew(reading.reader.cursor().seq, &self.sight) else {
+            return false;
+        };
+        reading.ticket = ticket;
+        self.ready.push_back(snapshot);
+        self.owes_snapshot = false;
+        true
     }
 
     /// Waits until what the worker has come to is known; what goes wrong meanwhile is told.
@@ -76,17 +162,20 @@ impl Watch {
             Phase::New | Phase::Away(_) => {}
             Phase::Gone(diagnostic) => return Err(End::because(diagnostic.clone())),
             Phase::Known => {
-                let Beginning { snapshot, reader, covered } =
-                    self.feed.begin(self.cursor.as_deref()).map_err(unusable)?;
+                let Beginning { snapshot, reader, covered, ticket } =
+                    self.feed.begin(self.cursor.as_deref(), &self.sight).map_err(unusable)?;
                 self.ready.push_back(snapshot);
                 if self.cursor.is_some() {
                     self.ready.push_back(feed::control(Control::Resumed { resume: Resume::Ok }));
                 }
-                self.reading = Some(Reading { reader, covered, live: false, last: None });
+                self.reading = Some(Reading { reader, covered, live: false, last: None, ticket });
             }
         }
         if self.ready.is_empty() {
-            let _ = self.phase.changed().await;
+            tokio::select! {
+                _ = self.phase.changed() => {}
+                () = changed(&mut self.eye) => {}
+            }
         }
         Ok(())
     }
@@ -101,7 +190,7 @@ impl Watch {
 
 impl Reading {
     /// The next frames, all at once; nothing when there are none any more. Cancel safe.
-    async fn next(&mut self) -> Result<Option<Vec<Bytes>>, End> {
+    async fn next(&mut self, feed: &Feed) -> Result<Option<Vec<Bytes>>, End> {
         if !self.live && self.reader.cursor().seq >= self.covered {
             self.live = true;
             return Ok(Some(vec![feed::control(Control::Live)]));
@@ -109,23 +198,35 @@ impl Reading {
         match self.reader.next().await {
             None => Ok(None),
             Some(Item::Gap(_)) => Err(self.lagged()),
-            Some(Item::Frames(chunk)) => {
-                let mut frames = Vec::with_capacity(chunk.len());
-                for (seq, frame) in chunk.frames() {
-                    let (is_event, is_covered) = (feed::is_event(&frame), seq <= self.covered);
-                    if is_event {
-                        self.last = Some(frame.clone());
-                    }
-                    match (is_event, is_covered) {
-                        (_, false) => frames.push(frame),
-                        (true, true) => frames.push(feed::replayed(&frame)),
-                        // What was wrong with the stream then is nothing to them now.
-                        (false, true) => {}
-                    }
+            Some(Item::Frames(chunk)) => match &self.ticket {
+                None => Ok(Some(self.tell(&chunk, chunk.frames().map(|(_, frame)| frame)))),
+                Some(ticket) => {
+                    let frames = feed.through(ticket, &chunk).ok_or_else(|| self.lagged())?;
+                    Ok(Some(self.tell(&chunk, frames.into_iter())))
                 }
-                Ok(Some(frames))
+            },
+        }
+    }
+
+    /// What was read, as it is told.
+    fn tell(&mut self, chunk: &Chunk, frames: impl Iterator<Item = Bytes>) -> Vec<Bytes> {
+        let mut told = Vec::with_capacity(chunk.len());
+        let mut seq = chunk.first();
+        for frame in frames {
+            let (is_event, is_covered) = (feed::is_event(&frame), seq <= self.covered);
+            seq = seq.next();
+            if is_event {
+                self.last = Some(frame.clone());
+            }
+            match (is_event, is_covered) {
+                (_, false) if frame.is_empty() => {}
+                (_, false) => told.push(frame),
+                (true, true) => told.push(feed::replayed(&frame)),
+                // What was wrong with the stream then is nothing to them now.
+                (false, true) => {}
             }
         }
+        told
     }
 
     /// It did not read fast enough: it may come again with the last that it got.
@@ -138,6 +239,20 @@ impl Reading {
         }
         end
     }
+}
+
+/// Waits until another policy holds.
+async fn changed(eye: &mut Option<Eye>) {
+    if let Some(Eye { policy, .. }) = eye
+        && policy.changed().await.is_ok()
+    {
+        return policy.mark_changed();
+    }
+    std::future::pending().await
+}
+
+fn unobservable() -> End {
+    End::with(Leg::Backend, Trouble::WorkerUnavailable, "what there is to see is not known")
 }
 
 fn unusable(trouble: Trouble) -> End {

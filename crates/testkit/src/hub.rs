@@ -1,6 +1,7 @@
 //! The real hub, started for one test: port 0, its own directory, gone at the end.
 
 use std::{
+    ffi::{OsStr, OsString},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
@@ -19,6 +20,7 @@ pub struct Hub {
     http: reqwest::Client,
     directory: TempDir,
     program: PathBuf,
+    args: Vec<OsString>,
 }
 
 impl Hub {
@@ -27,13 +29,22 @@ impl Hub {
     /// # Panics
     /// If it does not come up.
     pub fn start(program: impl AsRef<Path>) -> Self {
+        Self::start_with(program, &[])
+    }
+
+    /// Starts `program` as a hub, with more arguments.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start_with(program: impl AsRef<Path>, args: &[&OsStr]) -> Self {
         let directory = TempDir::new().expect("a directory for the test");
-        let (child, base, mut lines) = spawn(program.as_ref(), directory.path());
+        let args: Vec<_> = args.iter().map(OsString::from).collect();
+        let (child, base, mut lines) = spawn(program.as_ref(), directory.path(), &args);
         let mut line = String::new();
         lines.read_line(&mut line).expect("read the token");
         let token = line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned();
         let (http, program) = (reqwest::Client::new(), program.as_ref().into());
-        Self { child, base, token, http, directory, program }
+        Self { child, base, token, http, directory, program, args }
     }
 
     /// Kills it without warning and starts it again with the same files, at another address.
@@ -43,7 +54,7 @@ impl Hub {
     pub fn killed_and_restarted(&mut self) {
         self.child.kill().expect("kill the hub");
         self.child.wait().expect("wait for the hub");
-        (self.child, self.base, _) = spawn(&self.program, self.directory.path());
+        (self.child, self.base, _) = spawn(&self.program, self.directory.path(), &self.args);
     }
 
     /// Its process id.
@@ -83,9 +94,9 @@ impl Hub {
     }
 }
 
-fn spawn(program: &Path, directory: &Path) -> (Child, String, BufReader<ChildStdout>) {
+fn spawn(program: &Path, directory: &Path, args: &[OsString]) -> (Child, String, BufReader<ChildStdout>) {
     let mut command = Command::new(program);
-    command.args(["hub", "--port", "0", "--data-dir"]).arg(directory);
+    command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(args);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("start the program");
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let mut line = String::new();

@@ -2,13 +2,15 @@
 
 use std::{
     net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
+use anyhow::Context;
 use clap::Args;
-use hub::{BACKLOG, Config, Hub};
+use hub::{BACKLOG, Config, Hub, Pace, policy::Policies};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     memory,
@@ -40,6 +42,9 @@ pub(super) struct ServeOptions {
     /// An origin whose pages may use the hub, or `*`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     cors_allow_origin: Vec<String>,
+    /// A file that says what is hidden from whom, as JSON; read again on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -62,8 +67,36 @@ async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));
     }
-    signals.end(|stop| hub.serve(stop)).await;
+    let policies = hub.policies();
+    let reload = read_again(config.policy.as_deref(), &policies)?;
+    signals
+        .end(|stop| async {
+            tokio::select! {
+                () = hub.serve(stop) => {}
+                () = reload => {}
+            }
+        })
+        .await;
     Ok(())
+}
+
+/// Reads the policy again at each hang-up, for ever. Without one a hang-up ends the hub, as it would any program.
+fn read_again<'a>(
+    policy: Option<&Path>,
+    policies: &'a Policies,
+) -> anyhow::Result<impl Future<Output = ()> + use<'a>> {
+    let mut hangups = match policy {
+        Some(_) => Some(signal(SignalKind::hangup()).context("could not listen for signals")?),
+        None => None,
+    };
+    Ok(async move {
+        while let Some(hangups) = &mut hangups
+            && hangups.recv().await.is_some()
+        {
+            policies.reload();
+        }
+        std::future::pending().await
+    })
 }
 
 fn config(options: &ServeOptions) -> anyhow::Result<Config> {
@@ -77,6 +110,8 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
         backlog: BACKLOG,
+        policy: options.policy.clone(),
+        pace: Pace::default(),
         stall: STALL,
     })
 }

@@ -3,6 +3,7 @@
 mod broken;
 mod forwarded;
 mod hidden;
+mod policy;
 mod refused;
 mod viewer;
 mod watched;

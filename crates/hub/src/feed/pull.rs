@@ -1,24 +1,12 @@
 //! Following a worker: one stream of its runtime, taken up again whenever it ends.
 
-use std::time::Duration;
-
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
 use super::{Feed, Taken};
-use crate::{Down, Runtime, Upstream};
-
-/// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
-pub(crate) const LINGER: Duration = Duration::from_secs(30);
-
-/// How long to wait before a runtime is asked again: at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
-
-/// How long a runtime may take to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
+use crate::{Down, Pace, Runtime, Upstream};
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -31,16 +19,16 @@ enum Ended {
 }
 
 /// Follows the worker for as long as there is one.
-pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
-    let mut pause = PAUSE_MIN;
+pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
+    let mut pause = pace.pause_min;
     // Told once, however often it is tried.
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
     loop {
-        let ended = match open(feed, runtime, place.as_deref()).await {
+        let ended = match open(feed, runtime, place.as_deref(), pace).await {
             Ok(mut upstream) => {
                 let mut heard = || {
-                    pause = PAUSE_MIN;
+                    pause = pace.pause_min;
                     if told.take().is_some() && place.is_some() {
                         feed.tell_resumed();
                     }
@@ -59,15 +47,20 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
                     told = Some(diagnostic);
                 }
                 sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                pause = (pause * 2).min(PAUSE_MAX);
+                pause = (pause * 2).min(pace.pause_max);
                 feed.resumed_from()
             }
         };
     }
 }
 
-async fn open(feed: &Feed, runtime: &dyn Runtime, place: Option<&str>) -> Result<Box<dyn Upstream>, Ended> {
-    match timeout(ANSWER_MAX, runtime.watch(&feed.worker, place)).await {
+async fn open(
+    feed: &Feed,
+    runtime: &dyn Runtime,
+    place: Option<&str>,
+    pace: &Pace,
+) -> Result<Box<dyn Upstream>, Ended> {
+    match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
         Ok(Err(Down::Unreachable | Down::Malformed)) | Err(_) => {

@@ -3,6 +3,8 @@
 //! Bodies pass in both directions as they come, so that nothing is held here. Whoever speaks to a daemon speaks to the hub the
 //! same way, with `/api/runtimes/{runtime_id}` before every route.
 
+mod partial;
+
 use axum::{
     Router,
     body::Body,
@@ -17,7 +19,12 @@ use server::{Refusal, Result, extract::Path};
 use tracing::debug;
 
 use super::runtimes::find;
-use crate::app::App;
+use crate::{
+    app::App,
+    caller::Caller,
+    policy::{Sight, Verdict, What},
+};
+use partial::Shape;
 
 /// What is said between two neighbours only, and who somebody is to the hub.
 const NOT_PASSED_ON: [HeaderName; 11] = [
@@ -40,11 +47,12 @@ pub(crate) fn router() -> Router<App> {
 
 async fn forward(
     State(app): State<App>,
+    caller: Caller,
     Path((id, path)): Path<(RuntimeId, String)>,
     request: Request,
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     if parts.headers.contains_key(header::UPGRADE) {
         return Err(Refusal::new(Kind::UnsupportedFeature, "a WebSocket is not passed on to a runtime"));
     }
@@ -52,6 +60,20 @@ async fn forward(
     if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
         return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
     }
+    let policy = app.policies.now();
+    let verb = format!("{} {}", parts.method, segments[0]);
+    if let Verdict::Denied(reason) = policy.may(&caller, &What::Command { runtime: &id, verb: &verb }) {
+        return Err(Refusal::new(Kind::Forbidden, reason));
+    }
+    let partly = match policy.sight(&caller, &id) {
+        Sight::Whole => None,
+        Sight::Through(lens) => {
+            let shape = Shape::of(&parts.method, &segments, parts.uri.query());
+            // What is to be read must not be packed.
+            parts.headers.remove(header::ACCEPT_ENCODING);
+            Some((shape.ok_or_else(partial::refused)?, lens))
+        }
+    };
     let forwarded = Forwarded {
         method: parts.method,
         segments: [&["v1"], &segments[..]].concat(),
@@ -63,6 +85,9 @@ async fn forward(
         debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
     })?;
+    if let Some((shape, lens)) = partly {
+        return shape.show(&lens, &head, body).await;
+    }
     let mut response = Body::from_stream(body).into_response();
     *response.status_mut() = head.status;
     *response.headers_mut() = passed_on(head.headers);

@@ -10,16 +10,21 @@ use axum::{
 };
 use protocol::{Kind, RuntimeId, SessionId, sessions::SessionList};
 use serde::Deserialize;
+use serde_json::Value;
 use server::{
     Refusal, Result,
     extract::{Path, Query},
-    observed::{self, Patience},
+    observed,
 };
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::app::App;
+use crate::{
+    app::App,
+    caller::Caller,
+    policy::{Sight, Verdict, What},
+};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch))
@@ -31,12 +36,17 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
     responses((status = OK, body = SessionList), Problems)
 )]
-async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
+async fn list(State(app): State<App>, caller: Caller, Path(id): Path<RuntimeId>) -> Result<Json<Value>> {
     let answer = find(&app, &id)?.client.sessions().list().await.and_then(|answer| answer.read());
     // What went wrong may tell where the runtime is.
-    answer.map(Json).map_err(|_| {
-        Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))
-    })
+    let silent =
+        || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
+    let list = answer.map_err(|_| silent())?;
+    let list = serde_json::to_value(list).map_err(|_| silent())?;
+    Ok(Json(match app.policies.now().sight(&caller, &id) {
+        Sight::Whole => list,
+        Sight::Through(lens) => lens.value(list),
+    }))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -64,16 +74,23 @@ struct WatchQuery {
 )]
 async fn watch(
     State(app): State<App>,
+    caller: Caller,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
+    let what = What::Watch { runtime: &runtime, worker: &worker };
+    if let Verdict::Denied(reason) = app.policies.now().may(&caller, &what) {
+        return Err(Refusal::new(Kind::Forbidden, reason));
+    }
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
-    let mut watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
+    let watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
+    let mut watch = watch.seen_by(caller, &app.policies);
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
-    let serve = move |socket| observed::serve(socket, watch, Patience::default());
+    let patience = app.patience;
+    let serve = move |socket| observed::serve(socket, watch, patience);
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }

@@ -4,5 +4,6 @@
 
 mod bus;
 mod histories;
+mod policy;
 mod viewer;
 mod watched;

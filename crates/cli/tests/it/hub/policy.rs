@@ -1,0 +1,134 @@
+//! What is hidden from whom, as a file says.
+
+use std::{ffi::OsStr, fs, path::Path, process::Command};
+
+use super::*;
+use crate::{check_problem, problem};
+
+const PATH: &str = "/home/joe/.ssh/id_rsa";
+
+/// Nothing of this is to be seen.
+const HIDDEN: [&str; 3] = [".ssh", THOUGHT, "README.md"];
+
+/// What the agent thinks, as it thinks it; the prompt says it too.
+const THOUGHT: &str = r#""text":"a secret thought""#;
+
+fn write(file: &Path, rules: &Value) {
+    fs::write(file, json!({ "redact": rules }).to_string()).unwrap();
+}
+
+/// A daemon with a session in which something was said that is hidden, and a hub with that policy.
+async fn with_policy(file: &Path, rules: &Value) -> (Daemon, Hub) {
+    write(file, rules);
+    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    let hub = Hub::start_with(TOMBOLO, &[OsStr::new("--policy"), file.as_os_str()]);
+    hub.add("box", daemon.base(), Some(TOKEN)).await;
+    create(&daemon, "s").await;
+    (daemon, hub)
+}
+
+fn everything() -> Value {
+    json!({ "owner": { "thinking": true, "toolOutput": true, "paths": ["/home/*/.ssh/**"] } })
+}
+
+/// observation #68, #70: what a file says is hidden is hidden on the stream; it is read again when the hub is told to, and
+/// holds at once.
+#[tokio::test]
+async fn a_policy_is_read_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("policy.json");
+    let (daemon, hub) = with_policy(&file, &everything()).await;
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    let speak = format!("/think a secret thought\n/tool\nsee {PATH} here");
+    send(&daemon, "s", &speak).await;
+    let seen = viewer.until_event("turnEnded").await;
+    for secret in HIDDEN {
+        assert!(!viewer.received.contains(secret), "`{secret}` was seen");
+    }
+    assert!(viewer.received.contains("see *** here"), "{}", viewer.received);
+    let told = events(&daemon, "s").await;
+    let end = told.iter().position(|event| event.get("turnEnded").is_some()).unwrap();
+    let kinds = |events: &[Value]| {
+        events
+            .iter()
+            .map(|event| event.as_object().unwrap().keys().next().unwrap().clone())
+            .collect::<Vec<_>>()
+    };
+    let seen: Vec<_> = seen.iter().map(|envelope| envelope["payload"].clone()).collect();
+    assert_eq!(kinds(&seen), kinds(&told[end + 1 - seen.len()..=end]), "the same events at the same places");
+    write(&file, &json!({}));
+    hang_up(&hub);
+    // When it holds, what the session has come to is told once more.
+    while !viewer.until("event").await["payload"].to_string().contains(PATH) {}
+    assert!(viewer.received.contains(THOUGHT));
+}
+
+fn hang_up(hub: &Hub) {
+    let told = Command::new("kill").args(["-HUP", &hub.pid().to_string()]).status().unwrap();
+    assert!(told.success());
+}
+
+/// observation #68: what is hidden on the stream is hidden in what is asked for too; what cannot be shown in part is refused.
+#[tokio::test]
+async fn what_is_hidden_cannot_be_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("policy.json");
+    let (daemon, hub) = with_policy(&file, &everything()).await;
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    send(&daemon, "s", &format!("/think a secret thought\n/tool\nsee {PATH} here")).await;
+    viewer.until_event("turnEnded").await;
+    let at = |path: &str| format!("/api/runtimes/box/v1/{path}");
+    for path in [
+        "sessions",
+        "sessions/s",
+        "sessions/s/snapshot",
+        "sessions/s/messages",
+        "sessions/s/events",
+        "sessions/s/events?includeRaw=true",
+        "sessions/s/events?offset=4",
+        "sessions/s/inputs",
+        "waits",
+        "agents",
+        "health",
+    ] {
+        let response = hub.request(Method::GET, &at(path)).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        let body = response.text().await.unwrap();
+        for secret in HIDDEN {
+            assert!(!body.contains(secret), "{path}: {body}");
+        }
+    }
+    let page = hub.request(Method::GET, &at("sessions/s/events")).send().await.unwrap();
+    let page: Value = page.json().await.unwrap();
+    assert_eq!(page["events"].as_array().unwrap().len(), events(&daemon, "s").await.len());
+    assert!(page.to_string().contains("see *** here"));
+    for path in ["sessions/s/events/sse", "fs/entries?path=.", "acp", "processes", "config/mcp?directory=/"] {
+        let response = hub.request(Method::GET, &at(path)).send().await.unwrap();
+        check_problem(&problem(response).await, 403, "urn:problem:forbidden");
+    }
+    let list = hub.request(Method::GET, "/api/runtimes/box/workers").send().await.unwrap();
+    assert_eq!(list.status(), 200);
+    // They may still drive it.
+    let sent = hub.request(Method::POST, &at("sessions/s/messages")).json(&json!({ "message": "hello" }));
+    assert_eq!(sent.send().await.unwrap().status(), 202);
+}
+
+/// A policy that cannot be used is no policy: the hub does not start with it.
+#[test]
+fn a_hub_does_not_start_with_a_policy_that_is_no_good() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("policy.json");
+    fs::write(&file, r#"{"redact":{"viewer":{"thinkin":true}}}"#).unwrap();
+    let output = Command::new(TOMBOLO)
+        .args(["hub", "--port", "0", "--data-dir"])
+        .arg(directory.path().join("hub"))
+        .arg("--policy")
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("could not use the policy") && told.contains("thinkin"), "{told}");
+}
