@@ -153,10 +153,8 @@ impl Look for Looking {
                 **snapshot = self.snapshot((**snapshot).clone());
                 return Some(shown);
             }
-            Event::PermissionAsked(permission) if self.hidden.thinking => {
-                if permission.kind == ToolKind::Think {
-                    permission.input = Value::Null;
-                }
+            Event::PermissionAsked(ask) if self.hidden.thinking && ask.kind == ToolKind::Think => {
+                ask.input = Value::Null;
             }
             Event::Unknown(members) if self.hidden.hides_words() => {
                 members.values_mut().for_each(|member| *member = Value::Null);

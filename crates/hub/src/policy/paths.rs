@@ -112,7 +112,11 @@ impl Paths {
                 is_other
             }
             Value::Array(items) => {
-                items.iter_mut().fold(false, |other, item| self.hide(item, whole) || other)
+                let mut is_other = false;
+                for item in items {
+                    is_other |= self.hide(item, whole);
+                }
+                is_other
             }
             Value::Object(members) => {
                 let mut is_other = false;

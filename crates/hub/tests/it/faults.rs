@@ -22,10 +22,10 @@ use world::World;
 
 /// How many histories there are, and how many of them at a time.
 const HISTORIES: u64 = 2_000;
-const WORLDS: u64 = 16;
+const WORLDS: u64 = 24;
 
 /// How long all may take to be well once nothing is wrong any more; a starved machine takes its time.
-const WELL_MAX: Duration = Duration::from_secs(60);
+const WELL_MAX: Duration = Duration::from_secs(40);
 
 /// Somebody who watches, goes away and comes back, as the rules say.
 struct Viewer {
@@ -93,7 +93,7 @@ fn fault(random: &mut Rng) -> Fault {
 /// One history: everything that happens, and then that all was seen.
 async fn live(world: &mut World, bus: &Arc<Bus>, random: &mut Rng) -> Tally {
     let mut viewer = Viewer { watched: None, notebook: Notebook::default(), tally: Tally::default() };
-    for _ in 0..random.usize(3..13) {
+    for _ in 0..random.usize(3..11) {
         match random.u8(0..24) {
             0..7 => bus.publish(random.usize(1..8)),
             7 => bus.publish(random.usize(10..40)),

@@ -1,6 +1,6 @@
 //! What somebody sees who may not see everything.
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use hub::{
     BACKLOG, Feeds, Key, Watch,
@@ -8,6 +8,7 @@ use hub::{
         Both, Caller, Hidden, Lens, Look, PassThrough, Policies, Policy, Redaction, Sight, Verdict, What,
     },
 };
+use journal::Retention;
 use proptest::prelude::*;
 use protocol::{
     Event, RuntimeId, TokenId,
@@ -80,8 +81,12 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::keeping(BACKLOG)
+    }
+
+    fn keeping(backlog: Retention) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), BACKLOG);
+        let feeds = Feeds::new(Key::open(&directory.path().join("key")).unwrap(), backlog);
         Self { _directory: directory, feeds, bus: Bus::new(), policies: Policies::default() }
     }
 
@@ -191,6 +196,27 @@ fn said(kind: u8, text: &str, last: bool) -> Event {
         _ => json!({ "status": { "state": "running", "detail": text } }),
     };
     serde_json::from_value(event).unwrap()
+}
+
+/// observation #68: what was said before anybody looked, and is no longer kept, tells what the next piece belongs to.
+#[tokio::test(start_paused = true)]
+async fn who_comes_in_the_middle_of_a_path_does_not_see_its_end() {
+    let stage = Stage::keeping(Retention { events: NonZeroU64::new(2).unwrap(), ..BACKLOG });
+    let paths = vec![format!("{PATH}/**")].try_into().unwrap();
+    let hidden = Hidden { paths, ..Hidden::default() };
+    stage.policies.set(Arc::new(Redaction::default().with(Role::Viewer, hidden)));
+    let mut everything = stage.watch(Role::Owner, None);
+    everything.envelope().await;
+    for event in [said(0, "see", false), said(3, " /home/joe", false), said(6, "", false), said(6, "", false)]
+    {
+        stage.bus.say(event);
+        everything.envelope().await;
+    }
+    let mut viewer = stage.watch(Role::Viewer, None);
+    viewer.envelope().await;
+    stage.bus.say(said(3, "/.ssh/id_rsa now", false));
+    let Event::MessageDelta(delta) = viewer.envelope().await.payload else { panic!("it is a piece") };
+    assert_eq!(delta.text, "*** now");
 }
 
 proptest! {

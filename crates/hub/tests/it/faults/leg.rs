@@ -90,6 +90,10 @@ impl Leg {
         self.state.send_modify(|state| state.down = false);
     }
 
+    fn is_deaf(&self, number: usize) -> bool {
+        number < self.state.borrow().deaf_before
+    }
+
     /// Leads elsewhere from now on; what leads to the old place is cut.
     pub(super) fn lead_to(&self, target: SocketAddr) {
         self.state.send_modify(|state| (state.target, state.cuts) = (target, state.cuts + 1));
@@ -135,11 +139,14 @@ async fn connection(near: TcpStream, number: usize, fault: Option<Fault>, open: 
             socket.set_nodelay(true).unwrap();
         }
         let dribble = fault == Some(Fault::Dribble);
-        let (near_read, near_write) = near.into_split();
-        let (far_read, far_write) = far.into_split();
+        let (mut near_read, mut near_write) = near.into_split();
+        let (mut far_read, mut far_write) = far.into_split();
+        let mut there = std::pin::pin!(pass(&mut near_read, &mut far_write, number, dribble, &open.0));
+        let mut back = std::pin::pin!(pass(&mut far_read, &mut near_write, number, dribble, &open.0));
+        // That one side has gone is not told to the other if the connection is half-open.
         tokio::select! {
-            () = pass(near_read, far_write, number, dribble, &open.0) => {}
-            () = pass(far_read, near_write, number, dribble, &open.0) => {}
+            () = &mut there => if open.0.is_deaf(number) { back.await },
+            () = &mut back => if open.0.is_deaf(number) { there.await },
         }
     };
     tokio::select! {
@@ -149,7 +156,7 @@ async fn connection(near: TcpStream, number: usize, fault: Option<Fault>, open: 
 }
 
 /// Passes on what comes, until it ends. A half-open connection takes everything and passes nothing on.
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, number: usize, dribble: bool, leg: &Leg) {
+async fn pass(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, number: usize, dribble: bool, leg: &Leg) {
     let mut buffer = [0; 4096];
     let mut passed = 0;
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
@@ -158,8 +165,7 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, number: usize, dr
             true if passed < DRIBBLE_BYTES => 1,
             true => 64,
         }) {
-            let deaf = number < leg.state.borrow().deaf_before;
-            if !deaf && to.write_all(piece).await.is_err() {
+            if !leg.is_deaf(number) && to.write_all(piece).await.is_err() {
                 return;
             }
             passed += piece.len();
