@@ -22,7 +22,7 @@ use world::World;
 
 /// How many histories there are, and how many of them at a time.
 const HISTORIES: u64 = 2_000;
-const WORLDS: u64 = 24;
+const WORLDS: u64 = 16;
 
 /// How long all may take to be well once nothing is wrong any more; a starved machine takes its time.
 const WELL_MAX: Duration = Duration::from_secs(40);
