@@ -21,6 +21,7 @@ mod secret;
 mod serving;
 mod storage;
 mod up;
+mod waits;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Hub(options) => hub::run(*options),
+        Command::Waits(options) => waits::run(*options),
         Command::Acp(options) => editor::run(&options),
         Command::Chat(options) => chat::run(&options),
         Command::Api(api) => api.resource.run(),

@@ -40,7 +40,12 @@ pub struct Watched {
 
 impl Watched {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
-        Ok(Self { socket: websocket::open(request).await?, silence_max: SILENCE_MAX, heard: Instant::now() })
+        Ok(Self::over(websocket::open(request).await?))
+    }
+
+    /// What comes over a WebSocket that is open already.
+    pub fn over(socket: WebSocket) -> Self {
+        Self { socket, silence_max: SILENCE_MAX, heard: Instant::now() }
     }
 
     /// Takes the server for lost after this long without a sign of life.

@@ -1,18 +1,18 @@
 //! The API: its routes and its description, from one list.
 
-use axum::Router;
+use axum::{Router, middleware};
 use serde_json::Value;
 use server::api::{BearerToken, with_fallbacks};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{app::App, routes};
+use crate::{app::App, guard::guard, routes};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Tombolo hub",
-        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for WebSockets, is at `/api/runtimes/{runtime_id}` followed by its own path."
+        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for the one that watches workers, is at `/api/runtimes/{runtime_id}` followed by its own path."
     ),
     modifiers(&BearerToken),
     security(("token" = [])),
@@ -23,14 +23,20 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::info::router())
         .merge(routes::runtimes::router())
+        .merge(routes::waits::router())
+        .merge(routes::join::router())
         .merge(routes::workers::router())
+        .merge(routes::users::router())
+        .merge(routes::tokens::router())
+        .merge(routes::login::router())
+        .merge(routes::audit::router())
 }
 
 /// What answers requests.
 pub(crate) fn router(app: App) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(routes::forward::router());
-    with_fallbacks(router).with_state(app)
+    with_fallbacks(router).layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app)
 }
 
 /// The description of the API.

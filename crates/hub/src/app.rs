@@ -3,19 +3,26 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::FromRef;
-use server::{Sockets, Stall, observed::Patience};
+use server::{Names, Sockets, Stall, observed::Patience};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Config, Feeds, Key, NewToken, Registry,
-    policy::{PassThrough, Policies},
+    audit::Audit,
+    inbox::Inbox,
+    limits::Limits,
+    people::People,
+    policy::{Policies, Roles},
+    presence::Presences,
+    private,
     start::StartError,
-    tokens::Tokens,
 };
 
 /// The files of a hub, in its directory.
 const KEY: &str = "cursor.key";
 const RUNTIMES: &str = "runtimes.json";
-const TOKENS: &str = "tokens.json";
+const PEOPLE: &str = "people.json";
+const AUDIT: &str = "audit.db";
 
 /// How many people watch at a time.
 const SOCKETS_MAX: usize = 10_000;
@@ -25,12 +32,22 @@ const SOCKETS_MAX: usize = 10_000;
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) feeds: Feeds,
-    pub(crate) tokens: Tokens,
+    pub(crate) inbox: Inbox,
+    pub(crate) presences: Presences,
+    pub(crate) people: People,
+    pub(crate) limits: Limits,
+    pub(crate) audit: Audit,
+    /// The names that it goes by.
+    pub(crate) names: Names,
     pub(crate) sockets: Sockets,
+    /// Who may do and see what.
     pub(crate) policies: Arc<Policies>,
+    /// How long those at the other end of a stream may be silent.
     pub(crate) patience: Patience,
+    /// Ends what would go on for ever.
+    pub(crate) stop: CancellationToken,
     stall: Duration,
 }
 
@@ -50,19 +67,34 @@ impl FromRef<App> for Stall {
 
 impl App {
     /// As its files have it, which are made if there are none; the first time with a token that is shown once.
-    pub(crate) fn new(config: &Config) -> Result<(Self, Option<NewToken>), StartError> {
+    pub(crate) async fn new(config: &Config) -> Result<(Self, Option<NewToken>), StartError> {
         let directory = &config.data_dir;
         let files = |source| StartError::Files { path: directory.clone(), source };
-        std::fs::create_dir_all(directory).map_err(files)?;
+        private::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
-        let (tokens, new) = Tokens::open(directory.join(TOKENS)).map_err(files)?;
+        let registry = Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?;
+        let registry = Arc::new(registry);
+        // Before there is a token: one that is not shown now is never.
+        let policies = Arc::new(Policies::open(Arc::new(Roles), config.policy.clone())?);
+        let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
+        let names = Names {
+            loopback: config.address.ip().is_loopback(),
+            hosts: config.hosts.clone(),
+            origins: config.cors.origins.clone(),
+        };
         let app = Self(Arc::new(Parts {
-            registry: Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?,
+            inbox: Inbox::new(Arc::clone(&registry), Arc::clone(&policies), config.pace),
+            registry,
+            presences: Presences::default(),
             feeds: Feeds::new(key, config.backlog).with_pace(config.pace),
-            tokens,
+            people,
+            limits: Limits::new(config.failures, config.requests),
+            audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
+            names,
             sockets: Sockets::new(SOCKETS_MAX),
-            policies: Arc::new(Policies::open(Arc::new(PassThrough), config.policy.clone())?),
+            policies,
             patience: config.pace.patience,
+            stop: CancellationToken::new(),
             stall: config.stall,
         }));
         Ok((app, new))

@@ -1,26 +1,87 @@
-//! Who asks.
+//! Who asks, and what they may do.
+
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use protocol::{TokenId, UserName, hub::Role};
+use protocol::{
+    RuntimeId, TokenId, UserName, Workspace,
+    hub::Role,
+    people::{Token, User},
+};
 use server::Refusal;
 
-/// Who asks, as the gate found out by the token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Who.
-    pub user: UserName,
-    /// By which token.
-    pub token: TokenId,
-    /// What they may do.
-    pub role: Role,
+use crate::policy::{Policy, Sight, Who};
+
+/// Who asks, as the guard found out by the token.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Caller {
+    pub(crate) user: UserName,
+    pub(crate) token: TokenId,
+    pub(crate) rights: Rights,
+}
+
+/// What somebody may do with a token.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rights {
+    pub(crate) user: Arc<User>,
+    pub(crate) token: Arc<Token>,
+}
+
+impl Rights {
+    /// Whether they manage users, tokens and runtimes. A token with a scope does not.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.user.admin && self.token.scope.is_none()
+    }
+
+    /// What they may do in a workspace: what the user may, as far as the token goes.
+    pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
+        let role = self.user.roles.get(workspace).copied().or(self.user.everywhere)?;
+        let Some(scope) = &self.token.scope else { return Some(role) };
+        if scope.workspaces.as_ref().is_some_and(|only| !only.contains(workspace)) {
+            return None;
+        }
+        Some(scope.role.map_or(role, |most| role.min(most)))
+    }
+
+    /// Whether the runtimes of a workspace are there for them.
+    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+        self.is_admin() || self.role_in(workspace).is_some()
+    }
+
+    /// Them, as a policy knows them.
+    pub(crate) fn who_in(&self, workspace: &Workspace) -> Who {
+        let (user, role) = (self.user.name.clone(), self.role_in(workspace));
+        Who { user, workspace: workspace.clone(), role }
+    }
+
+    /// How a runtime of a workspace looks to them; nothing if it is not there for them.
+    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
+        self.sees(workspace).then(|| policy.sight(&self.who_in(workspace), id))
+    }
+}
+
+impl Caller {
+    pub(crate) fn new(rights: Rights) -> Self {
+        Self { user: rights.user.name.clone(), token: rights.token.id, rights }
+    }
+
+    /// Whether they manage users, tokens and runtimes.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.rights.is_admin()
+    }
+
+    /// Whether the runtimes of a workspace are there for them.
+    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+        self.rights.sees(workspace)
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        // The gate lets nobody in whom it does not know.
+        // The guard lets nobody in whom it does not know.
         head.extensions.get().cloned().ok_or_else(|| Refusal::internal(&NoCaller))
     }
 }

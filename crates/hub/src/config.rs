@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use journal::Retention;
 use server::CorsConfig;
 
-use crate::Pace;
+use crate::{Pace, Rate};
 
 /// How a hub runs.
 #[derive(Debug, Clone)]
@@ -24,6 +24,10 @@ pub struct Config {
     pub policy: Option<PathBuf>,
     /// How long others are waited for.
     pub pace: Pace,
+    /// How often a token that is no good may come from one address.
+    pub failures: Rate,
+    /// How often one token may ask.
+    pub requests: Rate,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }

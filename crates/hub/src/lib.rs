@@ -3,22 +3,42 @@
 //! A runtime's workers are watched once, however many people watch: each has a feed that follows it, keeps what it
 //! has come to and the last of what happened, and shows both to whoever comes. What people get is the hub's own: its
 //! cursors, its envelopes, its diagnostics. Nothing of it tells where a runtime is or how it is spoken to.
+//!
+//! Every request passes one guard: a token says who asks, a table of verbs says what that needs, and what is done or refused
+//! is written down. Whether somebody may, and what they see of it, is decided by one policy. Whoever is let in stays so for as
+//! long as their permit holds, also on a stream that is open.
 
 mod api;
 mod app;
+mod attendance;
+mod audit;
 mod caller;
 mod config;
+mod cookie;
+mod eye;
 mod feed;
 mod feeds;
+mod guard;
+mod inbox;
+mod limits;
 mod pace;
+mod passage;
+mod pause;
+mod people;
+mod permit;
 pub mod policy;
+mod presence;
 mod private;
+mod rate;
 mod registry;
 mod routes;
 mod runtime;
 mod seal;
+mod secret;
+mod standing;
 mod start;
-mod tokens;
+mod verb;
+mod viewer;
 mod watch;
 
 pub use api::document as openapi;
@@ -26,9 +46,10 @@ pub use config::Config;
 pub use feed::BACKLOG;
 pub use feeds::{Feeds, TooMany};
 pub use pace::Pace;
+pub use rate::Rate;
 pub use registry::{Registered, Registry, RegistryError};
-pub use runtime::{Down, Remote, Runtime, Upstream};
+pub use runtime::{Down, Local, Remote, Runtime, Upstream};
 pub use seal::Key;
+pub use secret::NewToken;
 pub use start::{Hub, StartError};
-pub use tokens::NewToken;
 pub use watch::Watch;

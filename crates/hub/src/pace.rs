@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use server::observed::Patience;
 
+use crate::runtime::ANSWER_MAX;
+
 /// How long the hub waits for others.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
@@ -22,7 +24,7 @@ pub struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            answer_max: Duration::from_secs(10),
+            answer_max: ANSWER_MAX,
             pause_min: Duration::from_millis(100),
             pause_max: Duration::from_secs(5),
             linger: Duration::from_secs(30),

@@ -1,40 +1,54 @@
 //! Who sees what, and who may do what: the one place where that is decided.
 //!
-//! Left alone everything passes. A policy says whether a caller may watch a worker or send a command, and through which
-//! lens a caller sees what happens. Whoever sees everything gets the frames that all share, unread. It is asked again on
-//! streams that are open whenever it changes.
+//! Left alone everything passes. A policy says whether somebody may watch a worker or send a command, and through which
+//! lens they see what happens. Whoever sees everything gets the frames that all share, unread. It is asked again on
+//! streams that are open whenever it changes, and whenever somebody's role does. It knows nothing of tokens.
 
 mod current;
 mod hidden;
 mod lost;
 mod paths;
 mod redaction;
+mod roles;
 mod scanner;
 
 use std::sync::Arc;
 
-use protocol::{Event, RuntimeId, SessionId, sessions::Snapshot};
+use protocol::{
+    Event, RuntimeId, SessionId, UserName, Workspace, hub::Role, sessions::Snapshot, wait::Wait,
+};
 use serde_json::Value;
 
-pub use crate::caller::Caller;
 pub use current::{Policies, PolicyError};
 pub use hidden::Hidden;
 pub use paths::{InvalidPaths, Paths};
 pub use redaction::Redaction;
+pub use roles::Roles;
 
 pub(crate) use lost::lost;
 
 /// Decides.
 pub trait Policy: Send + Sync + 'static {
     /// Whether this may be done.
-    fn may(&self, _caller: &Caller, _what: &What<'_>) -> Verdict {
+    fn may(&self, _who: &Who, _what: &What<'_>) -> Verdict {
         Verdict::Allowed
     }
 
     /// How the workers of a runtime look.
-    fn sight(&self, _caller: &Caller, _runtime: &RuntimeId) -> Sight {
+    fn sight(&self, _who: &Who, _runtime: &RuntimeId) -> Sight {
         Sight::Whole
     }
+}
+
+/// Somebody, as far as the workspace of a runtime is concerned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Who {
+    /// Their name.
+    pub user: UserName,
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Their role in it; who manages the hub may have none.
+    pub role: Option<Role>,
 }
 
 /// What somebody wants to do.
@@ -51,8 +65,10 @@ pub enum What<'a> {
     Command {
         /// The runtime.
         runtime: &'a RuntimeId,
-        /// What is asked.
+        /// What is asked, such as `sessions.send`.
         verb: &'a str,
+        /// The least role that this is meant for.
+        needs: Role,
     },
 }
 
@@ -83,6 +99,11 @@ pub trait Lens: Send + Sync + 'static {
     fn value(&self, value: Value) -> Value {
         value
     }
+
+    /// Something that waits for a person; nothing if it cannot be shown.
+    fn wait(&self, wait: Wait) -> Option<Wait> {
+        serde_json::from_value(self.value(serde_json::to_value(wait).ok()?)).ok()
+    }
 }
 
 /// Looks at what happens in one worker, event by event, in order.
@@ -111,15 +132,15 @@ impl Policy for PassThrough {}
 pub struct Both(pub Arc<dyn Policy>, pub Arc<dyn Policy>);
 
 impl Policy for Both {
-    fn may(&self, caller: &Caller, what: &What<'_>) -> Verdict {
-        match self.0.may(caller, what) {
-            Verdict::Allowed => self.1.may(caller, what),
+    fn may(&self, who: &Who, what: &What<'_>) -> Verdict {
+        match self.0.may(who, what) {
+            Verdict::Allowed => self.1.may(who, what),
             denied @ Verdict::Denied(_) => denied,
         }
     }
 
-    fn sight(&self, caller: &Caller, runtime: &RuntimeId) -> Sight {
-        match (self.0.sight(caller, runtime), self.1.sight(caller, runtime)) {
+    fn sight(&self, who: &Who, runtime: &RuntimeId) -> Sight {
+        match (self.0.sight(who, runtime), self.1.sight(who, runtime)) {
             (Sight::Whole, sight) | (sight, Sight::Whole) => sight,
             (Sight::Through(near), Sight::Through(far)) => Sight::Through(Arc::new(Stacked(near, far))),
         }
@@ -136,6 +157,10 @@ impl Lens for Stacked {
 
     fn value(&self, value: Value) -> Value {
         self.1.value(self.0.value(value))
+    }
+
+    fn wait(&self, wait: Wait) -> Option<Wait> {
+        self.1.wait(self.0.wait(wait)?)
     }
 }
 

@@ -10,14 +10,14 @@ use server::observed::Observed;
 use tokio::sync::watch;
 
 use crate::{
-    caller::Caller,
-    feed::{self, Attendance, Beginning, Feed, Phase, Ticket},
-    policy::{Policies, Policy, Sight, Verdict, What},
+    eye::Eye,
+    feed::{self, Attended, Beginning, Feed, Phase, Ticket},
+    policy::{Policies, Sight, Verdict, What, Who},
 };
 
 /// Somebody who watches a worker.
 pub struct Watch {
-    feed: Attendance,
+    feed: Attended,
     cursor: Option<String>,
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
@@ -27,15 +27,11 @@ pub struct Watch {
     reading: Option<Reading>,
     /// Who watches, if somebody must be asked what they may see.
     eye: Option<Eye>,
+    /// It must be asked before anything is shown.
+    must_ask: bool,
     sight: Sight,
     /// What they see has changed: they are to be told once more what the worker has come to.
     owes_snapshot: bool,
-}
-
-/// Who watches, and who says what they see.
-struct Eye {
-    caller: Caller,
-    policy: watch::Receiver<Arc<dyn Policy>>,
 }
 
 /// What comes after the beginning.
@@ -51,7 +47,7 @@ struct Reading {
 }
 
 impl Watch {
-    pub(crate) fn new(feed: Attendance, cursor: Option<String>) -> Self {
+    pub(crate) fn new(feed: Attended, cursor: Option<String>) -> Self {
         let phase = feed.phase();
         Self {
             feed,
@@ -61,18 +57,21 @@ impl Watch {
             ready: VecDeque::new(),
             reading: None,
             eye: None,
+            must_ask: false,
             sight: Sight::Whole,
             owes_snapshot: false,
         }
     }
 
-    /// Shows only what the caller may see, and stops when that is nothing any more.
+    /// Shows only what somebody may see, and stops when that is nothing any more.
     #[must_use]
-    pub fn seen_by(self, caller: Caller, policies: &Policies) -> Self {
-        let mut policy = policies.subscribe();
-        // Nobody has asked it yet.
-        policy.mark_changed();
-        Self { eye: Some(Eye { caller, policy }), ..self }
+    pub fn seen_by(self, who: Who, policies: &Policies) -> Self {
+        self.seen_with(Eye::new(who, None, policies))
+    }
+
+    /// The same, for somebody whose role may change.
+    pub(crate) fn seen_with(self, eye: Eye) -> Self {
+        Self { eye: Some(eye), must_ask: true, ..self }
     }
 
     /// Waits until it is known whether there is such a worker, as far as its runtime can be asked.
@@ -96,11 +95,14 @@ impl Watch {
             if self.owes_snapshot && self.see_anew() {
                 continue;
             }
-            let Self { reading, eye, feed, .. } = self;
+            let Self { reading, eye, feed, must_ask, .. } = self;
             let frames = match reading {
                 Some(reading) => tokio::select! {
                     biased;
-                    () = changed(eye) => continue,
+                    () = told(eye) => {
+                        *must_ask = true;
+                        continue;
+                    }
                     frames = reading.next(feed) => frames?,
                 },
                 None => {
@@ -112,18 +114,20 @@ impl Watch {
         }
     }
 
-    /// Asks what the caller may see, if that has changed.
+    /// Asks what they may see, if that has changed.
     fn ask(&mut self) -> Result<(), End> {
-        let Some(Eye { caller, policy }) = &mut self.eye else { return Ok(()) };
-        if !policy.has_changed().unwrap_or(false) {
+        let Some(eye) = &mut self.eye else { return Ok(()) };
+        if !self.must_ask && !eye.has_changed() {
             return Ok(());
         }
-        let policy = Arc::clone(&policy.borrow_and_update());
+        self.must_ask = false;
+        let denied = |reason: String| End::with(Leg::Backend, Trouble::Denied, reason);
+        let (who, policy) = eye.now().ok_or_else(|| denied("you may no longer watch this".into()))?;
         let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
-        if let Verdict::Denied(reason) = policy.may(caller, &What::Watch { runtime, worker }) {
-            return Err(End::with(Leg::Backend, Trouble::Denied, reason));
+        if let Verdict::Denied(reason) = policy.may(&who, &What::Watch { runtime, worker }) {
+            return Err(denied(reason));
         }
-        let sight = policy.sight(caller, runtime);
+        let sight = policy.sight(&who, runtime);
         let is_same = match (&self.sight, &sight) {
             (Sight::Whole, Sight::Whole) => true,
             (Sight::Through(old), Sight::Through(new)) => Arc::ptr_eq(old, new),
@@ -174,7 +178,7 @@ impl Watch {
         if self.ready.is_empty() {
             tokio::select! {
                 _ = self.phase.changed() => {}
-                () = changed(&mut self.eye) => {}
+                () = told(&mut self.eye) => self.must_ask = true,
             }
         }
         Ok(())
@@ -241,14 +245,12 @@ impl Reading {
     }
 }
 
-/// Waits until another policy holds.
-async fn changed(eye: &mut Option<Eye>) {
-    if let Some(Eye { policy, .. }) = eye
-        && policy.changed().await.is_ok()
-    {
-        return policy.mark_changed();
+/// Waits until what they may see has changed.
+async fn told(eye: &mut Option<Eye>) {
+    match eye {
+        Some(eye) => eye.told().await,
+        None => std::future::pending().await,
     }
-    std::future::pending().await
 }
 
 fn unobservable() -> End {

@@ -16,11 +16,12 @@ pub mod observed;
 mod refusal;
 mod socket;
 mod sockets;
+pub mod sse;
 
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;
 pub use gate::{Check, Gate};
-pub use listen::{Listener, Service};
-pub use names::{Names, bearer};
+pub use listen::{Listener, Peer, Service};
+pub use names::{Names, bearer, is_loopback_host};
 pub use refusal::{Chain, Refusal, Result};
 pub use sockets::Sockets;

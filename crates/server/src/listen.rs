@@ -49,6 +49,10 @@ pub struct Service {
     pub stall: Duration,
 }
 
+/// Who is at the other end of a connection; among the extensions of each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
 /// An address that is listened on.
 pub struct Listener(TcpListener);
 
@@ -79,8 +83,8 @@ impl Listener {
                 accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((socket, _)) => {
-                    let connection = service.connection(socket, closing.clone(), place);
+                Ok((socket, peer)) => {
+                    let connection = service.connection(socket, Peer(peer), closing.clone(), place);
                     connections.spawn(connection);
                 }
                 Err(error) => {
@@ -105,13 +109,17 @@ impl Service {
     fn connection(
         &self,
         socket: TcpStream,
+        peer: Peer,
         closing: CancellationToken,
         place: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + use<> {
         socket::tune(&socket);
         let gate = Gate { check: self.check.clone(), inner: self.router.clone() };
         let service = option_layer(self.cors.clone()).layer(gate);
-        let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));
+        let service = service.map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request.map(Body::new)
+        });
         let io = TokioIo::new(Socket::new(socket, self.stall));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

@@ -1,15 +1,18 @@
 //! The real hub, started for one test: port 0, its own directory, gone at the end.
 
 use std::{
-    ffi::{OsStr, OsString},
+    fs::File,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
 };
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
+
+/// What it writes to standard error, in its directory.
+const LOG: &str = "stderr.log";
 
 /// A running hub.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub struct Hub {
     http: reqwest::Client,
     directory: TempDir,
     program: PathBuf,
-    args: Vec<OsString>,
+    args: Vec<String>,
 }
 
 impl Hub {
@@ -32,17 +35,15 @@ impl Hub {
         Self::start_with(program, &[])
     }
 
-    /// Starts `program` as a hub, with more arguments.
+    /// The same, with more arguments.
     ///
     /// # Panics
     /// If it does not come up.
-    pub fn start_with(program: impl AsRef<Path>, args: &[&OsStr]) -> Self {
+    pub fn start_with(program: impl AsRef<Path>, args: &[&str]) -> Self {
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let directory = TempDir::new().expect("a directory for the test");
-        let args: Vec<_> = args.iter().map(OsString::from).collect();
         let (child, base, mut lines) = spawn(program.as_ref(), directory.path(), &args);
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("read the token");
-        let token = line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned();
+        let token = token(&mut lines);
         let (http, program) = (reqwest::Client::new(), program.as_ref().into());
         Self { child, base, token, http, directory, program, args }
     }
@@ -55,6 +56,18 @@ impl Hub {
         self.child.kill().expect("kill the hub");
         self.child.wait().expect("wait for the hub");
         (self.child, self.base, _) = spawn(&self.program, self.directory.path(), &self.args);
+    }
+
+    /// The same, when nobody has a token to manage it with: it makes a new one.
+    ///
+    /// # Panics
+    /// If it does not come up, or makes none.
+    pub fn restarted_with_a_new_token(&mut self) {
+        self.child.kill().expect("kill the hub");
+        self.child.wait().expect("wait for the hub");
+        let mut lines;
+        (self.child, self.base, lines) = spawn(&self.program, self.directory.path(), &self.args);
+        self.token = token(&mut lines);
     }
 
     /// Its process id.
@@ -77,9 +90,39 @@ impl Hub {
         self.directory.path()
     }
 
+    /// What carries requests to it.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+        self.request_as(&self.token, method, path)
+    }
+
+    /// A request to it, with a token of somebody else.
+    pub fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
+    }
+
+    /// What it wrote to standard error so far.
+    ///
+    /// # Panics
+    /// If that cannot be read.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join(LOG)).expect("its log")
+    }
+
+    /// Lets a daemon join; what it joins with.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn invite(&self, id: &str) -> String {
+        let request = self.request(Method::POST, "/api/runtimes/join-tokens").json(&json!({ "id": id }));
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 201);
+        let made: Value = response.json().await.expect("a token");
+        made["token"].as_str().expect("a token").to_owned()
     }
 
     /// Makes a daemon known to it.
@@ -87,17 +130,28 @@ impl Hub {
     /// # Panics
     /// If it refuses.
     pub async fn add(&self, id: &str, endpoint: &str, token: Option<&str>) {
-        let body = json!({ "id": id, "endpoint": endpoint, "token": token });
+        self.add_to("default", id, endpoint, token).await;
+    }
+
+    /// Makes a daemon of a workspace known to it.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn add_to(&self, workspace: &str, id: &str, endpoint: &str, token: Option<&str>) {
+        let body = json!({ "id": id, "workspace": workspace, "endpoint": endpoint, "token": token });
         let response =
             self.request(Method::POST, "/api/runtimes").json(&body).send().await.expect("an answer");
         assert_eq!(response.status(), 201, "{}", response.text().await.unwrap_or_default());
     }
 }
 
-fn spawn(program: &Path, directory: &Path, args: &[OsString]) -> (Child, String, BufReader<ChildStdout>) {
+fn spawn(program: &Path, directory: &Path, args: &[String]) -> (Child, String, BufReader<ChildStdout>) {
+    let log =
+        File::options().create(true).append(true).open(directory.join(LOG)).expect("a file for its log");
     let mut command = Command::new(program);
     command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(args);
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("start the program");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().expect("start the program");
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let mut line = String::new();
     lines.read_line(&mut line).expect("read where it listens");
@@ -106,9 +160,19 @@ fn spawn(program: &Path, directory: &Path, args: &[OsString]) -> (Child, String,
     (child, base.to_owned(), lines)
 }
 
+/// The token that it prints once.
+fn token(lines: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    lines.read_line(&mut line).expect("read the token");
+    line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned()
+}
+
 impl Drop for Hub {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("the hub said:\n{}", self.log());
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! `tombolo hub` without more: serves.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    num::NonZeroU32,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -9,20 +10,32 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use hub::{BACKLOG, Config, Hub, Pace, policy::Policies};
+use hub::{BACKLOG, Config, Hub, Pace, Rate, policy::Policies};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     memory,
-    serving::{Farewell, greet, log},
+    serving::{Farewell, greet, log, runtime},
     storage::data_dir,
 };
 
 /// How long a connection may be silent or refuse to read before it is closed.
 const STALL: Duration = Duration::from_secs(30);
 
+/// The port that a hub listens on unless it is told otherwise.
+pub(crate) const PORT: u16 = 2470;
+
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
+
+/// Somebody who mistypes is not in the way; who guesses gets nowhere.
+const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+
+/// More than any person or page needs, and less than what would keep others waiting.
+const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
+
+/// For how many seconds a token may ask at once.
+const BURST_SECONDS: u32 = 10;
 
 /// How the hub runs.
 #[derive(Debug, Args)]
@@ -31,7 +44,7 @@ pub(super) struct ServeOptions {
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
     /// The port to listen on; 0 for any that is free
-    #[arg(long, default_value_t = 2470)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Where the hub keeps its own files
     #[arg(long, value_name = "DIRECTORY")]
@@ -45,6 +58,12 @@ pub(super) struct ServeOptions {
     /// A file that says what is hidden from whom, as JSON; read again on SIGHUP
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// How many tokens that are no good may come from one address in a minute
+    #[arg(long, default_value_t = FAILURES_PER_MINUTE, value_name = "COUNT")]
+    failures_per_minute: NonZeroU32,
+    /// How many requests may come with one token in a second; of ten seconds all may come at once
+    #[arg(long, default_value_t = REQUESTS_PER_SECOND, value_name = "COUNT")]
+    requests_per_second: NonZeroU32,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -55,8 +74,7 @@ pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     memory::return_what_is_freed();
     log(&options.log)?;
     let config = config(options)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(until_a_signal(&config))?;
+    runtime()?.block_on(until_a_signal(&config))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -112,6 +130,33 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         backlog: BACKLOG,
         policy: options.policy.clone(),
         pace: Pace::default(),
+        failures: failures(options.failures_per_minute),
+        requests: requests(options.requests_per_second),
         stall: STALL,
     })
+}
+
+/// How a hub runs that has its files below those of a daemon in the same process, for this machine only.
+pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
+    Config {
+        address: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port),
+        hosts: Vec::new(),
+        cors: server::CorsConfig::default(),
+        data_dir: data_dir.join(DIRECTORY),
+        backlog: BACKLOG,
+        policy: None,
+        pace: Pace::default(),
+        failures: failures(FAILURES_PER_MINUTE),
+        requests: requests(REQUESTS_PER_SECOND),
+        stall: STALL,
+    }
+}
+
+fn failures(per_minute: NonZeroU32) -> Rate {
+    Rate { burst: per_minute.get(), every: Duration::from_secs(60) / per_minute.get() }
+}
+
+fn requests(per_second: NonZeroU32) -> Rate {
+    let burst = per_second.get().saturating_mul(BURST_SECONDS);
+    Rate { burst, every: Duration::from_secs(1) / per_second.get() }
 }

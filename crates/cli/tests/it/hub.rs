@@ -1,17 +1,31 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod audited;
+mod authors;
 mod broken;
+mod browser;
 mod forwarded;
 mod hidden;
+mod inbox;
+mod joined;
+mod limited;
+mod passed;
+mod people;
+mod person;
 mod policy;
+mod presence;
 mod refused;
+mod revoked;
+mod roles;
+mod up;
 mod viewer;
 mod watched;
 mod wire;
 
+use person::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Hub, within};
+use testkit::{Daemon, DaemonOptions, Events, Hub, within};
 use viewer::Viewer;
 
 use crate::{TOMBOLO, secs};
@@ -25,6 +39,63 @@ async fn both() -> (Daemon, Hub) {
     let hub = Hub::start(TOMBOLO);
     hub.add("box", daemon.base(), Some(TOKEN)).await;
     (daemon, hub)
+}
+
+/// Somebody who may do this; what lets them in.
+async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
+    allowed["name"] = json!(name);
+    let added = hub.request(Method::POST, "/api/users").json(&allowed).send().await.unwrap();
+    assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
+    token(hub, json!({ "name": "test", "user": name })).await.1
+}
+
+/// A new token: its id and its secret.
+async fn token(hub: &Hub, add: Value) -> (String, String) {
+    let added = hub.request(Method::POST, "/api/tokens").json(&add).send().await.unwrap();
+    let (status, added) = (added.status(), added.json::<Value>().await.unwrap());
+    assert_eq!(status, 201, "{added}");
+    (added["token"]["id"].as_str().unwrap().into(), added["secret"].as_str().unwrap().into())
+}
+
+/// What somebody is answered.
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap_or_default())
+}
+
+/// A daemon that has joined the hub, which it calls at `base`, as `id`. Nobody is told where it is.
+async fn join(hub: &Hub, base: &str, id: &str) -> Daemon {
+    let token = hub.invite(id).await;
+    let daemon = joining(base, &token).start(TOMBOLO);
+    until_up(hub, id).await;
+    daemon
+}
+
+/// How a daemon is started that joins a hub at `base`.
+fn joining(base: &str, token: &str) -> DaemonOptions {
+    let options = DaemonOptions::default().arg("--join").arg(base);
+    options.env("TOMBOLO_JOIN_TOKEN", token).env("TOMBOLO_TOKEN", TOKEN)
+}
+
+/// Waits until the runtime is there.
+async fn until_up(hub: &Hub, id: &str) {
+    within(secs(20), async { while get(hub, &format!("/api/runtimes/{id}")).await["isUp"] != true {} }).await;
+}
+
+/// What the hub says.
+async fn get(hub: &Hub, path: &str) -> Value {
+    through(hub, Method::GET, path, None).await
+}
+
+/// Asks the hub.
+async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> Value {
+    let mut request = hub.request(method, path);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = request.send().await.unwrap();
+    assert!(response.status().is_success(), "{path}: {}", response.text().await.unwrap());
+    response.json().await.unwrap_or_default()
 }
 
 /// Asks the daemon itself.

@@ -2,11 +2,11 @@
 
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::{Feed, Taken};
-use crate::{Down, Pace, Runtime, Upstream};
+use crate::{Down, Pace, Runtime, Upstream, pause::Pause};
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -20,7 +20,7 @@ enum Ended {
 
 /// Follows the worker for as long as there is one.
 pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
-    let mut pause = pace.pause_min;
+    let mut pause = Pause::new(pace.pause_min, pace.pause_max);
     // Told once, however often it is tried.
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
@@ -28,7 +28,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
         let ended = match open(feed, runtime, place.as_deref(), pace).await {
             Ok(mut upstream) => {
                 let mut heard = || {
-                    pause = pace.pause_min;
+                    pause.reset();
                     if told.take().is_some() && place.is_some() {
                         feed.tell_resumed();
                     }
@@ -46,8 +46,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
                     feed.tell(diagnostic.clone());
                     told = Some(diagnostic);
                 }
-                sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                pause = (pause * 2).min(pace.pause_max);
+                pause.wait().await;
                 feed.resumed_from()
             }
         };
@@ -63,7 +62,7 @@ async fn open(
     match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(Down::Unreachable | Down::Malformed)) | Err(_) => {
+        Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
             Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime cannot be reached")))
         }
     }
@@ -83,7 +82,7 @@ async fn hear(
     loop {
         let text = match upstream.next().await {
             Ok(Some(text)) => text,
-            Ok(None) | Err(Down::Unreachable) => return gone(),
+            Ok(None) | Err(Down::Unreachable | Down::Busy) => return gone(),
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
         };

@@ -11,6 +11,7 @@ use protocol::{
     event::Plan,
     message::{Content, Delta, DeltaKind, Role, ToolKind},
     sessions::{Session, Snapshot},
+    wait::{Ask, Permission, Wait},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -74,6 +75,19 @@ impl Hidden {
         }
     }
 
+    /// What a tool would be called with that only thinks.
+    fn permission(&self, ask: &mut Permission) {
+        if self.thinking && ask.kind == ToolKind::Think {
+            ask.input = Value::Null;
+        }
+    }
+
+    fn asked(&self, wait: &mut Wait) {
+        if let Ask::Permission(ask) = &mut wait.ask {
+            self.permission(ask);
+        }
+    }
+
     fn hides(&self, kind: DeltaKind) -> bool {
         match kind {
             DeltaKind::Text => false,
@@ -105,6 +119,11 @@ impl Lens for Hidden {
     fn value(&self, mut value: Value) -> Value {
         self.paths.hide(&mut value, false);
         value
+    }
+
+    fn wait(&self, mut wait: Wait) -> Option<Wait> {
+        self.asked(&mut wait);
+        self.without_paths(wait, false)
     }
 }
 
@@ -153,9 +172,7 @@ impl Look for Looking {
                 **snapshot = self.snapshot((**snapshot).clone());
                 return Some(shown);
             }
-            Event::PermissionAsked(ask) if self.hidden.thinking && ask.kind == ToolKind::Think => {
-                ask.input = Value::Null;
-            }
+            Event::PermissionAsked(ask) => self.hidden.permission(ask),
             Event::Unknown(members) if self.hidden.hides_words() => {
                 members.values_mut().for_each(|member| *member = Value::Null);
             }
@@ -179,6 +196,7 @@ impl Look for Looking {
                 }
             }
         }
+        snapshot.waits.iter_mut().for_each(|wait| self.hidden.asked(wait));
         let bare = bare(&snapshot);
         self.hidden.without_paths(snapshot, false).unwrap_or(bare)
     }

@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use protocol::{RuntimeId, hub::Role};
 use serde::Deserialize;
 
-use super::{Caller, Hidden, Policy, Sight};
+use super::{Hidden, Policy, Sight, Who};
 
 /// What is hidden from whom: `{"redact": {"viewer": {"thinking": true, "toolOutput": true, "paths": ["/home/*/.ssh/**"]}}}`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "File")]
 pub struct Redaction {
-    /// By role; who has none of these sees everything.
+    /// By role; who has one that is not named sees everything, and who has none what the least sees.
     redact: BTreeMap<Role, Arc<Hidden>>,
 }
 
@@ -38,8 +38,8 @@ impl Redaction {
 }
 
 impl Policy for Redaction {
-    fn sight(&self, caller: &Caller, _: &RuntimeId) -> Sight {
-        match self.redact.get(&caller.role) {
+    fn sight(&self, who: &Who, _: &RuntimeId) -> Sight {
+        match self.redact.get(&who.role.unwrap_or(Role::Viewer)) {
             Some(hidden) if !hidden.is_nothing() => Sight::Through(hidden.clone()),
             _ => Sight::Whole,
         }

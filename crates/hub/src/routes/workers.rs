@@ -8,7 +8,12 @@ use axum::{
     },
     response::Response,
 };
-use protocol::{Kind, RuntimeId, SessionId, sessions::SessionList};
+use protocol::{
+    Kind, RuntimeId, SessionId,
+    observation::{End, Leg, Trouble},
+    presence::Presence,
+    sessions::SessionList,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use server::{
@@ -20,14 +25,10 @@ use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::{
-    app::App,
-    caller::Caller,
-    policy::{Sight, Verdict, What},
-};
+use crate::{app::App, caller::Caller, permit::Permit, policy::Sight, runtime::ask, viewer::Viewer};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
 }
 
 /// List the workers of a runtime: its sessions.
@@ -37,13 +38,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     responses((status = OK, body = SessionList), Problems)
 )]
 async fn list(State(app): State<App>, caller: Caller, Path(id): Path<RuntimeId>) -> Result<Json<Value>> {
-    let answer = find(&app, &id)?.client.sessions().list().await.and_then(|answer| answer.read());
-    // What went wrong may tell where the runtime is.
+    let registered = find(&app, &id)?;
+    let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
     let silent =
         || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
-    let list = answer.map_err(|_| silent())?;
-    let list = serde_json::to_value(list).map_err(|_| silent())?;
-    Ok(Json(match app.policies.now().sight(&caller, &id) {
+    let list = serde_json::to_value(answer.map_err(|_| silent())?).map_err(|_| silent())?;
+    let who = caller.rights.who_in(&registered.workspace);
+    Ok(Json(match app.policies.now().sight(&who, &id) {
         Sight::Whole => list,
         Sight::Through(lens) => lens.value(list),
     }))
@@ -61,8 +62,9 @@ struct WatchQuery {
 ///
 /// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
 /// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
-/// happens. When the runtime goes away, that is told, and the stream goes on when it is back. A peer that says anything is
-/// told `observation_only`, and the stream ends.
+/// happens. When the runtime goes away, that is told, and the stream goes on when it is back. Who is there for the worker is
+/// told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
+/// loses the role that it needs, or the token, is told `denied` at once.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", tag = "workers",
     params(
@@ -74,23 +76,44 @@ struct WatchQuery {
 )]
 async fn watch(
     State(app): State<App>,
-    caller: Caller,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
+    caller: Caller,
+    permit: Permit,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
-    let what = What::Watch { runtime: &runtime, worker: &worker };
-    if let Verdict::Denied(reason) = app.policies.now().may(&caller, &what) {
-        return Err(Refusal::new(Kind::Forbidden, reason));
-    }
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
     let watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
-    let mut watch = watch.seen_by(caller, &app.policies);
+    let mut watch = watch.seen_with(permit.eye());
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
-    let patience = app.patience;
-    let serve = move |socket| observed::serve(socket, watch, patience);
+    let revoked = async move {
+        permit.ended().await;
+        End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
+    };
+    let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
+    let serve = move |socket| async move {
+        let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
+        observed::serve_until(socket, viewer, patience, revoked).await;
+    };
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
+}
+
+/// Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes.
+#[utoipa::path(
+    get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", tag = "workers",
+    params(
+        ("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime"),
+        ("worker_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
+    ),
+    responses((status = OK, body = Presence), Problems)
+)]
+async fn presence(
+    State(app): State<App>,
+    Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
+) -> Result<Json<Presence>> {
+    find(&app, &runtime)?;
+    Ok(Json(app.presences.get(&runtime, &worker)))
 }

@@ -5,13 +5,13 @@ use std::{num::NonZeroU64, sync::Arc};
 use hub::{
     BACKLOG, Feeds, Key, Watch,
     policy::{
-        Both, Caller, Hidden, Lens, Look, PassThrough, Policies, Policy, Redaction, Sight, Verdict, What,
+        Both, Hidden, Lens, Look, PassThrough, Policies, Policy, Redaction, Roles, Sight, Verdict, What, Who,
     },
 };
 use journal::Retention;
 use proptest::prelude::*;
 use protocol::{
-    Event, RuntimeId, TokenId,
+    Event, RuntimeId,
     hub::Role,
     observation::{CloseCode, Envelope, Frame, Trouble},
     sessions::Snapshot,
@@ -30,7 +30,7 @@ const PATH: &str = "/home/joe/.ssh";
 struct Closed;
 
 impl Policy for Closed {
-    fn may(&self, _: &Caller, what: &What<'_>) -> Verdict {
+    fn may(&self, _: &Who, what: &What<'_>) -> Verdict {
         match what {
             What::Watch { worker: of, .. } if **of == worker() => Verdict::Denied("it is not for you".into()),
             _ => Verdict::Allowed,
@@ -45,7 +45,7 @@ struct NoDetail(Arc<NoDetailLens>);
 struct NoDetailLens;
 
 impl Policy for NoDetail {
-    fn sight(&self, _: &Caller, _: &RuntimeId) -> Sight {
+    fn sight(&self, _: &Who, _: &RuntimeId) -> Sight {
         Sight::Through(self.0.clone())
     }
 }
@@ -68,8 +68,8 @@ impl Look for NoDetailLens {
     }
 }
 
-fn caller(role: Role) -> Caller {
-    Caller { user: "joe".parse().unwrap(), token: TokenId::mint(), role }
+fn who(role: Role) -> Who {
+    Who { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) }
 }
 
 struct Stage {
@@ -94,7 +94,7 @@ impl Stage {
         let host = Arc::new(Host(Arc::clone(&self.bus)));
         let watch: Watch =
             self.feeds.watch((&runtime(), host), &worker(), cursor.map(str::to_owned)).unwrap();
-        Viewer::of(watch.seen_by(caller(role), &self.policies))
+        Viewer::of(watch.seen_by(who(role), &self.policies))
     }
 }
 
@@ -112,7 +112,7 @@ async fn who_may_not_watch_is_told_so() {
     let stage = Stage::new();
     let mut viewer = stage.watch(Role::Owner, None);
     viewer.envelope().await;
-    stage.policies.set(Arc::new(Both(Arc::new(PassThrough), Arc::new(Closed))));
+    stage.policies.set(Arc::new(Both(Arc::new(Roles), Arc::new(Closed))));
     stage.bus.publish(1);
     for mut viewer in [viewer, stage.watch(Role::Owner, None)] {
         let end = viewer.next().await.unwrap_err();

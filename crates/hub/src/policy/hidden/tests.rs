@@ -6,7 +6,7 @@ use protocol::{Projection, hub};
 use serde_json::json;
 
 use super::*;
-use crate::policy::{Both, Policy, Redaction, Sight};
+use crate::policy::{Both, Policy, Redaction, Sight, Who};
 
 /// A word that is said: anything, or a path that is hidden.
 #[derive(Debug, Clone)]
@@ -198,11 +198,11 @@ fn policies_are_put_together() {
     let output =
         Redaction::default().with(hub::Role::Viewer, Hidden { tool_output: true, ..Hidden::default() });
     let both = Both(Arc::new(thinking), Arc::new(output));
-    let caller =
-        |role| super::super::Caller { user: "joe".parse().unwrap(), token: protocol::TokenId::mint(), role };
+    let who =
+        |role| Who { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) };
     let runtime = "box".parse().unwrap();
-    assert!(matches!(both.sight(&caller(hub::Role::Owner), &runtime), Sight::Whole));
-    let Sight::Through(lens) = both.sight(&caller(hub::Role::Viewer), &runtime) else {
+    assert!(matches!(both.sight(&who(hub::Role::Owner), &runtime), Sight::Whole));
+    let Sight::Through(lens) = both.sight(&who(hub::Role::Viewer), &runtime) else {
         panic!("nothing is hidden")
     };
     let mut look = lens.look();

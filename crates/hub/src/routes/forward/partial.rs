@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use axum::{
     Json,
+    body::Body,
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use client::Head;
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
 use http::{Method, header};
 use protocol::{
     Event, Kind, Message,
     sessions::{EventPage, Snapshot, Transcribed},
+    wait::WaitList,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -38,6 +39,10 @@ pub(super) enum Shape {
     Transcript,
     /// What a session has come to.
     Snapshot,
+    /// What waits for a person.
+    Waits,
+    /// One that was answered.
+    Wait,
     /// Nothing that an agent thinks or a tool gives is in it.
     Other,
 }
@@ -53,10 +58,9 @@ impl Shape {
             }
             (&Method::GET, ["sessions", _, "messages"]) => Some(Self::Transcript),
             (&Method::GET, ["sessions", _, "snapshot"]) => Some(Self::Snapshot),
-            (
-                &Method::GET,
-                ["health" | "waits" | "sessions"] | ["sessions", _] | ["sessions", _, "inputs"],
-            )
+            (&Method::GET, ["waits"]) => Some(Self::Waits),
+            (&Method::POST, ["waits", _]) => Some(Self::Wait),
+            (&Method::GET, ["health" | "sessions"] | ["sessions", _] | ["sessions", _, "inputs"])
             | (&Method::GET, ["agents", ..])
             | (&Method::POST | &Method::PUT | &Method::DELETE, ["sessions", ..]) => Some(Self::Other),
             _ => None,
@@ -64,12 +68,8 @@ impl Shape {
     }
 
     /// The answer, as the lens shows it.
-    pub(super) async fn show(
-        self,
-        lens: &Arc<dyn Lens>,
-        head: &Head,
-        body: impl Stream<Item = client::Result<Bytes>>,
-    ) -> Result<Response> {
+    pub(super) async fn show(self, lens: &Arc<dyn Lens>, response: Response) -> Result<Response> {
+        let (head, body) = response.into_parts();
         let body = collect(body).await?;
         if body.is_empty() {
             return Ok(head.status.into_response());
@@ -84,6 +84,12 @@ impl Shape {
                 look.begin(&snapshot);
                 told(&look.snapshot(snapshot))
             }
+            Self::Waits if is_success => {
+                let mut list: WaitList = read(&body)?;
+                list.items = list.items.into_iter().filter_map(|wait| lens.wait(wait)).collect();
+                told(&list)
+            }
+            Self::Wait if is_success => told(&lens.wait(read(&body)?).ok_or_else(unshown)?),
             _ => lens.value(read(&body)?),
         };
         let mut response = (head.status, Json(shown)).into_response();
@@ -125,8 +131,8 @@ fn transcript(lens: &dyn Lens, mut transcript: Transcribed) -> Transcribed {
     transcript
 }
 
-async fn collect(body: impl Stream<Item = client::Result<Bytes>>) -> Result<Bytes> {
-    let mut body = std::pin::pin!(body);
+async fn collect(body: Body) -> Result<Bytes> {
+    let mut body = body.into_data_stream();
     let mut whole = BytesMut::new();
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| Refusal::new(Kind::RuntimeUnavailable, "the runtime broke off"))?;
@@ -140,8 +146,12 @@ async fn collect(body: impl Stream<Item = client::Result<Bytes>>) -> Result<Byte
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
-    serde_json::from_slice(body)
-        .map_err(|_| Refusal::new(Kind::Forbidden, "the answer cannot be shown in part, so it is not shown"))
+    serde_json::from_slice(body).map_err(|_| unshown())
+}
+
+/// What was done is done, but what came of it is not told.
+pub(in crate::routes) fn unshown() -> Refusal {
+    Refusal::new(Kind::Forbidden, "the answer cannot be shown in part, so it is not shown")
 }
 
 fn told(shown: &impl serde::Serialize) -> Value {
@@ -175,6 +185,7 @@ mod tests {
         for path in [
             "sessions/s/events/sse",
             "sessions/s/newer",
+            "waits/events",
             "fs/file",
             "fs/entries",
             "acp",
@@ -186,8 +197,10 @@ mod tests {
         ] {
             assert_eq!(shape(Method::GET, path), None, "{path}");
         }
-        for path in ["acp/x", "fs/mkdir", "processes", "agents/x/install"] {
+        for path in ["acp/x", "fs/mkdir", "processes", "agents/x/install", "waits"] {
             assert_eq!(shape(Method::POST, path), None, "{path}");
         }
+        assert_eq!(shape(Method::GET, "waits"), Some(Shape::Waits));
+        assert_eq!(shape(Method::POST, "waits/w"), Some(Shape::Wait));
     }
 }

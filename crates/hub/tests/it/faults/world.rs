@@ -11,11 +11,12 @@ use axum::{
 };
 use bytes::Bytes;
 use client::{Client, Watched};
-use hub::{Config, Down, Hub, Pace, Runtime as _, Upstream};
+use hub::{Config, Down, Hub, Pace, Rate, Runtime as _, Upstream};
 use journal::Retention;
 use parking_lot::Mutex;
 use protocol::{
-    SessionId,
+    SessionId, Workspace,
+    hub::AddRuntime,
     observation::{CloseCode, End, Leg as Side, Trouble},
 };
 use server::observed::{self, Observed, Patience};
@@ -44,6 +45,9 @@ const PACE: Pace = Pace {
     linger: Duration::from_millis(50),
     patience: PATIENCE,
 };
+
+/// Nobody is told to come more slowly.
+const OFTEN: Rate = Rate { burst: 1 << 20, every: Duration::from_nanos(1) };
 
 /// A server that can be killed: nothing of it is left, and nobody is told.
 struct Server {
@@ -85,8 +89,8 @@ impl World {
         let down = Leg::new(backend.address, &mut tasks).await;
         let token = token.unwrap().parse().unwrap();
         let client = Client::new(format!("http://{}", down.address).parse().unwrap(), Some(&token)).unwrap();
-        let add =
-            protocol::hub::AddRuntime { id: name(), endpoint: format!("http://{}", up.address), token: None };
+        let endpoint = format!("http://{}", up.address);
+        let add = AddRuntime { id: name(), workspace: Workspace::default(), endpoint, token: None };
         client.runtimes().add(&add).await.unwrap();
         let (backend, daemon) = (Some(backend), Some(daemon));
         Self { buses, directory, backend, daemon, up, down, client, _tasks: tasks }
@@ -136,6 +140,8 @@ async fn backend(directory: PathBuf) -> (Server, Option<String>) {
         backlog: SMALL,
         policy: None,
         pace: PACE,
+        failures: OFTEN,
+        requests: OFTEN,
         stall: Duration::from_secs(1),
     };
     let own = runtime();
