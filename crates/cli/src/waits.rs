@@ -40,8 +40,9 @@ pub(crate) struct WaitsOptions {
 enum Command {
     /// Answer what is asked; the first answer holds
     #[command(after_help = "\
-To a permission: allow, always or deny. To a plan: approve or reject, or what to do instead. To questions:
-one answer each, in their order; a number, a label, or words of your own where they are taken.
+To a permission: allow, always or deny. To a plan: approve or reject, or what to do instead. To
+questions: one answer each, in their order; a number, a label, or words of your own where they are
+taken.
 
 Examples:
   tombolo waits answer 7f3a allow

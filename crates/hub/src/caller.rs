@@ -46,7 +46,12 @@ impl Rights {
 
     /// Whether the runtimes of a workspace are there for them.
     pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
-        self.is_admin() || self.role_in(workspace).is_some()
+        self.is_admin() || self.may_watch(workspace)
+    }
+
+    /// Whether what happens in a workspace is shown to them. Managing the hub is not enough.
+    pub(crate) fn may_watch(&self, workspace: &Workspace) -> bool {
+        self.role_in(workspace).is_some()
     }
 
     /// Them, as a policy knows them.
@@ -55,9 +60,9 @@ impl Rights {
         Who { user, workspace: workspace.clone(), role }
     }
 
-    /// How a runtime of a workspace looks to them; nothing if it is not there for them.
+    /// How a runtime of a workspace looks to them; nothing if what happens there is not shown to them.
     pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
-        self.sees(workspace).then(|| policy.sight(&self.who_in(workspace), id))
+        self.may_watch(workspace).then(|| policy.sight(&self.who_in(workspace), id))
     }
 }
 

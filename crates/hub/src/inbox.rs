@@ -24,7 +24,8 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Pace, Registry, attendance::Attendance, caller::Rights, policy::Policies, runtime::ask, standing::Standing,
+    Pace, Registry, attendance::Attendance, caller::Rights, policy::Policies, runtime::ask,
+    standing::Standing,
 };
 use board::{Board, oldest_first, shown};
 pub(crate) use listener::Listener;
@@ -69,7 +70,7 @@ impl Inbox {
     /// What is open in the runtimes that somebody sees, as they see it, the oldest first. All are asked at once.
     pub(crate) async fn list(&self, rights: &Rights) -> Waiting {
         let all = self.0.registry.list().into_iter();
-        let seen = all.filter(|(_, registered)| rights.sees(&registered.workspace));
+        let seen = all.filter(|(_, registered)| rights.may_watch(&registered.workspace));
         let asked = seen.map(|(id, registered)| async move {
             let answer = timeout(ANSWER_MAX, ask::<WaitList>(&*registered.runtime, "/v1/waits")).await;
             (id, registered.workspace, answer.ok().and_then(Result::ok))

@@ -14,9 +14,7 @@ mod scanner;
 
 use std::sync::Arc;
 
-use protocol::{
-    Event, RuntimeId, SessionId, UserName, Workspace, hub::Role, sessions::Snapshot, wait::Wait,
-};
+use protocol::{Event, RuntimeId, SessionId, UserName, Workspace, hub::Role, sessions::Snapshot, wait::Wait};
 use serde_json::Value;
 
 pub use current::{Policies, PolicyError};

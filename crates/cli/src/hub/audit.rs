@@ -19,7 +19,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// What was done through the hub.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Needs a token that manages the hub. Every change, every command to a runtime and every refusal is there.
+Needs a token that manages the hub. Every change, every command to a runtime and every refusal
+is there.
 
 Examples:
   tombolo hub audit

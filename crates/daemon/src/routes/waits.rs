@@ -35,7 +35,7 @@ async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
 #[utoipa::path(
     get, path = "/v1/waits/events", tag = "sessions",
     responses(
-        (status = OK, description = "Events whose data is a `WaitEvent`", body = String, content_type = "text/event-stream"),
+        (status = OK, description = "Events whose data is a `WaitEvent`", body = serde_json::Value, content_type = "text/event-stream"),
         Problems,
     )
 )]

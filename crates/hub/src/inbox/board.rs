@@ -168,10 +168,7 @@ impl Now {
 }
 
 /// What a frame says to somebody, if it is about a runtime that they see.
-pub(super) fn seen(
-    frame: &Bytes,
-    sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>,
-) -> Option<Bytes> {
+pub(super) fn seen(frame: &Bytes, sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>) -> Option<Bytes> {
     let mut pieces = frame.splitn(3, |byte| *byte == SEPARATOR);
     let mut piece = || std::str::from_utf8(pieces.next()?).ok();
     let (workspace, id): (Workspace, RuntimeId) = (piece()?.parse().ok()?, piece()?.parse().ok()?);

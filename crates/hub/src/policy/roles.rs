@@ -36,7 +36,11 @@ mod tests {
             let who = Who { user: "ada".parse().unwrap(), workspace: "lab".parse().unwrap(), role };
             for needs in Role::ALL {
                 let what = What::Command { runtime: &runtime, verb: "x", needs };
-                assert_eq!(Roles.may(&who, &what) == Verdict::Allowed, role >= Some(needs), "{role:?} {needs}");
+                assert_eq!(
+                    Roles.may(&who, &what) == Verdict::Allowed,
+                    role >= Some(needs),
+                    "{role:?} {needs}"
+                );
             }
             let watch = What::Watch { runtime: &runtime, worker: &worker };
             assert_eq!(Roles.may(&who, &watch) == Verdict::Allowed, role.is_some(), "{role:?}");

@@ -122,7 +122,8 @@ fn shape(parts: &mut Parts, pieces: &[String]) -> Result<Shape> {
     let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
     let shape = Shape::of(&parts.method, &pieces, parts.uri.query());
     // Nobody knows what goes over a WebSocket.
-    let shape = shape.filter(|_| !parts.headers.contains_key(header::UPGRADE)).ok_or_else(partial::refused)?;
+    let shape =
+        shape.filter(|_| !parts.headers.contains_key(header::UPGRADE)).ok_or_else(partial::refused)?;
     // What is to be read must not be packed.
     parts.headers.remove(header::ACCEPT_ENCODING);
     Ok(shape)

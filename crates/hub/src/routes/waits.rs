@@ -29,7 +29,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
 #[utoipa::path(
     get, path = "/api/waits/events", tag = "waits",
     responses(
-        (status = OK, description = "Events whose data is an `InboxEvent`", body = String, content_type = "text/event-stream"),
+        (status = OK, description = "Events whose data is an `InboxEvent`", body = serde_json::Value, content_type = "text/event-stream"),
         Problems,
     )
 )]

@@ -230,6 +230,10 @@ async fn the_inbox_has_what_somebody_sees() {
     }
     assert_eq!(hers.next().await, json!({ "type": "opened", "wait": opened[1] }));
     assert_eq!(ada.get("/api/waits").await["items"], json!([opened[1]]));
+    // Who manages the hub has no part in a workspace by that.
+    let eve = Person::new(&hub, "eve", &somebody(&hub, "eve", json!({ "admin": true })).await);
+    assert_eq!(eve.get("/api/waits").await["items"], json!([]));
+    assert_eq!(eve.listen().await.next().await["waits"], json!([]));
     let reject = json!({ "answer": "reject" });
     for (wait, status) in [(&opened[0], 404), (&opened[1], 403)] {
         let (runtime, id) = (wait["runtimeId"].as_str().unwrap(), wait["id"].as_str().unwrap());

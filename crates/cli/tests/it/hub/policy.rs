@@ -147,7 +147,8 @@ async fn who_has_a_lesser_role_sees_less() {
     check_problem(&problem(refused).await, 403, "urn:problem:forbidden");
     let mut events = Events::new(hub.request_as(&ada, Method::GET, sse).send().await.unwrap());
     within(secs(20), events.next()).await.unwrap();
-    let lesser = hub.request(Method::PUT, "/api/users/ada").json(&json!({ "roles": { "default": "viewer" } }));
+    let lesser =
+        hub.request(Method::PUT, "/api/users/ada").json(&json!({ "roles": { "default": "viewer" } }));
     assert_eq!(answer(lesser).await.0, 200);
     // What the session has come to is told once more, as she sees it now.
     let seen = loop {
