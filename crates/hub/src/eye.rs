@@ -2,10 +2,15 @@
 
 use std::{future::pending, sync::Arc};
 
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 use tokio::sync::watch;
 
 use crate::{
     policy::{Policies, Policy, Who},
+    seldom::seldom,
     standing::Standing,
 };
 
@@ -32,7 +37,8 @@ impl Eye {
         Some((self.who.clone(), policy))
     }
 
-    /// Whether somebody has changed that since it was last asked for.
+    /// Whether somebody has changed that since it was last asked for; what expires by itself is not looked at. It takes no
+    /// lock, so it can be asked for every event.
     pub(crate) fn has_changed(&self) -> bool {
         let is_other = self.policy.has_changed().unwrap_or(false);
         is_other || self.standing.as_ref().is_some_and(Standing::has_changed)
@@ -41,39 +47,33 @@ impl Eye {
     /// Waits until that may have changed. Cancel safe.
     pub(crate) async fn changed(&mut self) {
         let Self { standing, policy, .. } = self;
-        let stand = async {
+        let stands_otherwise = async {
             match standing {
                 Some(standing) => standing.changed().await,
                 None => pending().await,
             }
         };
-        tokio::select! {
-            () = stand => {}
-            () = replaced(policy) => {}
-        }
-    }
-
-    /// Waits until somebody has changed that; the clock is not looked at, so that it costs little to wait again for every
-    /// event. Cancel safe.
-    pub(crate) async fn told(&mut self) {
-        let Self { standing, policy, .. } = self;
-        let stand = async {
-            match standing {
-                Some(standing) => standing.told().await,
-                None => pending().await,
+        let is_replaced = async {
+            // Nobody is left who could say.
+            if policy.changed().await.is_err() {
+                pending().await
             }
         };
-        tokio::select! {
-            () = stand => {}
-            () = replaced(policy) => {}
-        }
+        let changed = async {
+            tokio::select! {
+                () = stands_otherwise => {}
+                () = is_replaced => {}
+            }
+        };
+        seldom(changed).await;
     }
-}
 
-/// Waits until another policy holds.
-async fn replaced(policy: &mut watch::Receiver<Arc<dyn Policy>>) {
-    // Nobody is left who could say.
-    if policy.changed().await.is_err() {
-        pending().await
+    /// Something whenever that may have changed.
+    pub(crate) fn changes(&self) -> BoxStream<'static, ()> {
+        let again = |mut eye: Self| async {
+            eye.changed().await;
+            Some(((), eye))
+        };
+        stream::unfold(self.clone(), again).boxed()
     }
 }

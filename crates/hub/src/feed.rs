@@ -174,11 +174,11 @@ impl Feed {
         Some(look(shown, lens, &self.ring, known).ticket())
     }
 
-    /// What was read, as it is shown; nothing if some of it is no longer kept.
-    pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &Chunk) -> Option<Vec<Bytes>> {
+    /// What was read, as it is shown, with empty frames for what is not; nothing if some of it is no longer kept.
+    pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &Chunk) -> Option<Vec<(Seq, Bytes)>> {
         let now = self.now.lock();
         let shown = now.shown.iter().find(|shown| shown.is_of(ticket))?;
-        chunk.frames().map(|(seq, frame)| shown.at(seq, frame)).collect()
+        chunk.frames().map(|(seq, frame)| Some((seq, shown.at(seq, frame)?))).collect()
     }
 
     /// What the worker has come to, as a frame.

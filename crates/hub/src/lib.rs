@@ -35,6 +35,7 @@ mod routes;
 mod runtime;
 mod seal;
 mod secret;
+mod seldom;
 mod standing;
 mod start;
 mod verb;

@@ -38,14 +38,6 @@ impl Standing {
         self.people.has_changed().unwrap_or(false)
     }
 
-    /// Waits until somebody has changed that; what expires by itself is not looked at. Cancel safe.
-    pub(crate) async fn told(&mut self) {
-        // Nobody is left who could.
-        if self.people.changed().await.is_err() {
-            std::future::pending().await
-        }
-    }
-
     /// Waits until that may have changed. Cancel safe.
     pub(crate) async fn changed(&mut self) {
         let now = Timestamp::now();

@@ -1,9 +1,13 @@
 //! Somebody who watches a worker through the hub.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use journal::{Chunk, Item, Seq};
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use journal::{Item, Seq};
 use protocol::observation::{CloseCode, Control, Diagnostic, End, Leg, Resume, Trouble};
 use serde_json::json;
 use server::observed::Observed;
@@ -11,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::{
     eye::Eye,
-    feed::{self, Attended, Beginning, Feed, Phase, Ticket},
+    feed::{self, Attended, Beginning, Phase, Ticket},
     policy::{Policies, Sight, Verdict, What, Who},
 };
 
@@ -22,11 +26,11 @@ pub struct Watch {
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
     told: Option<Diagnostic>,
-    /// What goes first.
-    ready: VecDeque<Bytes>,
     reading: Option<Reading>,
-    /// Who watches, if somebody must be asked what they may see.
+    /// Who watches, if it must be asked what they may see.
     eye: Option<Eye>,
+    /// When that may have changed.
+    changes: BoxStream<'static, ()>,
     /// It must be asked before anything is shown.
     must_ask: bool,
     sight: Sight,
@@ -54,9 +58,9 @@ impl Watch {
             cursor,
             phase,
             told: None,
-            ready: VecDeque::new(),
             reading: None,
             eye: None,
+            changes: stream::pending().boxed(),
             must_ask: false,
             sight: Sight::Whole,
             owes_snapshot: false,
@@ -71,7 +75,7 @@ impl Watch {
 
     /// The same, for somebody whose role may change.
     pub(crate) fn seen_with(self, eye: Eye) -> Self {
-        Self { eye: Some(eye), must_ask: true, ..self }
+        Self { changes: eye.changes(), eye: Some(eye), must_ask: true, ..self }
     }
 
     /// Waits until it is known whether there is such a worker, as far as its runtime can be asked.
@@ -89,28 +93,37 @@ impl Watch {
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
         loop {
             self.ask()?;
-            if !self.ready.is_empty() {
-                return Ok(self.ready.drain(..).collect());
+            if let Some(snapshot) = self.seen_anew() {
+                return Ok(vec![snapshot]);
             }
-            if self.owes_snapshot && self.see_anew() {
+            let Some(reading) = &mut self.reading else {
+                let frames = self.begin()?;
+                if !frames.is_empty() {
+                    return Ok(frames);
+                }
+                tokio::select! {
+                    _ = self.phase.changed() => {}
+                    _ = self.changes.next() => self.must_ask = true,
+                }
                 continue;
+            };
+            if reading.goes_live() {
+                return Ok(vec![feed::control(Control::Live)]);
             }
-            let Self { reading, eye, feed, must_ask, .. } = self;
-            let frames = match reading {
-                Some(reading) => tokio::select! {
-                    biased;
-                    () = told(eye) => {
-                        *must_ask = true;
-                        continue;
-                    }
-                    frames = reading.next(feed) => frames?,
-                },
-                None => {
-                    self.begin().await?;
+            let item = tokio::select! {
+                biased;
+                item = reading.reader.next() => item,
+                _ = self.changes.next() => {
+                    self.must_ask = true;
                     continue;
                 }
             };
-            self.ready.extend(frames.ok_or_else(|| self.over())?);
+            // What they may see is decided when it is told, and not when they began to wait for it.
+            self.ask()?;
+            let frames = self.shown(item)?;
+            if !frames.is_empty() {
+                return Ok(frames);
+            }
         }
     }
 
@@ -144,44 +157,45 @@ impl Watch {
         Ok(())
     }
 
-    /// Tells what the worker has come to, as it is seen now, once everything before was told; whether it did.
-    fn see_anew(&mut self) -> bool {
-        let Some(reading) = self.reading.as_mut().filter(|reading| reading.live) else { return false };
-        let Some((snapshot, ticket)) = self.feed.seen_anew(reading.reader.cursor().seq, &self.sight) else {
-            return false;
-        };
+    /// What the worker has come to, as it is seen now, if that is owed and everything before was told.
+    fn seen_anew(&mut self) -> Option<Bytes> {
+        let reading = self.reading.as_mut().filter(|reading| self.owes_snapshot && reading.live)?;
+        let (snapshot, ticket) = self.feed.seen_anew(reading.reader.cursor().seq, &self.sight)?;
         reading.ticket = ticket;
-        self.ready.push_back(snapshot);
         self.owes_snapshot = false;
-        true
+        Some(snapshot)
     }
 
-    /// Waits until what the worker has come to is known; what goes wrong meanwhile is told.
-    async fn begin(&mut self) -> Result<(), End> {
+    /// What goes first, once what the worker has come to is known; what goes wrong meanwhile is told.
+    fn begin(&mut self) -> Result<Vec<Bytes>, End> {
         match &*self.phase.borrow_and_update() {
             Phase::Away(diagnostic) if self.told.as_ref() != Some(diagnostic) => {
-                self.ready.push_back(feed::diagnostic(diagnostic));
                 self.told = Some(diagnostic.clone());
+                Ok(vec![feed::diagnostic(diagnostic)])
             }
-            Phase::New | Phase::Away(_) => {}
-            Phase::Gone(diagnostic) => return Err(End::because(diagnostic.clone())),
+            Phase::New | Phase::Away(_) => Ok(Vec::new()),
+            Phase::Gone(diagnostic) => Err(End::because(diagnostic.clone())),
             Phase::Known => {
                 let Beginning { snapshot, reader, covered, ticket } =
                     self.feed.begin(self.cursor.as_deref(), &self.sight).map_err(unusable)?;
-                self.ready.push_back(snapshot);
-                if self.cursor.is_some() {
-                    self.ready.push_back(feed::control(Control::Resumed { resume: Resume::Ok }));
-                }
                 self.reading = Some(Reading { reader, covered, live: false, last: None, ticket });
+                let resumed = self.cursor.as_ref().map(|_| Control::Resumed { resume: Resume::Ok });
+                Ok([snapshot].into_iter().chain(resumed.map(feed::control)).collect())
             }
         }
-        if self.ready.is_empty() {
-            tokio::select! {
-                _ = self.phase.changed() => {}
-                () = told(&mut self.eye) => self.must_ask = true,
+    }
+
+    /// What was read, as they see it.
+    fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, End> {
+        let Some((reading, item)) = self.reading.as_mut().zip(item) else { return Err(self.over()) };
+        let Item::Frames(chunk) = item else { return Err(reading.lagged()) };
+        match &reading.ticket {
+            None => Ok(reading.tell(chunk.frames())),
+            Some(ticket) => {
+                let frames = self.feed.through(ticket, &chunk).ok_or_else(|| reading.lagged())?;
+                Ok(reading.tell(frames.into_iter()))
             }
         }
-        Ok(())
     }
 
     fn over(&self) -> End {
@@ -193,32 +207,18 @@ impl Watch {
 }
 
 impl Reading {
-    /// The next frames, all at once; nothing when there are none any more. Cancel safe.
-    async fn next(&mut self, feed: &Feed) -> Result<Option<Vec<Bytes>>, End> {
-        if !self.live && self.reader.cursor().seq >= self.covered {
-            self.live = true;
-            return Ok(Some(vec![feed::control(Control::Live)]));
-        }
-        match self.reader.next().await {
-            None => Ok(None),
-            Some(Item::Gap(_)) => Err(self.lagged()),
-            Some(Item::Frames(chunk)) => match &self.ticket {
-                None => Ok(Some(self.tell(&chunk, chunk.frames().map(|(_, frame)| frame)))),
-                Some(ticket) => {
-                    let frames = feed.through(ticket, &chunk).ok_or_else(|| self.lagged())?;
-                    Ok(Some(self.tell(&chunk, frames.into_iter())))
-                }
-            },
-        }
+    /// Whether everything from here on has just happened, which is to be told once.
+    fn goes_live(&mut self) -> bool {
+        let goes_live = !self.live && self.reader.cursor().seq >= self.covered;
+        self.live |= goes_live;
+        goes_live
     }
 
-    /// What was read, as it is told.
-    fn tell(&mut self, chunk: &Chunk, frames: impl Iterator<Item = Bytes>) -> Vec<Bytes> {
-        let mut told = Vec::with_capacity(chunk.len());
-        let mut seq = chunk.first();
-        for frame in frames {
+    /// What was read, as it is told: an empty frame is not.
+    fn tell(&mut self, frames: impl Iterator<Item = (Seq, Bytes)>) -> Vec<Bytes> {
+        let mut told = Vec::with_capacity(frames.size_hint().0);
+        for (seq, frame) in frames {
             let (is_event, is_covered) = (feed::is_event(&frame), seq <= self.covered);
-            seq = seq.next();
             if is_event {
                 self.last = Some(frame.clone());
             }
@@ -242,14 +242,6 @@ impl Reading {
             diagnostic.details = Some(json!({ "cursor": cursor }));
         }
         end
-    }
-}
-
-/// Waits until what they may see has changed.
-async fn told(eye: &mut Option<Eye>) {
-    match eye {
-        Some(eye) => eye.told().await,
-        None => std::future::pending().await,
     }
 }
 

@@ -84,7 +84,9 @@ impl Shown {
     /// Forgets what the ring no longer has.
     pub(super) fn forget_before(&mut self, oldest: Seq) {
         self.from = self.from.max(oldest);
-        self.others = self.others.split_off(&oldest);
+        while self.others.first_entry().is_some_and(|first| *first.key() < oldest) {
+            self.others.pop_first();
+        }
     }
 
     /// A frame as it is shown, empty if it is not; nothing if it is no longer kept.

@@ -57,7 +57,17 @@ struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.runtime.take().unwrap().shutdown_background();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Server {
+    /// Waits until nothing of it is left: as with a process that was killed, its files are free then.
+    async fn killed(mut self) {
+        let runtime = self.runtime.take().unwrap();
+        tokio::task::spawn_blocking(|| drop(runtime)).await.unwrap();
     }
 }
 
@@ -106,7 +116,9 @@ impl World {
 
     /// The hub is killed; another takes its place, with the same files.
     pub(super) async fn restart_hub(&mut self) {
-        self.backend = None;
+        if let Some(backend) = self.backend.take() {
+            backend.killed().await;
+        }
         let (backend, _) = backend(self.directory.clone()).await;
         self.down.lead_to(backend.address);
         self.backend = Some(backend);
