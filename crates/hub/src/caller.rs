@@ -60,9 +60,9 @@ impl Rights {
         Who { user, workspace: workspace.clone(), role }
     }
 
-    /// How a runtime of a workspace looks to them; nothing if what happens there is not shown to them.
-    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
-        self.may_watch(workspace).then(|| policy.sight(&self.who_in(workspace), id))
+    /// How a runtime of a workspace looks to them.
+    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Sight {
+        policy.sight(&self.who_in(workspace), id)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     Pace, Registry, attendance::Attendance, caller::Rights, policy::Policies, runtime::ask,
     standing::Standing,
 };
-use board::{Board, oldest_first, shown};
+use board::{Board, oldest_first};
 pub(crate) use listener::Listener;
 
 /// How long a runtime may take to say what waits in it. Who takes longer is told to be unavailable.
@@ -78,16 +78,14 @@ impl Inbox {
         let answers = join_all(asked).await;
         let policy = self.0.policies.now();
         let (mut items, mut unavailable) = (Vec::new(), Vec::new());
-        for (id, workspace, list) in answers {
-            match (list, rights.sight(&*policy, &workspace, &id)) {
-                (Some(list), Some(sight)) => {
-                    let waits = list.items.into_iter();
-                    items.extend(
-                        waits.filter_map(|wait| shown(InboxWait { runtime_id: id.clone(), wait }, &sight)),
-                    );
-                }
-                _ => unavailable.push(id),
-            }
+        for (runtime_id, workspace, list) in answers {
+            let Some(list) = list else {
+                unavailable.push(runtime_id);
+                continue;
+            };
+            let sight = rights.sight(&*policy, &workspace, &runtime_id);
+            let waits = list.items.into_iter().filter_map(|wait| sight.wait(wait));
+            items.extend(waits.map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }));
         }
         oldest_first(&mut items);
         Waiting { items, unavailable, next_cursor: None }

@@ -56,9 +56,10 @@ impl Permit {
     /// Whether it holds now; if not, why.
     pub(crate) fn check(&mut self) -> Result<(), String> {
         let (who, policy) = self.eye.now().ok_or_else(|| Revoked.to_string())?;
-        let what = match &self.worker {
-            Some(worker) if self.verb.watches() => What::Watch { runtime: &self.runtime, worker },
-            _ => What::Command { runtime: &self.runtime, verb: self.verb.name, needs: self.needs },
+        let (runtime, worker) = (&self.runtime, self.worker.as_ref());
+        let what = match worker {
+            Some(worker) if self.verb.watches() => What::Watch { runtime, worker },
+            _ => What::Command { runtime, worker, verb: self.verb.name, needs: self.needs },
         };
         if let Verdict::Denied(reason) = policy.may(&who, &what) {
             return Err(reason);

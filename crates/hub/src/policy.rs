@@ -4,6 +4,7 @@
 //! lens they see what happens. Whoever sees everything gets the frames that all share, unread. It is asked again on
 //! streams that are open whenever it changes, and whenever somebody's role does. It knows nothing of tokens.
 
+mod both;
 mod current;
 mod hidden;
 mod lost;
@@ -15,8 +16,10 @@ mod scanner;
 use std::sync::Arc;
 
 use protocol::{Event, RuntimeId, SessionId, UserName, Workspace, hub::Role, sessions::Snapshot, wait::Wait};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+pub use both::Both;
 pub use current::{Policies, PolicyError};
 pub use hidden::Hidden;
 pub use paths::{InvalidPaths, Paths};
@@ -27,7 +30,8 @@ pub(crate) use lost::lost;
 
 /// Decides.
 pub trait Policy: Send + Sync + 'static {
-    /// Whether this may be done.
+    /// Whether this may be done. What waits in all runtimes is not asked for here: it is shown to those who have a role in the
+    /// workspace, as they see it.
     fn may(&self, _who: &Who, _what: &What<'_>) -> Verdict {
         Verdict::Allowed
     }
@@ -63,6 +67,8 @@ pub enum What<'a> {
     Command {
         /// The runtime.
         runtime: &'a RuntimeId,
+        /// The worker that it is about, if it is about one.
+        worker: Option<&'a SessionId>,
         /// What is asked, such as `sessions.send`.
         verb: &'a str,
         /// The least role that this is meant for.
@@ -86,6 +92,24 @@ pub enum Sight {
     Whole,
     /// As a lens shows it. Those who have the same lens share what it shows.
     Through(Arc<dyn Lens>),
+}
+
+impl Sight {
+    /// Anything that is told of a worker or its runtime, as it is seen; nothing if it cannot be shown.
+    pub(crate) fn show<T: Serialize + DeserializeOwned>(&self, told: T) -> Option<T> {
+        match self {
+            Self::Whole => Some(told),
+            Self::Through(lens) => serde_json::from_value(lens.value(serde_json::to_value(told).ok()?)).ok(),
+        }
+    }
+
+    /// Something that waits for a person, as it is seen; nothing if it cannot be shown.
+    pub(crate) fn wait(&self, wait: Wait) -> Option<Wait> {
+        match self {
+            Self::Whole => Some(wait),
+            Self::Through(lens) => lens.wait(wait),
+        }
+    }
 }
 
 /// Shows what happens otherwise than it is.
@@ -125,66 +149,6 @@ pub trait Look: Send {
 pub struct PassThrough;
 
 impl Policy for PassThrough {}
-
-/// Two policies: both must allow what is done, and what the first shows is shown through the second.
-pub struct Both(pub Arc<dyn Policy>, pub Arc<dyn Policy>);
-
-impl Policy for Both {
-    fn may(&self, who: &Who, what: &What<'_>) -> Verdict {
-        match self.0.may(who, what) {
-            Verdict::Allowed => self.1.may(who, what),
-            denied @ Verdict::Denied(_) => denied,
-        }
-    }
-
-    fn sight(&self, who: &Who, runtime: &RuntimeId) -> Sight {
-        match (self.0.sight(who, runtime), self.1.sight(who, runtime)) {
-            (Sight::Whole, sight) | (sight, Sight::Whole) => sight,
-            (Sight::Through(near), Sight::Through(far)) => Sight::Through(Arc::new(Stacked(near, far))),
-        }
-    }
-}
-
-/// A lens behind a lens.
-struct Stacked(Arc<dyn Lens>, Arc<dyn Lens>);
-
-impl Lens for Stacked {
-    fn look(&self) -> Box<dyn Look> {
-        Box::new(StackedLook(self.0.look(), self.1.look()))
-    }
-
-    fn value(&self, value: Value) -> Value {
-        self.1.value(self.0.value(value))
-    }
-
-    fn wait(&self, wait: Wait) -> Option<Wait> {
-        self.1.wait(self.0.wait(wait)?)
-    }
-}
-
-struct StackedLook(Box<dyn Look>, Box<dyn Look>);
-
-impl Look for StackedLook {
-    fn begin(&mut self, snapshot: &Snapshot) {
-        self.0.begin(snapshot);
-        self.1.begin(&self.0.snapshot(snapshot.clone()));
-    }
-
-    fn lose(&mut self, message: &str, part: &str) {
-        self.0.lose(message, part);
-        self.1.lose(message, part);
-    }
-
-    fn event(&mut self, event: &Event) -> Option<Event> {
-        let near = self.0.event(event);
-        let far = self.1.event(near.as_ref().unwrap_or(event));
-        far.or(near)
-    }
-
-    fn snapshot(&self, snapshot: Snapshot) -> Snapshot {
-        self.1.snapshot(self.0.snapshot(snapshot))
-    }
-}
 
 impl std::fmt::Debug for Sight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use hub::{BACKLOG, Config, Hub, Pace, Rate, policy::Policies};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     memory,
@@ -80,41 +80,33 @@ pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
 
 async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
+    // Before it is told that the hub is there: who has been told may hang up.
+    let hangups = config.policy.as_ref().map(|_| signal(SignalKind::hangup())).transpose();
+    let hangups = hangups.context("could not listen for signals")?;
     let mut hub = Hub::bind(config).await?;
     greet(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));
     }
     let policies = hub.policies();
-    let reload = read_again(config.policy.as_deref(), &policies)?;
-    signals
-        .end(|stop| async {
-            tokio::select! {
-                () = hub.serve(stop) => {}
-                () = reload => {}
-            }
-        })
-        .await;
+    let serve = |stop| async {
+        tokio::select! {
+            () = hub.serve(stop) => {}
+            () = read_again(&policies, hangups) => {}
+        }
+    };
+    signals.end(serve).await;
     Ok(())
 }
 
 /// Reads the policy again at each hang-up, for ever. Without one a hang-up ends the hub, as it would any program.
-fn read_again<'a>(
-    policy: Option<&Path>,
-    policies: &'a Policies,
-) -> anyhow::Result<impl Future<Output = ()> + use<'a>> {
-    let mut hangups = match policy {
-        Some(_) => Some(signal(SignalKind::hangup()).context("could not listen for signals")?),
-        None => None,
-    };
-    Ok(async move {
-        while let Some(hangups) = &mut hangups
-            && hangups.recv().await.is_some()
-        {
-            policies.reload();
-        }
-        std::future::pending().await
-    })
+async fn read_again(policies: &Policies, mut hangups: Option<Signal>) {
+    while let Some(hangups) = &mut hangups
+        && hangups.recv().await.is_some()
+    {
+        policies.reload();
+    }
+    std::future::pending().await
 }
 
 fn config(options: &ServeOptions) -> anyhow::Result<Config> {

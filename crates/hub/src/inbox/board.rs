@@ -12,7 +12,7 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-use crate::policy::{Lens, Sight};
+use crate::policy::Sight;
 
 /// How much of what was told is kept for those who listen; who falls behind by more begins anew.
 const RETENTION: Retention =
@@ -141,7 +141,7 @@ impl Board {
         // Under the lock: nothing is told meanwhile.
         let reader = self.ring.reader(Start::Newest).ok();
         drop(now);
-        let mut waits: Vec<_> = seen.into_iter().filter_map(|(item, sight)| shown(item, &sight)).collect();
+        let mut waits: Vec<_> = seen.into_iter().filter_map(|(item, sight)| shown(&sight, item)).collect();
         oldest_first(&mut waits);
         (json(&InboxEvent::Snapshot { waits, unavailable }), reader)
     }
@@ -175,35 +175,27 @@ pub(super) fn seen(frame: &Bytes, sight: impl Fn(&Workspace, &RuntimeId) -> Opti
     let event = frame.slice_ref(pieces.next()?);
     match sight(&workspace, &id)? {
         Sight::Whole => Some(event),
-        Sight::Through(lens) => Some(json(&through(&*lens, serde_json::from_slice(&event).ok()?)?)),
+        sight => Some(json(&told(&sight, serde_json::from_slice(&event).ok()?)?)),
     }
 }
 
-/// A wait as somebody sees it; nothing if it cannot be shown.
-pub(super) fn shown(item: InboxWait, sight: &Sight) -> Option<InboxWait> {
-    match sight {
-        Sight::Whole => Some(item),
-        Sight::Through(lens) => looked_at(&**lens, item),
-    }
-}
-
-fn looked_at(lens: &dyn Lens, InboxWait { runtime_id, wait }: InboxWait) -> Option<InboxWait> {
-    Some(InboxWait { runtime_id, wait: lens.wait(wait)? })
-}
-
-/// What is told, as a lens shows it.
-fn through(lens: &dyn Lens, event: InboxEvent) -> Option<InboxEvent> {
+/// What is told, as somebody sees it; nothing if it cannot be shown.
+fn told(sight: &Sight, event: InboxEvent) -> Option<InboxEvent> {
     Some(match event {
-        InboxEvent::Opened { wait } => InboxEvent::Opened { wait: looked_at(lens, *wait)?.into() },
-        InboxEvent::Settled { wait } => InboxEvent::Settled { wait: looked_at(lens, *wait)?.into() },
+        InboxEvent::Opened { wait } => InboxEvent::Opened { wait: shown(sight, *wait)?.into() },
+        InboxEvent::Settled { wait } => InboxEvent::Settled { wait: shown(sight, *wait)?.into() },
         InboxEvent::Available { runtime_id, waits } => {
-            let waits = waits.into_iter().filter_map(|wait| looked_at(lens, wait)).collect();
+            let waits = waits.into_iter().filter_map(|wait| shown(sight, wait)).collect();
             InboxEvent::Available { runtime_id, waits }
         }
         InboxEvent::Unavailable { .. } => event,
         // Everybody's is made for them, and nobody else says anything.
         InboxEvent::Snapshot { .. } | InboxEvent::Unknown => return None,
     })
+}
+
+fn shown(sight: &Sight, InboxWait { runtime_id, wait }: InboxWait) -> Option<InboxWait> {
+    Some(InboxWait { runtime_id, wait: sight.wait(wait)? })
 }
 
 /// Puts the one first that has waited the longest.

@@ -35,8 +35,9 @@ pub(crate) struct Listener {
 struct View(Rights, Arc<dyn Policy>);
 
 impl View {
+    /// How a runtime looks; nothing if what happens there is not shown.
     fn sight(&self, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
-        self.0.sight(&*self.1, workspace, id)
+        self.0.may_watch(workspace).then(|| self.0.sight(&*self.1, workspace, id))
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -53,7 +53,7 @@ impl Policies {
         let Some(path) = &self.file else { return Ok(()) };
         let read = || Ok(serde_json::from_slice::<Redaction>(&fs::read(path)?)?);
         let redaction = read().map_err(|source| PolicyError { path: path.clone(), source })?;
-        self.set(Arc::new(Both(Arc::clone(&self.base), Arc::new(redaction))));
+        self.set(Arc::new(Both::new(Arc::clone(&self.base), Arc::new(redaction))));
         Ok(())
     }
 

@@ -35,7 +35,7 @@ mod tests {
         for role in [None].into_iter().chain(Role::ALL.map(Some)) {
             let who = Who { user: "ada".parse().unwrap(), workspace: "lab".parse().unwrap(), role };
             for needs in Role::ALL {
-                let what = What::Command { runtime: &runtime, verb: "x", needs };
+                let what = What::Command { runtime: &runtime, worker: None, verb: "x", needs };
                 assert_eq!(
                     Roles.may(&who, &what) == Verdict::Allowed,
                     role >= Some(needs),

@@ -10,7 +10,7 @@ use server::{Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
-use crate::{app::App, caller::Caller, policy::Sight, runtime::tell, standing::Standing};
+use crate::{app::App, caller::Caller, runtime::tell, standing::Standing};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
@@ -58,10 +58,6 @@ async fn answer(
     let path = format!("/v1/waits/{wait}");
     let settled: Wait = tell((&runtime, &*registered.runtime), &path, &reply).await?;
     app.presences.drove(&runtime, &settled.session_id, &caller.user);
-    let who = caller.rights.who_in(&registered.workspace);
-    let shown = match app.policies.now().sight(&who, &runtime) {
-        Sight::Whole => Some(settled),
-        Sight::Through(lens) => lens.wait(settled),
-    };
-    shown.map(Json).ok_or_else(unshown)
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
+    sight.wait(settled).map(Json).ok_or_else(unshown)
 }

@@ -15,7 +15,6 @@ use protocol::{
     sessions::SessionList,
 };
 use serde::Deserialize;
-use serde_json::Value;
 use server::{
     Refusal, Result,
     extract::{Path, Query},
@@ -24,8 +23,8 @@ use server::{
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::{Problems, runtimes::find};
-use crate::{app::App, caller::Caller, permit::Permit, policy::Sight, runtime::ask, viewer::Viewer};
+use super::{Problems, forward::partial::unshown, runtimes::find};
+use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
@@ -37,17 +36,17 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
     responses((status = OK, body = SessionList), Problems)
 )]
-async fn list(State(app): State<App>, caller: Caller, Path(id): Path<RuntimeId>) -> Result<Json<Value>> {
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<RuntimeId>,
+) -> Result<Json<SessionList>> {
     let registered = find(&app, &id)?;
     let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
     let silent =
         || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
-    let list = serde_json::to_value(answer.map_err(|_| silent())?).map_err(|_| silent())?;
-    let who = caller.rights.who_in(&registered.workspace);
-    Ok(Json(match app.policies.now().sight(&who, &id) {
-        Sight::Whole => list,
-        Sight::Through(lens) => lens.value(list),
-    }))
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
+    sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
 
 #[derive(Deserialize, IntoParams)]

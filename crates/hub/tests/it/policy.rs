@@ -112,7 +112,7 @@ async fn who_may_not_watch_is_told_so() {
     let stage = Stage::new();
     let mut viewer = stage.watch(Role::Owner, None);
     viewer.envelope().await;
-    stage.policies.set(Arc::new(Both(Arc::new(Roles), Arc::new(Closed))));
+    stage.policies.set(Arc::new(Both::new(Arc::new(Roles), Arc::new(Closed))));
     stage.bus.publish(1);
     for mut viewer in [viewer, stage.watch(Role::Owner, None)] {
         let end = viewer.next().await.unwrap_err();

@@ -197,7 +197,7 @@ fn policies_are_put_together() {
         Redaction::default().with(hub::Role::Viewer, Hidden { thinking: true, ..Hidden::default() });
     let output =
         Redaction::default().with(hub::Role::Viewer, Hidden { tool_output: true, ..Hidden::default() });
-    let both = Both(Arc::new(thinking), Arc::new(output));
+    let both = Both::new(Arc::new(thinking), Arc::new(output));
     let who =
         |role| Who { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) };
     let runtime = "box".parse().unwrap();
@@ -205,6 +205,10 @@ fn policies_are_put_together() {
     let Sight::Through(lens) = both.sight(&who(hub::Role::Viewer), &runtime) else {
         panic!("nothing is hidden")
     };
+    let Sight::Through(again) = both.sight(&who(hub::Role::Viewer), &runtime) else {
+        panic!("nothing is hidden")
+    };
+    assert!(Arc::ptr_eq(&lens, &again), "who sees the same shares what is shown");
     let mut look = lens.look();
     for (variant, thought, given) in [(3, "THOUGHT", ""), (4, "", "GIVEN")] {
         let shown = look.event(&event(variant, "", "", thought, given)).unwrap();

@@ -60,9 +60,12 @@ impl Shape {
             (&Method::GET, ["sessions", _, "snapshot"]) => Some(Self::Snapshot),
             (&Method::GET, ["waits"]) => Some(Self::Waits),
             (&Method::POST, ["waits", _]) => Some(Self::Wait),
-            (&Method::GET, ["health" | "sessions"] | ["sessions", _] | ["sessions", _, "inputs"])
-            | (&Method::GET, ["agents", ..])
-            | (&Method::POST | &Method::PUT | &Method::DELETE, ["sessions", ..]) => Some(Self::Other),
+            (&Method::GET, ["health" | "sessions" | "agents"] | ["agents", _, "models" | "modes"])
+            | (&Method::GET, ["sessions", _] | ["sessions", _, "inputs"])
+            | (&Method::POST, ["sessions", _] | ["sessions", _, "cancel" | "messages"])
+            | (&Method::POST, ["sessions", _, "permissions" | "questions", _, "reject" | "reply"])
+            | (&Method::PUT | &Method::DELETE, ["sessions", _, "inputs", _])
+            | (&Method::DELETE, ["sessions", _]) => Some(Self::Other),
             _ => None,
         }
     }
@@ -197,8 +200,11 @@ mod tests {
         ] {
             assert_eq!(shape(Method::GET, path), None, "{path}");
         }
-        for path in ["acp/x", "fs/mkdir", "processes", "agents/x/install", "waits"] {
+        for path in ["acp/x", "fs/mkdir", "processes", "agents/x/install", "waits", "sessions/s/newer"] {
             assert_eq!(shape(Method::POST, path), None, "{path}");
+        }
+        for path in ["sessions/s", "sessions/s/messages", "sessions/s/permissions/p/reply"] {
+            assert_eq!(shape(Method::POST, path), Some(Shape::Other), "{path}");
         }
         assert_eq!(shape(Method::GET, "waits"), Some(Shape::Waits));
         assert_eq!(shape(Method::POST, "waits/w"), Some(Shape::Wait));
