@@ -36,7 +36,7 @@ pub trait Policy: Send + Sync + 'static {
         Verdict::Allowed
     }
 
-    /// How the workers of a runtime look.
+    /// How the workers of a runtime look. Who is given another lens than before is told anew what a worker has come to.
     fn sight(&self, _who: &Who, _runtime: &RuntimeId) -> Sight {
         Sight::Whole
     }

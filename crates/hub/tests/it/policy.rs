@@ -161,6 +161,22 @@ async fn another_policy_holds_from_the_next_event_on() {
     }
 }
 
+/// observation #70: what is decided while somebody waits holds for what they waited for, even if that has happened before.
+#[tokio::test(start_paused = true)]
+async fn what_is_shown_is_decided_when_it_is_told() {
+    let stage = Stage::new();
+    let (mut viewer, mut everything) = (stage.watch(Role::Owner, None), stage.watch(Role::Owner, None));
+    for viewer in [&mut viewer, &mut everything] {
+        viewer.envelope().await;
+    }
+    let mut next = std::pin::pin!(viewer.envelope());
+    assert!(futures_util::poll!(&mut next).is_pending());
+    stage.bus.publish(1);
+    everything.envelope().await;
+    stage.policies.set(Arc::new(NoDetail(Arc::new(NoDetailLens))));
+    assert!(is_bare(&next.await));
+}
+
 /// observation #70: those who may see everything get what others get who are not asked, whatever is hidden from whom.
 #[tokio::test(start_paused = true)]
 async fn who_sees_everything_shares_the_frames_of_all() {

@@ -113,6 +113,19 @@ async fn what_is_hidden_cannot_be_asked_for() {
         let response = hub.request(Method::GET, &at(path)).send().await.unwrap();
         check_problem(&problem(response).await, 403, "urn:problem:forbidden");
     }
+    // Nobody knows what goes over a WebSocket, or what is answered in its place.
+    for path in ["sessions/s/snapshot", "sessions/s/messages"] {
+        let socket = [
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let request = socket.iter().fold(hub.request(Method::GET, &at(path)), |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        check_problem(&problem(request.send().await.unwrap()).await, 403, "urn:problem:forbidden");
+    }
     let list = hub.request(Method::GET, "/api/runtimes/box/workers").send().await.unwrap();
     assert_eq!(list.status(), 200);
     // They may still drive it.
