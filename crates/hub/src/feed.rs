@@ -3,6 +3,7 @@
 mod backlog;
 mod frames;
 mod heard;
+mod lenses;
 mod pull;
 mod shown;
 
@@ -27,7 +28,7 @@ use crate::{
 use backlog::Backlog;
 use frames::Frames;
 use heard::{Heard, Malformed};
-use shown::Shown;
+use lenses::Lenses;
 
 pub(crate) use frames::{control, cursor, diagnostic, is_event, replayed};
 pub(crate) use shown::Ticket;
@@ -70,7 +71,7 @@ struct Now {
     known: Option<Known>,
     backlog: Backlog,
     /// The same as it is shown to those who do not see everything.
-    shown: Vec<Shown>,
+    lenses: Lenses,
 }
 
 /// What a worker has come to.
@@ -115,7 +116,12 @@ impl Feed {
             runtime,
             worker,
             ring,
-            now: Mutex::new(Now { writer, known: None, backlog: Backlog::default(), shown: Vec::new() }),
+            now: Mutex::new(Now {
+                writer,
+                known: None,
+                backlog: Backlog::default(),
+                lenses: Lenses::default(),
+            }),
             phase: watch::Sender::new(Phase::New),
             attendance: Attendance::new(),
         }
@@ -170,26 +176,26 @@ impl Feed {
     /// Looks through a lens from now on; nothing if it is not known what there is to see.
     pub(crate) fn look(&self, lens: &Arc<dyn Lens>) -> Option<Arc<Ticket>> {
         let mut now = self.now.lock();
-        let Now { known: Some(known), shown, .. } = &mut *now else { return None };
-        Some(look(shown, lens, &self.ring, known).ticket())
+        let Now { known: Some(known), lenses, .. } = &mut *now else { return None };
+        Some(lenses.look(lens, &self.ring, || known.projection.snapshot()).ticket())
     }
 
     /// What was read, as it is shown, with empty frames for what is not; nothing if some of it is no longer kept.
     pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &Chunk) -> Option<Vec<(Seq, Bytes)>> {
         let now = self.now.lock();
-        let shown = now.shown.iter().find(|shown| shown.is_of(ticket))?;
+        let shown = now.lenses.of(ticket)?;
         chunk.frames().map(|(seq, frame)| Some((seq, shown.at(seq, frame)?))).collect()
     }
 
     /// What the worker has come to, as a frame.
     fn come_to(&self, now: &mut Now, sight: &Sight) -> Option<(Bytes, Option<Arc<Ticket>>)> {
-        let Now { known: Some(known), shown, .. } = now else { return None };
+        let Now { known: Some(known), lenses, .. } = now else { return None };
         let frame = |known: &Known, snapshot| self.frames.snapshot(&self.seal.close(&known.place), snapshot);
         let Sight::Through(lens) = sight else {
             let whole = known.frame.take().unwrap_or_else(|| frame(known, known.projection.snapshot()));
             return Some((known.frame.insert(whole).clone(), None));
         };
-        let shown = look(shown, lens, &self.ring, known);
+        let shown = lenses.look(lens, &self.ring, || known.projection.snapshot());
         let seen = shown.snapshot.take();
         let seen = seen.unwrap_or_else(|| frame(known, shown.come_to(known.projection.snapshot())));
         Some((shown.snapshot.insert(seen).clone(), Some(shown.ticket())))
@@ -233,7 +239,7 @@ impl Feed {
         payload: &str,
         (new, event): (bool, &Event),
     ) {
-        let Now { writer, known: Some(known), backlog, shown } = now else { return };
+        let Now { writer, known: Some(known), backlog, lenses } = now else { return };
         if backlog.find(place).is_some() {
             return;
         }
@@ -247,18 +253,18 @@ impl Feed {
         backlog.add(place, seq);
         let oldest = self.ring.bounds().oldest;
         backlog.forget_before(oldest.before());
-        show(shown, oldest, seq, &frame);
+        lenses.take(oldest, seq, &frame);
     }
 
     /// Begins anew with a snapshot: those who watch are told, and earlier cursors mean nothing any more.
     fn restart(&self, now: &mut Now, projection: Projection, place: &str, from: Option<&str>) {
-        let Now { writer, known, backlog, shown } = now;
+        let Now { writer, known, backlog, lenses } = now;
         backlog.clear();
         if known.is_some() {
             let reset = control(Control::Resumed { resume: Resume::Reset });
             let frame = self.frames.snapshot(&self.seal.close(place), projection.snapshot());
             let seq = *writer.append(Appended::from_iter([reset, frame.clone()])).end();
-            show(shown, self.ring.bounds().oldest, seq, &frame);
+            lenses.take(self.ring.bounds().oldest, seq, &frame);
         }
         let catching_up = from.is_some_and(|from| from != place);
         backlog.add(from.unwrap_or(place), writer.next_seq().before());
@@ -311,24 +317,6 @@ impl Feed {
         // Another writer takes the place of the one whose end seals the ring.
         let (nobody, _) = Ring::new(BACKLOG);
         self.now.lock().writer = nobody;
-    }
-}
-
-/// What the ring has, as a lens shows it.
-fn look<'a>(shown: &'a mut Vec<Shown>, lens: &Arc<dyn Lens>, ring: &Ring, known: &Known) -> &'a mut Shown {
-    let at = shown.iter().position(|shown| shown.is_through(lens)).unwrap_or_else(|| {
-        shown.push(Shown::new(Arc::clone(lens), ring, &known.projection.snapshot()));
-        shown.len() - 1
-    });
-    &mut shown[at]
-}
-
-/// Shows what was appended to those who do not see everything.
-fn show(shown: &mut Vec<Shown>, oldest: Seq, seq: Seq, frame: &Bytes) {
-    shown.retain(|shown| !shown.is_over());
-    for shown in shown {
-        shown.take(seq, frame);
-        shown.forget_before(oldest);
     }
 }
 
