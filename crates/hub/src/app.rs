@@ -3,12 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::FromRef;
-use server::{Names, Sockets, Stall};
+use server::{Names, Sockets, Stall, observed::Patience};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Config, Feeds, Key, NewToken, Registry, audit::Audit, inbox::Inbox, limits::Limits, people::People,
-    presence::Presences, private, start::StartError,
+    Config, Feeds, Key, NewToken, Registry,
+    audit::Audit,
+    inbox::Inbox,
+    limits::Limits,
+    people::People,
+    policy::{Policies, Roles},
+    presence::Presences,
+    private,
+    start::StartError,
 };
 
 /// The files of a hub, in its directory.
@@ -35,6 +42,10 @@ pub(crate) struct Parts {
     /// The names that it goes by.
     pub(crate) names: Names,
     pub(crate) sockets: Sockets,
+    /// Who may do and see what.
+    pub(crate) policies: Arc<Policies>,
+    /// How long those at the other end of a stream may be silent.
+    pub(crate) patience: Patience,
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
     stall: Duration,
@@ -61,7 +72,10 @@ impl App {
         let files = |source| StartError::Files { path: directory.clone(), source };
         private::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
-        let registry = Arc::new(Registry::open(directory.join(RUNTIMES))?);
+        let registry = Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?;
+        let registry = Arc::new(registry);
+        // Before there is a token: one that is not shown now is never.
+        let policies = Arc::new(Policies::open(Arc::new(Roles), config.policy.clone())?);
         let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
         let names = Names {
             loopback: config.address.ip().is_loopback(),
@@ -69,15 +83,17 @@ impl App {
             origins: config.cors.origins.clone(),
         };
         let app = Self(Arc::new(Parts {
-            inbox: Inbox::new(Arc::clone(&registry)),
+            inbox: Inbox::new(Arc::clone(&registry), Arc::clone(&policies), config.pace),
             registry,
             presences: Presences::default(),
-            feeds: Feeds::new(key, config.backlog),
+            feeds: Feeds::new(key, config.backlog).with_pace(config.pace),
             people,
             limits: Limits::new(config.failures, config.requests),
             audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
             names,
             sockets: Sockets::new(SOCKETS_MAX),
+            policies,
+            patience: config.pace.patience,
             stop: CancellationToken::new(),
             stall: config.stall,
         }));

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use protocol::{
-    TokenId, UserName, Workspace,
+    RuntimeId, TokenId, UserName, Workspace,
     hub::Role,
     people::{Token, User},
 };
 use server::Refusal;
+
+use crate::policy::{Policy, Sight, Who};
 
 /// Who asks, as the guard found out by the token.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,16 +53,22 @@ impl Rights {
     pub(crate) fn may_watch(&self, workspace: &Workspace) -> bool {
         self.role_in(workspace).is_some()
     }
+
+    /// Them, as a policy knows them.
+    pub(crate) fn who_in(&self, workspace: &Workspace) -> Who {
+        let (user, role) = (self.user.name.clone(), self.role_in(workspace));
+        Who { user, workspace: workspace.clone(), role }
+    }
+
+    /// How a runtime of a workspace looks to them.
+    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Sight {
+        policy.sight(&self.who_in(workspace), id)
+    }
 }
 
 impl Caller {
     pub(crate) fn new(rights: Rights) -> Self {
         Self { user: rights.user.name.clone(), token: rights.token.id, rights }
-    }
-
-    /// What they may do in a workspace, if anything.
-    pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
-        self.rights.role_in(workspace)
     }
 
     /// Whether they manage users, tokens and runtimes.

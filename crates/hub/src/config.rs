@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use journal::Retention;
 use server::CorsConfig;
 
-use crate::Rate;
+use crate::{Pace, Rate};
 
 /// How a hub runs.
 #[derive(Debug, Clone)]
@@ -20,6 +20,10 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// How much of what happened in each worker is kept for those who come back.
     pub backlog: Retention,
+    /// A file that says what is hidden from whom; nothing is if there is none.
+    pub policy: Option<PathBuf>,
+    /// How long others are waited for.
+    pub pace: Pace,
     /// How often a token that is no good may come from one address.
     pub failures: Rate,
     /// How often one token may ask.

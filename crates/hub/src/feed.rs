@@ -3,13 +3,15 @@
 mod backlog;
 mod frames;
 mod heard;
+mod lenses;
 mod pull;
+mod shown;
 
 use std::{num::NonZeroU64, sync::Arc};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::{Frames as Appended, Retention, Ring, Seq, Start, Writer};
+use journal::{Chunk, Frames as Appended, Retention, Ring, Seq, Start, Writer};
 use parking_lot::Mutex;
 use protocol::{
     Event, Projection, RuntimeId, SessionId,
@@ -17,13 +19,19 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-use crate::{Key, Runtime, attendance::Attendance, seal::Seal};
+use crate::{
+    Key, Pace, Runtime,
+    attendance::Attendance,
+    policy::{Lens, Sight},
+    seal::Seal,
+};
 use backlog::Backlog;
 use frames::Frames;
 use heard::{Heard, Malformed};
+use lenses::Lenses;
 
 pub(crate) use frames::{control, cursor, diagnostic, is_event, replayed};
-pub(crate) use pull::LINGER;
+pub(crate) use shown::Ticket;
 
 /// How much of what happened in a worker is kept for those who come back, unless something else is said.
 pub const BACKLOG: Retention =
@@ -62,6 +70,8 @@ struct Now {
     writer: Writer,
     known: Option<Known>,
     backlog: Backlog,
+    /// The same as it is shown to those who do not see everything.
+    lenses: Lenses,
 }
 
 /// What a worker has come to.
@@ -84,6 +94,8 @@ pub(crate) struct Beginning {
     pub(crate) reader: journal::Reader,
     /// … of which everything up to here is in the snapshot.
     pub(crate) covered: Seq,
+    /// Whoever does not see everything looks through a lens.
+    pub(crate) ticket: Option<Arc<Ticket>>,
 }
 
 impl Feed {
@@ -104,15 +116,20 @@ impl Feed {
             runtime,
             worker,
             ring,
-            now: Mutex::new(Now { writer, known: None, backlog: Backlog::default() }),
+            now: Mutex::new(Now {
+                writer,
+                known: None,
+                backlog: Backlog::default(),
+                lenses: Lenses::default(),
+            }),
             phase: watch::Sender::new(Phase::New),
             attendance: Attendance::new(),
         }
     }
 
     /// Follows the worker for as long as there is one.
-    pub(crate) async fn follow(&self, runtime: &dyn Runtime) {
-        pull::pull(self, runtime).await;
+    pub(crate) async fn follow(&self, runtime: &dyn Runtime, pace: &Pace) {
+        pull::pull(self, runtime, pace).await;
     }
 
     pub(crate) fn phase(&self) -> watch::Receiver<Phase> {
@@ -126,12 +143,12 @@ impl Feed {
     }
 
     /// Where to begin after `cursor`, or with what there is now.
-    pub(crate) fn begin(&self, cursor: Option<&str>) -> Result<Beginning, Trouble> {
+    pub(crate) fn begin(&self, cursor: Option<&str>, sight: &Sight) -> Result<Beginning, Trouble> {
         let place = cursor.map(|cursor| self.seal.open(cursor)).transpose()?;
         let mut now = self.now.lock();
         let covered = now.writer.next_seq().before();
         let oldest = self.ring.bounds().oldest;
-        let Now { known: Some(known), backlog, .. } = &mut *now else {
+        let Now { known: Some(_), backlog, .. } = &mut *now else {
             return Err(Trouble::RuntimeUnavailable);
         };
         let from = match place {
@@ -141,14 +158,47 @@ impl Feed {
         if from.next() < oldest && from < covered {
             return Err(Trouble::CursorExpired);
         }
-        let snapshot = known.frame.get_or_insert_with(|| {
-            let cursor = self.seal.close(&known.place);
-            self.frames.snapshot(&cursor, known.projection.snapshot())
-        });
-        let snapshot = snapshot.clone();
+        let (snapshot, ticket) = self.come_to(&mut now, sight).ok_or(Trouble::RuntimeUnavailable)?;
         // Under the lock: nothing is appended meanwhile.
         let reader = self.ring.reader(Start::Resume(from)).map_err(|_| Trouble::CursorExpired)?;
-        Ok(Beginning { snapshot, reader, covered })
+        Ok(Beginning { snapshot, reader, covered, ticket })
+    }
+
+    /// What the worker has come to, as somebody sees it from now on who has read up to `seq`; nothing if there is more.
+    pub(crate) fn seen_anew(&self, seq: Seq, sight: &Sight) -> Option<(Bytes, Option<Arc<Ticket>>)> {
+        let mut now = self.now.lock();
+        if now.writer.next_seq().before() != seq {
+            return None;
+        }
+        self.come_to(&mut now, sight)
+    }
+
+    /// Looks through a lens from now on; nothing if it is not known what there is to see.
+    pub(crate) fn look(&self, lens: &Arc<dyn Lens>) -> Option<Arc<Ticket>> {
+        let mut now = self.now.lock();
+        let Now { known: Some(known), lenses, .. } = &mut *now else { return None };
+        Some(lenses.look(lens, &self.ring, || known.projection.snapshot()).ticket())
+    }
+
+    /// What was read, as it is shown, with empty frames for what is not; nothing if some of it is no longer kept.
+    pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &Chunk) -> Option<Vec<(Seq, Bytes)>> {
+        let now = self.now.lock();
+        let shown = now.lenses.of(ticket)?;
+        chunk.frames().map(|(seq, frame)| Some((seq, shown.at(seq, frame)?))).collect()
+    }
+
+    /// What the worker has come to, as a frame.
+    fn come_to(&self, now: &mut Now, sight: &Sight) -> Option<(Bytes, Option<Arc<Ticket>>)> {
+        let Now { known: Some(known), lenses, .. } = now else { return None };
+        let frame = |known: &Known, snapshot| self.frames.snapshot(&self.seal.close(&known.place), snapshot);
+        let Sight::Through(lens) = sight else {
+            let whole = known.frame.take().unwrap_or_else(|| frame(known, known.projection.snapshot()));
+            return Some((known.frame.insert(whole).clone(), None));
+        };
+        let shown = lenses.look(lens, &self.ring, || known.projection.snapshot());
+        let seen = shown.snapshot.take();
+        let seen = seen.unwrap_or_else(|| frame(known, shown.come_to(known.projection.snapshot())));
+        Some((shown.snapshot.insert(seen).clone(), Some(shown.ticket())))
     }
 
     /// The place to go on from, as the runtime calls it: everything up to it is known, or was to whoever came first.
@@ -189,7 +239,7 @@ impl Feed {
         payload: &str,
         (new, event): (bool, &Event),
     ) {
-        let Now { writer, known: Some(known), backlog } = now else { return };
+        let Now { writer, known: Some(known), backlog, lenses } = now else { return };
         if backlog.find(place).is_some() {
             return;
         }
@@ -199,19 +249,22 @@ impl Feed {
             known.frame = None;
         }
         let frame = self.frames.event(&self.seal.close(place), time, payload);
-        let seq = *writer.append(Appended::one(frame)).end();
+        let seq = *writer.append(Appended::one(frame.clone())).end();
         backlog.add(place, seq);
-        backlog.forget_before(self.ring.bounds().oldest.before());
+        let oldest = self.ring.bounds().oldest;
+        backlog.forget_before(oldest.before());
+        lenses.take(oldest, seq, &frame);
     }
 
     /// Begins anew with a snapshot: those who watch are told, and earlier cursors mean nothing any more.
     fn restart(&self, now: &mut Now, projection: Projection, place: &str, from: Option<&str>) {
-        let Now { writer, known, backlog } = now;
+        let Now { writer, known, backlog, lenses } = now;
         backlog.clear();
         if known.is_some() {
             let reset = control(Control::Resumed { resume: Resume::Reset });
             let frame = self.frames.snapshot(&self.seal.close(place), projection.snapshot());
-            writer.append(Appended::from_iter([reset, frame]));
+            let seq = *writer.append(Appended::from_iter([reset, frame.clone()])).end();
+            lenses.take(self.ring.bounds().oldest, seq, &frame);
         }
         let catching_up = from.is_some_and(|from| from != place);
         backlog.add(from.unwrap_or(place), writer.next_seq().before());

@@ -7,10 +7,7 @@ use parking_lot::Mutex;
 use protocol::{RuntimeId, SessionId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{
-    Key, Runtime, Watch,
-    feed::{Feed, LINGER},
-};
+use crate::{Key, Pace, Runtime, Watch, feed::Feed};
 
 /// How many workers are followed at a time; of each some megabytes are kept at most.
 const FEEDS_MAX: usize = 4096;
@@ -27,6 +24,7 @@ pub struct TooMany;
 pub struct Feeds {
     key: Key,
     backlog: Retention,
+    pace: Pace,
     all: Arc<Mutex<HashMap<Name, Arc<Feed>>>>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -36,7 +34,13 @@ impl Feeds {
     /// None yet; cursors are sealed with `key`, and of each so much is kept.
     pub fn new(key: Key, backlog: Retention) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        Self { key, backlog, all: Arc::default(), tasks, stop }
+        Self { key, backlog, pace: Pace::default(), all: Arc::default(), tasks, stop }
+    }
+
+    /// The same, with another patience.
+    #[must_use]
+    pub fn with_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
     }
 
     /// Watches a worker of a runtime, after `cursor` if there is one. Needs a tokio runtime.
@@ -91,7 +95,7 @@ impl Feeds {
 
     async fn follow(self, feed: Arc<Feed>, runtime: Arc<dyn Runtime>) {
         tokio::select! {
-            () = feed.follow(&*runtime) => {
+            () = feed.follow(&*runtime, &self.pace) => {
                 self.retire(&feed, |_| true);
             }
             () = self.deserted(&feed) => {}
@@ -110,7 +114,7 @@ impl Feeds {
     /// Waits until nobody has watched for a while, and then gives it up.
     async fn deserted(&self, feed: &Arc<Feed>) {
         loop {
-            feed.attendance.deserted(LINGER).await;
+            feed.attendance.deserted(self.pace.linger).await;
             if self.retire(feed, |feed| !feed.attendance.is_anybody_there()) {
                 return;
             }

@@ -14,7 +14,9 @@ use crate::{
     app::App,
     caller::Caller,
     cookie::Cookie,
+    eye::Eye,
     permit::Permit,
+    standing::Standing,
     verb::{self, Need, Verb},
 };
 
@@ -128,7 +130,7 @@ fn does_something(method: &Method, headers: &HeaderMap) -> bool {
     !method.is_safe() || headers.contains_key(header::UPGRADE)
 }
 
-/// Whether they may: if that depends on a role, for as long as they have it.
+/// Whether they may: where a role is needed the policy decides, for as long as it decides so.
 fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>> {
     let verb = asked.verb;
     match verb.need {
@@ -145,12 +147,11 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
             };
             let registered = app.registry.get(id).filter(|runtime| caller.sees(&runtime.workspace));
             let workspace = registered.ok_or_else(|| no_runtime(id))?.workspace;
-            if caller.role_in(&workspace).is_none_or(|theirs| theirs < role) {
-                let detail =
-                    format!("`{}` needs the role `{role}` in the workspace `{workspace}`", verb.name);
-                return Err(Refusal::new(Kind::Forbidden, detail));
-            }
-            Ok(Some(Permit::new(&app.people, caller.token, workspace, role)))
+            let standing = Standing::new(&app.people, caller.token);
+            let eye = Eye::new(caller.rights.who_in(&workspace), Some(standing), &app.policies);
+            let mut permit = Permit::new(eye, (verb, role), (id.clone(), asked.worker.clone()));
+            permit.check().map_err(|reason| Refusal::new(Kind::Forbidden, reason))?;
+            Ok(Some(permit))
         }
     }
 }

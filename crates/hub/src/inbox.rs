@@ -23,7 +23,10 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Registry, attendance::Attendance, caller::Caller, runtime::ask, standing::Standing};
+use crate::{
+    Pace, Registry, attendance::Attendance, caller::Rights, policy::Policies, runtime::ask,
+    standing::Standing,
+};
 use board::{Board, oldest_first};
 pub(crate) use listener::Listener;
 
@@ -39,6 +42,8 @@ pub(crate) struct Inbox(Arc<Inner>);
 
 struct Inner {
     registry: Arc<Registry>,
+    policies: Arc<Policies>,
+    pace: Pace,
     board: Board,
     attendance: Attendance,
     /// Whether the runtimes are followed.
@@ -49,9 +54,11 @@ struct Inner {
 
 impl Inbox {
     /// Of these runtimes; none is followed yet.
-    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+    pub(crate) fn new(registry: Arc<Registry>, policies: Arc<Policies>, pace: Pace) -> Self {
         Self(Arc::new(Inner {
             registry,
+            policies,
+            pace,
             board: Board::new(),
             attendance: Attendance::new(),
             is_followed: Mutex::new(false),
@@ -60,22 +67,25 @@ impl Inbox {
         }))
     }
 
-    /// What is open in the runtimes that `caller` sees, the oldest first. All are asked at once.
-    pub(crate) async fn list(&self, caller: &Caller) -> Waiting {
-        let seen =
-            self.0.registry.list().into_iter().filter(|(_, it)| caller.rights.may_watch(&it.workspace));
+    /// What is open in the runtimes that somebody sees, as they see it, the oldest first. All are asked at once.
+    pub(crate) async fn list(&self, rights: &Rights) -> Waiting {
+        let all = self.0.registry.list().into_iter();
+        let seen = all.filter(|(_, registered)| rights.may_watch(&registered.workspace));
         let asked = seen.map(|(id, registered)| async move {
             let answer = timeout(ANSWER_MAX, ask::<WaitList>(&*registered.runtime, "/v1/waits")).await;
-            (id, answer.ok().and_then(Result::ok))
+            (id, registered.workspace, answer.ok().and_then(Result::ok))
         });
+        let answers = join_all(asked).await;
+        let policy = self.0.policies.now();
         let (mut items, mut unavailable) = (Vec::new(), Vec::new());
-        for (runtime_id, list) in join_all(asked).await {
-            match list {
-                Some(list) => items.extend(
-                    list.items.into_iter().map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }),
-                ),
-                None => unavailable.push(runtime_id),
-            }
+        for (runtime_id, workspace, list) in answers {
+            let Some(list) = list else {
+                unavailable.push(runtime_id);
+                continue;
+            };
+            let sight = rights.sight(&*policy, &workspace, &runtime_id);
+            let waits = list.items.into_iter().filter_map(|wait| sight.wait(wait));
+            items.extend(waits.map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }));
         }
         oldest_first(&mut items);
         Waiting { items, unavailable, next_cursor: None }
@@ -144,8 +154,9 @@ impl Inbox {
             }
             self.0.board.expect([(id.clone(), registered.workspace.clone())]);
             let (inbox, name, added_at) = (self.clone(), id.clone(), registered.added_at);
-            let pull =
-                pulls.spawn(async move { pull::pull(&inbox.0.board, &name, &*registered.runtime).await });
+            let pull = pulls.spawn(async move {
+                pull::pull(&inbox.0.board, (&name, &*registered.runtime), &inbox.0.pace).await;
+            });
             followed.insert(id, (added_at, pull));
         }
     }

@@ -5,7 +5,8 @@
 //! cursors, its envelopes, its diagnostics. Nothing of it tells where a runtime is or how it is spoken to.
 //!
 //! Every request passes one guard: a token says who asks, a table of verbs says what that needs, and what is done or refused
-//! is written down. Whoever is let in stays so for as long as their permit holds, also on a stream that is open.
+//! is written down. Whether somebody may, and what they see of it, is decided by one policy. Whoever is let in stays so for as
+//! long as their permit holds, also on a stream that is open.
 
 mod api;
 mod app;
@@ -14,15 +15,18 @@ mod audit;
 mod caller;
 mod config;
 mod cookie;
+mod eye;
 mod feed;
 mod feeds;
 mod guard;
 mod inbox;
 mod limits;
+mod pace;
 mod passage;
 mod pause;
 mod people;
 mod permit;
+pub mod policy;
 mod presence;
 mod private;
 mod rate;
@@ -31,6 +35,7 @@ mod routes;
 mod runtime;
 mod seal;
 mod secret;
+mod seldom;
 mod standing;
 mod start;
 mod verb;
@@ -41,6 +46,7 @@ pub use api::document as openapi;
 pub use config::Config;
 pub use feed::BACKLOG;
 pub use feeds::{Feeds, TooMany};
+pub use pace::Pace;
 pub use rate::Rate;
 pub use registry::{Registered, Registry, RegistryError};
 pub use runtime::{Down, Local, Remote, Runtime, Upstream};

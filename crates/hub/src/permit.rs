@@ -4,19 +4,27 @@ use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStream, TryStreamExt, stream};
 use http::request::Parts;
-use protocol::{TokenId, Workspace, hub::Role};
+use protocol::{RuntimeId, SessionId, hub::Role};
 use server::Refusal;
 
-use crate::{people::People, standing::Standing};
+use crate::{
+    eye::Eye,
+    policy::{Sight, Verdict, What},
+    verb::Verb,
+};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What somebody was let in for: to have a role in a workspace, by a token.
+/// What somebody was let in for, as the policy decides.
 #[derive(Clone)]
 pub(crate) struct Permit {
-    standing: Standing,
-    workspace: Workspace,
-    role: Role,
+    eye: Eye,
+    runtime: RuntimeId,
+    worker: Option<SessionId>,
+    verb: &'static Verb,
+    needs: Role,
+    /// It is only good while they see everything.
+    sees_everything: bool,
 }
 
 /// Somebody was let in, and is no longer.
@@ -25,20 +33,49 @@ pub(crate) struct Permit {
 pub(crate) struct Revoked;
 
 impl Permit {
-    pub(crate) fn new(people: &People, token: TokenId, workspace: Workspace, role: Role) -> Self {
-        Self { standing: Standing::new(people, token), workspace, role }
+    /// For somebody to do something, which is meant for those who have a role, with a runtime and perhaps a worker of it.
+    pub(crate) fn new(
+        eye: Eye,
+        (verb, needs): (&'static Verb, Role),
+        (runtime, worker): (RuntimeId, Option<SessionId>),
+    ) -> Self {
+        Self { eye, runtime, worker, verb, needs, sees_everything: false }
     }
 
-    /// Waits until it no longer holds: the token is revoked or expires, the user is removed or loses the role.
-    pub(crate) async fn ended(mut self) {
-        while self.holds() {
-            self.standing.changed().await;
+    /// The same, for what cannot be shown in part.
+    #[must_use]
+    pub(crate) fn seeing_everything(self) -> Self {
+        Self { sees_everything: true, ..self }
+    }
+
+    /// Whose it is.
+    pub(crate) fn eye(&self) -> Eye {
+        self.eye.clone()
+    }
+
+    /// Whether it holds now; if not, why.
+    pub(crate) fn check(&mut self) -> Result<(), String> {
+        let (who, policy) = self.eye.now().ok_or_else(|| Revoked.to_string())?;
+        let (runtime, worker) = (&self.runtime, self.worker.as_ref());
+        let what = match worker {
+            Some(worker) if self.verb.watches() => What::Watch { runtime, worker },
+            _ => What::Command { runtime, worker, verb: self.verb.name, needs: self.needs },
+        };
+        if let Verdict::Denied(reason) = policy.may(&who, &what) {
+            return Err(reason);
+        }
+        match self.sees_everything && !matches!(policy.sight(&who, &self.runtime), Sight::Whole) {
+            true => Err(Revoked.to_string()),
+            false => Ok(()),
         }
     }
 
-    fn holds(&mut self) -> bool {
-        let role = self.standing.rights().and_then(|rights| rights.role_in(&self.workspace));
-        role.is_some_and(|role| role >= self.role)
+    /// Waits until it no longer holds: the token is revoked or expires, the user is removed or loses the role, or another
+    /// policy decides otherwise.
+    pub(crate) async fn ended(mut self) {
+        while self.check().is_ok() {
+            self.eye.changed().await;
+        }
     }
 
     /// The stream for as long as this holds; then it is cut off, which is not how it would have ended.

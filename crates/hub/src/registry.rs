@@ -1,6 +1,6 @@
 //! The runtimes that the hub knows.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use client::{Client, Endpoint, Token};
 use jiff::Timestamp;
@@ -24,6 +24,7 @@ const RESERVED: [&str; 1] = ["join-tokens"];
 /// The runtimes that the hub knows, in a file that only its owner can read.
 pub struct Registry {
     path: PathBuf,
+    silence_max: Duration,
     all: RwLock<BTreeMap<RuntimeId, Registered>>,
     /// How often that has changed.
     changes: watch::Sender<u64>,
@@ -99,18 +100,18 @@ pub enum RegistryError {
 }
 
 impl Registry {
-    /// Reads the file, if there is one.
+    /// Reads the file, if there is one. A runtime that is silent for so long is taken for lost.
     ///
     /// # Errors
     /// If it cannot be read, or a runtime in it cannot be used.
-    pub fn open(path: PathBuf) -> Result<Self, RegistryError> {
+    pub fn open(path: PathBuf, silence_max: Duration) -> Result<Self, RegistryError> {
         let entries: Vec<Entry> =
             private::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
         let mut all = BTreeMap::new();
         for entry in entries {
-            all.insert(entry.id.clone(), Registered::new(entry)?);
+            all.insert(entry.id.clone(), Registered::new(entry, silence_max)?);
         }
-        Ok(Self { path, all: RwLock::new(all), changes: watch::Sender::new(0) })
+        Ok(Self { path, silence_max, all: RwLock::new(all), changes: watch::Sender::new(0) })
     }
 
     /// All names, in order.
@@ -140,7 +141,7 @@ impl Registry {
     ) -> Result<Registered, RegistryError> {
         let way = Way::Remote { endpoint: endpoint.to_owned(), token: token.map(str::to_owned) };
         let entry = Entry { id: id.clone(), workspace, way, added_at: Timestamp::now() };
-        let registered = Registered::new(entry)?;
+        let registered = Registered::new(entry, self.silence_max)?;
         self.insert(id, registered.clone())?;
         Ok(registered)
     }
@@ -154,7 +155,7 @@ impl Registry {
             .map_err(|source| RegistryError::File { doing: "make a token for", source })?;
         let way = Way::Joined { join_digest: token.digest() };
         let entry = Entry { id: id.clone(), workspace, way, added_at: Timestamp::now() };
-        self.insert(id, Registered::new(entry)?)?;
+        self.insert(id, Registered::new(entry, self.silence_max)?)?;
         Ok(token)
     }
 
@@ -227,11 +228,11 @@ impl Registry {
 }
 
 impl Registered {
-    fn new(entry: Entry) -> Result<Self, RegistryError> {
+    fn new(entry: Entry, silence_max: Duration) -> Result<Self, RegistryError> {
         let (workspace, added_at) = (entry.workspace.clone(), entry.added_at);
         let (kind, runtime, joined): (_, Arc<dyn Runtime>, _) = match &entry.way {
             Way::Remote { endpoint, token } => {
-                let remote = remote(endpoint, token.as_deref());
+                let remote = remote(endpoint, token.as_deref(), silence_max);
                 let remote =
                     remote.map_err(|reason| RegistryError::Invalid { id: entry.id.clone(), reason })?;
                 (RuntimeKind::Remote, Arc::new(remote), None)
@@ -246,12 +247,12 @@ impl Registered {
 }
 
 /// A runtime at an address; or why there can be none.
-fn remote(endpoint: &str, token: Option<&str>) -> Result<Remote, String> {
+fn remote(endpoint: &str, token: Option<&str>, silence_max: Duration) -> Result<Remote, String> {
     let endpoint: Endpoint = endpoint.parse().map_err(|_| "its address cannot be used")?;
     let token = token.map(str::parse::<Token>).transpose();
     let token = token.map_err(|error| format!("its token cannot be used: {error}"))?;
     let client = Client::new(endpoint, token.as_ref()).map_err(|_| "it cannot be spoken to")?;
-    Ok(Remote::new(client))
+    Ok(Remote::new(client, silence_max))
 }
 
 /// Neither where it is nor its token is shown.
@@ -279,8 +280,9 @@ mod tests {
         let old = r#"[{ "id": "old", "endpoint": "http://127.0.0.1:9", "addedAt": "2026-01-01T00:00:00Z" }]"#;
         std::fs::write(&path, old).unwrap();
         let (new, lab) = ("new".parse().unwrap(), "lab".parse().unwrap());
-        Registry::open(path.clone()).unwrap().add((new, lab), "http://127.0.0.1:9", None).unwrap();
-        let list = Registry::open(path).unwrap().list();
+        let open = || Registry::open(path.clone(), Duration::from_secs(60)).unwrap();
+        open().add((new, lab), "http://127.0.0.1:9", None).unwrap();
+        let list = open().list();
         let workspaces: Vec<_> = list.iter().map(|(_, registered)| registered.workspace.as_str()).collect();
         assert_eq!(workspaces, ["lab", "default"]);
     }

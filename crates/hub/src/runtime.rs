@@ -14,7 +14,7 @@ use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, Problem, RuntimeId, SessionId};
 use serde::{Serialize, de::DeserializeOwned};
-use server::Refusal;
+use server::{Refusal, observed::Patience};
 use tokio::time::timeout;
 
 pub(crate) use joined::Joined;
@@ -38,6 +38,11 @@ pub trait Runtime: Send + Sync + 'static {
     /// Whether it is there, where that is known without asking.
     fn is_up(&self) -> Option<bool> {
         None
+    }
+
+    /// After how long without a sign of life one of its streams is taken for lost.
+    fn silence_max(&self) -> Duration {
+        Patience::default().silence_max
     }
 
     /// Begins to watch a worker, after the place that the runtime calls `cursor`.
@@ -92,7 +97,7 @@ async fn watch<R: Runtime + ?Sized>(
         StatusCode::NOT_FOUND => Err(Down::NoWorker),
         StatusCode::SWITCHING_PROTOCOLS => {
             let socket = handshake.finish(response).await.map_err(|error| down(&error))?;
-            Ok(Box::new(Watched::over(socket)))
+            Ok(Box::new(Watched::over(socket).with_silence_max(runtime.silence_max())))
         }
         _ => Err(Down::Unreachable),
     }

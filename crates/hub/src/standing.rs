@@ -33,6 +33,11 @@ impl Standing {
         self.people.borrow_and_update().rights(self.token, Timestamp::now())
     }
 
+    /// Whether somebody has changed that since it was last asked for.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.people.has_changed().unwrap_or(false)
+    }
+
     /// Waits until that may have changed. Cancel safe.
     pub(crate) async fn changed(&mut self) {
         let now = Timestamp::now();

@@ -8,7 +8,11 @@ use protocol::RuntimeId;
 use server::{Check, Gate, InvalidCors, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Local, NewToken, RegistryError, api, app::App};
+use crate::{
+    Config, Local, NewToken, RegistryError, api,
+    app::App,
+    policy::{Policies, PolicyError},
+};
 
 /// A hub that listens.
 pub struct Hub {
@@ -32,6 +36,9 @@ pub enum StartError {
     /// The runtimes that it knows cannot be told.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// The policy cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// What was done through it cannot be written down.
     #[error(transparent)]
     Audit(journal::durable::Error),
@@ -68,6 +75,11 @@ impl Hub {
     /// Where it listens.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.address()
+    }
+
+    /// What says who sees what; it can be read again while the hub serves.
+    pub fn policies(&self) -> Arc<Policies> {
+        Arc::clone(&self.app.policies)
     }
 
     /// The token that was made because there was none. It can be seen here once, and never again.

@@ -22,6 +22,11 @@ impl Verb {
     pub(crate) fn drives(&self) -> bool {
         [SESSIONS_SEND, SESSIONS_CANCEL, WAITS_ANSWER].contains(&self)
     }
+
+    /// Whether somebody who does it watches a worker.
+    pub(crate) fn watches(&self) -> bool {
+        self == WORKERS_WATCH
+    }
 }
 
 /// What is needed for it.

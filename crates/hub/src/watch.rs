@@ -1,15 +1,23 @@
 //! Somebody who watches a worker through the hub.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
 use journal::{Item, Seq};
 use protocol::observation::{CloseCode, Control, Diagnostic, End, Leg, Resume, Trouble};
 use serde_json::json;
 use server::observed::Observed;
 use tokio::sync::watch;
 
-use crate::feed::{self, Attended, Beginning, Phase};
+use crate::{
+    eye::Eye,
+    feed::{self, Attended, Beginning, Phase, Ticket},
+    policy::{Policies, Sight, Verdict, What, Who},
+};
 
 /// Somebody who watches a worker.
 pub struct Watch {
@@ -18,9 +26,16 @@ pub struct Watch {
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
     told: Option<Diagnostic>,
-    /// What goes first.
-    ready: VecDeque<Bytes>,
     reading: Option<Reading>,
+    /// Who watches, if it must be asked what they may see.
+    eye: Option<Eye>,
+    /// When that may have changed.
+    changes: BoxStream<'static, ()>,
+    /// It must be asked before anything is shown.
+    must_ask: bool,
+    sight: Sight,
+    /// What they see has changed: they are to be told once more what the worker has come to.
+    owes_snapshot: bool,
 }
 
 /// What comes after the beginning.
@@ -31,12 +46,36 @@ struct Reading {
     live: bool,
     /// The last event that was sent.
     last: Option<Bytes>,
+    /// It is seen through a lens.
+    ticket: Option<Arc<Ticket>>,
 }
 
 impl Watch {
     pub(crate) fn new(feed: Attended, cursor: Option<String>) -> Self {
         let phase = feed.phase();
-        Self { feed, cursor, phase, told: None, ready: VecDeque::new(), reading: None }
+        Self {
+            feed,
+            cursor,
+            phase,
+            told: None,
+            reading: None,
+            eye: None,
+            changes: stream::pending().boxed(),
+            must_ask: false,
+            sight: Sight::Whole,
+            owes_snapshot: false,
+        }
+    }
+
+    /// Shows only what somebody may see, and stops when that is nothing any more.
+    #[must_use]
+    pub fn seen_by(self, who: Who, policies: &Policies) -> Self {
+        self.seen_with(Eye::new(who, None, policies))
+    }
+
+    /// The same, for somebody whose role may change.
+    pub(crate) fn seen_with(self, eye: Eye) -> Self {
+        Self { changes: eye.changes(), eye: Some(eye), must_ask: true, ..self }
     }
 
     /// Waits until it is known whether there is such a worker, as far as its runtime can be asked.
@@ -53,42 +92,110 @@ impl Watch {
     /// When there are none any more: how it ends.
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
         loop {
-            if !self.ready.is_empty() {
-                return Ok(self.ready.drain(..).collect());
+            self.ask()?;
+            if let Some(snapshot) = self.seen_anew() {
+                return Ok(vec![snapshot]);
             }
-            match &mut self.reading {
-                Some(reading) => {
-                    let Some(frames) = reading.next().await? else { return Err(self.over()) };
-                    self.ready.extend(frames);
+            let Some(reading) = &mut self.reading else {
+                let frames = self.begin()?;
+                if !frames.is_empty() {
+                    return Ok(frames);
                 }
-                None => self.begin().await?,
+                tokio::select! {
+                    _ = self.phase.changed() => {}
+                    _ = self.changes.next() => self.must_ask = true,
+                }
+                continue;
+            };
+            if reading.goes_live() {
+                return Ok(vec![feed::control(Control::Live)]);
+            }
+            let item = tokio::select! {
+                biased;
+                item = reading.reader.next() => item,
+                _ = self.changes.next() => {
+                    self.must_ask = true;
+                    continue;
+                }
+            };
+            // What they may see is decided when it is told, and not when they began to wait for it.
+            self.ask()?;
+            let frames = self.shown(item)?;
+            if !frames.is_empty() {
+                return Ok(frames);
             }
         }
     }
 
-    /// Waits until what the worker has come to is known; what goes wrong meanwhile is told.
-    async fn begin(&mut self) -> Result<(), End> {
+    /// Asks what they may see, if that has changed.
+    fn ask(&mut self) -> Result<(), End> {
+        let Some(eye) = &mut self.eye else { return Ok(()) };
+        if !self.must_ask && !eye.has_changed() {
+            return Ok(());
+        }
+        self.must_ask = false;
+        let denied = |reason: String| End::with(Leg::Backend, Trouble::Denied, reason);
+        let (who, policy) = eye.now().ok_or_else(|| denied("you may no longer watch this".into()))?;
+        let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
+        if let Verdict::Denied(reason) = policy.may(&who, &What::Watch { runtime, worker }) {
+            return Err(denied(reason));
+        }
+        let sight = policy.sight(&who, runtime);
+        let is_same = match (&self.sight, &sight) {
+            (Sight::Whole, Sight::Whole) => true,
+            (Sight::Through(old), Sight::Through(new)) => Arc::ptr_eq(old, new),
+            _ => false,
+        };
+        if let Some(reading) = self.reading.as_mut().filter(|_| !is_same) {
+            reading.ticket = match &sight {
+                Sight::Whole => None,
+                Sight::Through(lens) => Some(self.feed.look(lens).ok_or_else(unobservable)?),
+            };
+            self.owes_snapshot = true;
+        }
+        self.sight = sight;
+        Ok(())
+    }
+
+    /// What the worker has come to, as it is seen now, if that is owed and everything before was told.
+    fn seen_anew(&mut self) -> Option<Bytes> {
+        let reading = self.reading.as_mut().filter(|reading| self.owes_snapshot && reading.live)?;
+        let (snapshot, ticket) = self.feed.seen_anew(reading.reader.cursor().seq, &self.sight)?;
+        reading.ticket = ticket;
+        self.owes_snapshot = false;
+        Some(snapshot)
+    }
+
+    /// What goes first, once what the worker has come to is known; what goes wrong meanwhile is told.
+    fn begin(&mut self) -> Result<Vec<Bytes>, End> {
         match &*self.phase.borrow_and_update() {
             Phase::Away(diagnostic) if self.told.as_ref() != Some(diagnostic) => {
-                self.ready.push_back(feed::diagnostic(diagnostic));
                 self.told = Some(diagnostic.clone());
+                Ok(vec![feed::diagnostic(diagnostic)])
             }
-            Phase::New | Phase::Away(_) => {}
-            Phase::Gone(diagnostic) => return Err(End::because(diagnostic.clone())),
+            Phase::New | Phase::Away(_) => Ok(Vec::new()),
+            Phase::Gone(diagnostic) => Err(End::because(diagnostic.clone())),
             Phase::Known => {
-                let Beginning { snapshot, reader, covered } =
-                    self.feed.begin(self.cursor.as_deref()).map_err(unusable)?;
-                self.ready.push_back(snapshot);
-                if self.cursor.is_some() {
-                    self.ready.push_back(feed::control(Control::Resumed { resume: Resume::Ok }));
-                }
-                self.reading = Some(Reading { reader, covered, live: false, last: None });
+                let Beginning { snapshot, reader, covered, ticket } =
+                    self.feed.begin(self.cursor.as_deref(), &self.sight).map_err(unusable)?;
+                self.reading = Some(Reading { reader, covered, live: false, last: None, ticket });
+                let resumed = self.cursor.as_ref().map(|_| Control::Resumed { resume: Resume::Ok });
+                Ok([snapshot].into_iter().chain(resumed.map(feed::control)).collect())
             }
         }
-        if self.ready.is_empty() {
-            let _ = self.phase.changed().await;
+    }
+
+    /// What was read, as they see it.
+    fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, End> {
+        let Some((reading, item)) = self.reading.as_mut().zip(item) else { return Err(self.over()) };
+        let Item::Frames(chunk) = item else { return Err(reading.lagged()) };
+        match &reading.ticket {
+            None => Ok(reading.tell(chunk.frames())),
+            Some(ticket) => {
+                let frames = self.feed.through(ticket, &chunk).ok_or_else(|| reading.lagged())?;
+                Ok(reading.tell(frames.into_iter()))
+            }
         }
-        Ok(())
     }
 
     fn over(&self) -> End {
@@ -100,32 +207,30 @@ impl Watch {
 }
 
 impl Reading {
-    /// The next frames, all at once; nothing when there are none any more. Cancel safe.
-    async fn next(&mut self) -> Result<Option<Vec<Bytes>>, End> {
-        if !self.live && self.reader.cursor().seq >= self.covered {
-            self.live = true;
-            return Ok(Some(vec![feed::control(Control::Live)]));
-        }
-        match self.reader.next().await {
-            None => Ok(None),
-            Some(Item::Gap(_)) => Err(self.lagged()),
-            Some(Item::Frames(chunk)) => {
-                let mut frames = Vec::with_capacity(chunk.len());
-                for (seq, frame) in chunk.frames() {
-                    let (is_event, is_covered) = (feed::is_event(&frame), seq <= self.covered);
-                    if is_event {
-                        self.last = Some(frame.clone());
-                    }
-                    match (is_event, is_covered) {
-                        (_, false) => frames.push(frame),
-                        (true, true) => frames.push(feed::replayed(&frame)),
-                        // What was wrong with the stream then is nothing to them now.
-                        (false, true) => {}
-                    }
-                }
-                Ok(Some(frames))
+    /// Whether everything from here on has just happened, which is to be told once.
+    fn goes_live(&mut self) -> bool {
+        let goes_live = !self.live && self.reader.cursor().seq >= self.covered;
+        self.live |= goes_live;
+        goes_live
+    }
+
+    /// What was read, as it is told: an empty frame is not.
+    fn tell(&mut self, frames: impl Iterator<Item = (Seq, Bytes)>) -> Vec<Bytes> {
+        let mut told = Vec::with_capacity(frames.size_hint().0);
+        for (seq, frame) in frames {
+            let (is_event, is_covered) = (feed::is_event(&frame), seq <= self.covered);
+            if is_event {
+                self.last = Some(frame.clone());
+            }
+            match (is_event, is_covered) {
+                (_, false) if frame.is_empty() => {}
+                (_, false) => told.push(frame),
+                (true, true) => told.push(feed::replayed(&frame)),
+                // What was wrong with the stream then is nothing to them now.
+                (false, true) => {}
             }
         }
+        told
     }
 
     /// It did not read fast enough: it may come again with the last that it got.
@@ -138,6 +243,10 @@ impl Reading {
         }
         end
     }
+}
+
+fn unobservable() -> End {
+    End::with(Leg::Backend, Trouble::WorkerUnavailable, "what there is to see is not known")
 }
 
 fn unusable(trouble: Trouble) -> End {

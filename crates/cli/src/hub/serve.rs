@@ -8,8 +8,10 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context;
 use clap::Args;
-use hub::{BACKLOG, Config, Hub, Rate};
+use hub::{BACKLOG, Config, Hub, Pace, Rate, policy::Policies};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     memory,
@@ -53,6 +55,9 @@ pub(super) struct ServeOptions {
     /// An origin whose pages may use the hub, or `*`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     cors_allow_origin: Vec<String>,
+    /// A file that says what is hidden from whom, as JSON; read again on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// How many tokens that are no good may come from one address in a minute
     #[arg(long, default_value_t = FAILURES_PER_MINUTE, value_name = "COUNT")]
     failures_per_minute: NonZeroU32,
@@ -75,13 +80,33 @@ pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
 
 async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
+    // Before it is told that the hub is there: who has been told may hang up.
+    let hangups = config.policy.as_ref().map(|_| signal(SignalKind::hangup())).transpose();
+    let hangups = hangups.context("could not listen for signals")?;
     let mut hub = Hub::bind(config).await?;
     greet(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));
     }
-    signals.end(|stop| hub.serve(stop)).await;
+    let policies = hub.policies();
+    let serve = |stop| async {
+        tokio::select! {
+            () = hub.serve(stop) => {}
+            () = read_again(&policies, hangups) => {}
+        }
+    };
+    signals.end(serve).await;
     Ok(())
+}
+
+/// Reads the policy again at each hang-up, for ever. Without one a hang-up ends the hub, as it would any program.
+async fn read_again(policies: &Policies, mut hangups: Option<Signal>) {
+    while let Some(hangups) = &mut hangups
+        && hangups.recv().await.is_some()
+    {
+        policies.reload();
+    }
+    std::future::pending().await
 }
 
 fn config(options: &ServeOptions) -> anyhow::Result<Config> {
@@ -95,6 +120,8 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
         backlog: BACKLOG,
+        policy: options.policy.clone(),
+        pace: Pace::default(),
         failures: failures(options.failures_per_minute),
         requests: requests(options.requests_per_second),
         stall: STALL,
@@ -109,6 +136,8 @@ pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
         cors: server::CorsConfig::default(),
         data_dir: data_dir.join(DIRECTORY),
         backlog: BACKLOG,
+        policy: None,
+        pace: Pace::default(),
         failures: failures(FAILURES_PER_MINUTE),
         requests: requests(REQUESTS_PER_SECOND),
         stall: STALL,

@@ -12,6 +12,7 @@ mod limited;
 mod passed;
 mod people;
 mod person;
+mod policy;
 mod presence;
 mod refused;
 mod revoked;

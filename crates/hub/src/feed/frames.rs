@@ -98,7 +98,7 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Bytes {
     json(&Frame::Diagnostic { diagnostic: diagnostic.clone() })
 }
 
-fn json(frame: &Frame) -> Bytes {
+pub(super) fn json(frame: &Frame) -> Bytes {
     // A wire type always can be serialised.
     serde_json::to_vec(frame).unwrap_or_default().into()
 }

@@ -1,17 +1,12 @@
 //! Following a worker: one stream of its runtime, taken up again whenever it ends.
 
-use std::time::Duration;
-
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
 use tokio::time::timeout;
 use tracing::debug;
 
 use super::{Feed, Taken};
-use crate::{Down, Runtime, Upstream, pause::Pause, runtime::ANSWER_MAX};
-
-/// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
-pub(crate) const LINGER: Duration = Duration::from_secs(30);
+use crate::{Down, Pace, Runtime, Upstream, pause::Pause};
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -24,13 +19,13 @@ enum Ended {
 }
 
 /// Follows the worker for as long as there is one.
-pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
-    let mut pause = Pause::new();
+pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
+    let mut pause = Pause::new(pace.pause_min, pace.pause_max);
     // Told once, however often it is tried.
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
     loop {
-        let ended = match open(feed, runtime, place.as_deref()).await {
+        let ended = match open(feed, runtime, place.as_deref(), pace).await {
             Ok(mut upstream) => {
                 let mut heard = || {
                     pause.reset();
@@ -58,8 +53,13 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
     }
 }
 
-async fn open(feed: &Feed, runtime: &dyn Runtime, place: Option<&str>) -> Result<Box<dyn Upstream>, Ended> {
-    match timeout(ANSWER_MAX, runtime.watch(&feed.worker, place)).await {
+async fn open(
+    feed: &Feed,
+    runtime: &dyn Runtime,
+    place: Option<&str>,
+    pace: &Pace,
+) -> Result<Box<dyn Upstream>, Ended> {
+    match timeout(pace.answer_max, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
         Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {

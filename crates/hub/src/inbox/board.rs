@@ -12,11 +12,13 @@ use protocol::{
 };
 use tokio::sync::watch;
 
+use crate::policy::Sight;
+
 /// How much of what was told is kept for those who listen; who falls behind by more begins anew.
 const RETENTION: Retention =
     Retention { events: NonZeroU64::new(4096).unwrap(), bytes: NonZeroU64::new(16 << 20).unwrap() };
 
-/// What stands between the workspace that a frame is about and the frame; no name of a workspace has it.
+/// What stands after the workspace and after the runtime that a frame is about, and before the frame; no name has it.
 const SEPARATOR: u8 = b'\n';
 
 /// What is known of the waits of all runtimes.
@@ -54,7 +56,7 @@ impl Board {
         self.change(|now| {
             for (id, workspace) in runtimes {
                 if !now.runtimes.contains_key(&id) {
-                    now.tell(&workspace, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                    now.tell(&workspace, &id, &InboxEvent::Unavailable { runtime_id: id.clone() });
                     now.runtimes.insert(id, (workspace, Known::Nothing));
                 }
             }
@@ -87,7 +89,7 @@ impl Board {
                 }
                 (WaitEvent::Opened { .. } | WaitEvent::Settled { .. } | WaitEvent::Unknown, _) => return,
             };
-            now.tell(&workspace, &told);
+            now.tell(&workspace, id, &told);
         });
     }
 
@@ -97,7 +99,7 @@ impl Board {
             let Some((workspace, known)) = now.runtimes.get_mut(id) else { return };
             let workspace = workspace.clone();
             if let Known::Open(_) = std::mem::replace(known, Known::Away) {
-                now.tell(&workspace, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                now.tell(&workspace, id, &InboxEvent::Unavailable { runtime_id: id.clone() });
             }
         });
     }
@@ -119,21 +121,27 @@ impl Board {
         let _ = self.unheard.subscribe().wait_for(|unheard| *unheard == 0).await;
     }
 
-    /// All that is open in the runtimes that somebody sees, and whatever is told after that.
-    pub(super) fn begin(&self, sees: impl Fn(&Workspace) -> bool) -> (Bytes, Option<Reader>) {
+    /// All that is open in the runtimes that somebody sees, as they see it, and whatever is told after that.
+    pub(super) fn begin(
+        &self,
+        sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>,
+    ) -> (Bytes, Option<Reader>) {
         let now = self.now.lock();
-        let (mut waits, mut unavailable) = (Vec::new(), Vec::new());
-        for (id, (_, known)) in now.runtimes.iter().filter(|(_, (workspace, _))| sees(workspace)) {
+        let (mut seen, mut unavailable) = (Vec::new(), Vec::new());
+        for (id, (workspace, known)) in &now.runtimes {
+            let Some(sight) = sight(workspace, id) else { continue };
             match known {
                 Known::Nothing | Known::Away => unavailable.push(id.clone()),
-                Known::Open(open) => waits.extend(
-                    open.values().map(|wait| InboxWait { runtime_id: id.clone(), wait: wait.clone() }),
-                ),
+                Known::Open(open) => {
+                    let item = |wait: &Wait| InboxWait { runtime_id: id.clone(), wait: wait.clone() };
+                    seen.extend(open.values().map(|wait| (item(wait), sight.clone())));
+                }
             }
         }
         // Under the lock: nothing is told meanwhile.
         let reader = self.ring.reader(Start::Newest).ok();
         drop(now);
+        let mut waits: Vec<_> = seen.into_iter().filter_map(|(item, sight)| shown(&sight, item)).collect();
         oldest_first(&mut waits);
         (json(&InboxEvent::Snapshot { waits, unavailable }), reader)
     }
@@ -152,17 +160,42 @@ impl Board {
 }
 
 impl Now {
-    fn tell(&mut self, workspace: &Workspace, event: &InboxEvent) {
-        let frame = [workspace.as_str().as_bytes(), &[SEPARATOR], &json(event)].concat();
+    fn tell(&mut self, workspace: &Workspace, id: &RuntimeId, event: &InboxEvent) {
+        let (workspace, id) = (workspace.as_str().as_bytes(), id.as_str().as_bytes());
+        let frame = [workspace, &[SEPARATOR], id, &[SEPARATOR], &json(event)].concat();
         self.writer.append(Frames::one(frame));
     }
 }
 
-/// What a frame says, if it is about a workspace that somebody sees.
-pub(super) fn seen(frame: &Bytes, sees: impl Fn(&Workspace) -> bool) -> Option<Bytes> {
-    let end = frame.iter().position(|byte| *byte == SEPARATOR)?;
-    let workspace = std::str::from_utf8(&frame[..end]).ok()?.parse().ok()?;
-    sees(&workspace).then(|| frame.slice(end + 1..))
+/// What a frame says to somebody, if it is about a runtime that they see.
+pub(super) fn seen(frame: &Bytes, sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>) -> Option<Bytes> {
+    let mut pieces = frame.splitn(3, |byte| *byte == SEPARATOR);
+    let mut piece = || std::str::from_utf8(pieces.next()?).ok();
+    let (workspace, id): (Workspace, RuntimeId) = (piece()?.parse().ok()?, piece()?.parse().ok()?);
+    let event = frame.slice_ref(pieces.next()?);
+    match sight(&workspace, &id)? {
+        Sight::Whole => Some(event),
+        sight => Some(json(&told(&sight, serde_json::from_slice(&event).ok()?)?)),
+    }
+}
+
+/// What is told, as somebody sees it; nothing if it cannot be shown.
+fn told(sight: &Sight, event: InboxEvent) -> Option<InboxEvent> {
+    Some(match event {
+        InboxEvent::Opened { wait } => InboxEvent::Opened { wait: shown(sight, *wait)?.into() },
+        InboxEvent::Settled { wait } => InboxEvent::Settled { wait: shown(sight, *wait)?.into() },
+        InboxEvent::Available { runtime_id, waits } => {
+            let waits = waits.into_iter().filter_map(|wait| shown(sight, wait)).collect();
+            InboxEvent::Available { runtime_id, waits }
+        }
+        InboxEvent::Unavailable { .. } => event,
+        // Everybody's is made for them, and nobody else says anything.
+        InboxEvent::Snapshot { .. } | InboxEvent::Unknown => return None,
+    })
+}
+
+fn shown(sight: &Sight, InboxWait { runtime_id, wait }: InboxWait) -> Option<InboxWait> {
+    Some(InboxWait { runtime_id, wait: sight.wait(wait)? })
 }
 
 /// Puts the one first that has waited the longest.

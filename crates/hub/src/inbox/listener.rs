@@ -1,30 +1,55 @@
 //! Somebody who listens to what becomes of the waits.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
 use journal::{Item, Reader};
+use protocol::{RuntimeId, Workspace};
 use server::sse;
+use tokio::sync::watch;
 
 use super::{Inbox, board::seen};
-use crate::{caller::Rights, standing::Standing};
+use crate::{
+    caller::Rights,
+    policy::{Policy, Sight},
+    standing::Standing,
+};
 
 /// Somebody who listens.
 pub(crate) struct Listener {
     inbox: Inbox,
     standing: Standing,
-    /// What they might do when they were last told something.
-    rights: Option<Rights>,
+    policy: watch::Receiver<Arc<dyn Policy>>,
+    /// What decided what they saw when they were last told something.
+    view: Option<View>,
     /// What comes next, unless they were told nothing yet or have missed something.
     reader: Option<Reader>,
+}
+
+/// What decides what somebody sees: what they may do, and the policy.
+#[derive(Clone)]
+struct View(Rights, Arc<dyn Policy>);
+
+impl View {
+    /// How a runtime looks; nothing if what happens there is not shown.
+    fn sight(&self, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
+        self.0.may_watch(workspace).then(|| self.0.sight(&*self.1, workspace, id))
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.0 == other.0 && Arc::ptr_eq(&self.1, &other.1)
+    }
 }
 
 impl Listener {
     pub(super) fn new(inbox: Inbox, standing: Standing) -> Self {
         inbox.attend();
-        Self { inbox, standing, rights: None, reader: None }
+        let policy = inbox.0.policies.subscribe();
+        Self { inbox, standing, policy, view: None, reader: None }
     }
 
     /// What they are told, as events: until nothing is told any more, or they are no longer let in.
@@ -34,20 +59,22 @@ impl Listener {
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let rights = self.standing.rights()?;
-            if self.rights.as_ref() != Some(&rights) {
+            let view = View(self.standing.rights()?, Arc::clone(&self.policy.borrow_and_update()));
+            if !self.view.as_ref().is_some_and(|before| before.is_same(&view)) {
                 // What they see now may be more than before, or less.
                 self.reader = None;
-                self.rights = Some(rights.clone());
+                self.view = Some(view.clone());
             }
             let Some(reader) = &mut self.reader else {
-                let (snapshot, reader) = self.inbox.0.board.begin(|workspace| rights.may_watch(workspace));
+                let (snapshot, reader) = self.inbox.0.board.begin(|workspace, id| view.sight(workspace, id));
                 self.reader = Some(reader?);
                 return Some(sse::messages(&[snapshot]));
             };
             let item = tokio::select! {
                 biased;
                 () = self.standing.changed() => continue,
+                // The policies are there as long as we are.
+                _ = self.policy.changed() => continue,
                 item = reader.next() => item?,
             };
             match item {
@@ -55,7 +82,8 @@ impl Listener {
                 Item::Gap(_) => self.reader = None,
                 Item::Frames(chunk) => {
                     let frames = chunk.frames();
-                    let frames = frames.filter_map(|(_, frame)| seen(&frame, |it| rights.may_watch(it)));
+                    let frames = frames
+                        .filter_map(|(_, frame)| seen(&frame, |workspace, id| view.sight(workspace, id)));
                     let frames: Vec<Bytes> = frames.collect();
                     if !frames.is_empty() {
                         return Some(sse::messages(&frames));

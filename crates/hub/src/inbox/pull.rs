@@ -7,11 +7,11 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use super::{ANSWER_MAX, board::Board};
-use crate::{Down, Runtime, pause::Pause, runtime::get};
+use crate::{Down, Pace, Runtime, pause::Pause, runtime::get};
 
 /// Follows the waits of a runtime for as long as it is polled.
-pub(super) async fn pull(board: &Board, id: &RuntimeId, runtime: &dyn Runtime) {
-    let mut pause = Pause::new();
+pub(super) async fn pull(board: &Board, (id, runtime): (&RuntimeId, &dyn Runtime), pace: &Pace) {
+    let mut pause = Pause::new(pace.pause_min, pace.pause_max);
     loop {
         if let Ok(Ok(told)) = timeout(ANSWER_MAX, open(runtime)).await {
             hear(board, id, told, &mut pause).await;

@@ -2,7 +2,10 @@
 //!
 //! Bodies pass in both directions as they come, so that nothing is held here, and so do the frames of WebSockets. Whoever
 //! speaks to a daemon speaks to the hub the same way, with `/api/runtimes/{runtime_id}` before every route. What is done carries
-//! the name of who asked. Who loses what it needed is cut off, whatever has come of it.
+//! the name of who asked. Who loses what it needed is cut off, whatever has come of it. Who does not see everything gets what can
+//! be shown in part, and nothing else.
+
+pub(super) mod partial;
 
 use axum::{
     Extension, Router,
@@ -17,7 +20,6 @@ use protocol::{Kind, RuntimeId};
 use server::{
     Refusal, Result,
     extract::{AUTHOR, Path},
-    observed::Patience,
 };
 
 use super::runtimes::find;
@@ -27,9 +29,11 @@ use crate::{
     guard::Asked,
     passage::{self, Opened},
     permit::{Permit, Revoked},
+    policy::Sight,
     runtime::refused,
     verb,
 };
+use partial::Shape;
 
 /// What is written otherwise in a piece of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -76,6 +80,11 @@ async fn forward(
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
     let (mut parts, body) = request.into_parts();
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
+    let (partly, permit) = match sight {
+        Sight::Whole => (None, permit.seeing_everything()),
+        Sight::Through(lens) => (Some((shape(&mut parts, &asked.pieces)?, lens)), permit),
+    };
     let upgrade = match parts.headers.contains_key(header::UPGRADE) {
         true => Some(socket(&mut parts, &id, &asked.pieces).await?),
         false => None,
@@ -91,7 +100,8 @@ async fn forward(
             Opened::Not(response) => return Ok(answered(response, permit)),
         };
         let stop = app.stop.clone();
-        let serve = move |socket| passage::pass(socket, ends, Patience::default(), (stop, permit));
+        let patience = app.patience;
+        let serve = move |socket| passage::pass(socket, ends, patience, (stop, permit));
         return app.sockets.open(Ok(upgrade), passage::MESSAGE_BYTES_MAX, serve);
     }
     *request.body_mut() = Body::from_stream(permit.clone().cut(body.into_data_stream()));
@@ -100,7 +110,23 @@ async fn forward(
     if let Some(worker) = asked.worker.filter(|_| asked.verb.drives() && response.status().is_success()) {
         app.presences.drove(&id, &worker, &caller.user);
     }
+    let response = match partly {
+        None => response,
+        Some((shape, lens)) => or_revoked(&permit, shape.show(&lens, response)).await??,
+    };
     Ok(answered(response, permit))
+}
+
+/// What the answer will be for somebody who does not see everything, if it can be shown in part.
+fn shape(parts: &mut Parts, pieces: &[String]) -> Result<Shape> {
+    let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+    let shape = Shape::of(&parts.method, &pieces, parts.uri.query());
+    // Nobody knows what goes over a WebSocket.
+    let shape =
+        shape.filter(|_| !parts.headers.contains_key(header::UPGRADE)).ok_or_else(partial::refused)?;
+    // What is to be read must not be packed.
+    parts.headers.remove(header::ACCEPT_ENCODING);
+    Ok(shape)
 }
 
 /// The WebSocket that they ask for. Nothing else is passed on in its place.

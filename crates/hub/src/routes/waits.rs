@@ -9,7 +9,7 @@ use protocol::{
 use server::{Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::{Problems, runtimes::find};
+use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, caller::Caller, runtime::tell, standing::Standing};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -19,7 +19,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named.
 #[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = Inbox), Problems))]
 async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
-    Json(app.inbox.list(&caller).await)
+    Json(app.inbox.list(&caller.rights).await)
 }
 
 /// Follow what waits for a person, in all runtimes that the caller sees, as server-sent events.
@@ -58,5 +58,6 @@ async fn answer(
     let path = format!("/v1/waits/{wait}");
     let settled: Wait = tell((&runtime, &*registered.runtime), &path, &reply).await?;
     app.presences.drove(&runtime, &settled.session_id, &caller.user);
-    Ok(Json(settled))
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
+    sight.wait(settled).map(Json).ok_or_else(unshown)
 }

@@ -18,12 +18,12 @@ use serde::Deserialize;
 use server::{
     Refusal, Result,
     extract::{Path, Query},
-    observed::{self, Patience},
+    observed,
 };
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::{Problems, runtimes::find};
+use super::{Problems, forward::partial::unshown, runtimes::find};
 use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -36,11 +36,17 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
     responses((status = OK, body = SessionList), Problems)
 )]
-async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
-    let answer = ask(&*find(&app, &id)?.runtime, "/v1/sessions").await;
-    answer.map(Json).map_err(|_| {
-        Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))
-    })
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<RuntimeId>,
+) -> Result<Json<SessionList>> {
+    let registered = find(&app, &id)?;
+    let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
+    let silent =
+        || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
+    sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -77,7 +83,8 @@ async fn watch(
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
-    let mut watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
+    let watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
+    let mut watch = watch.seen_with(permit.eye());
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
@@ -85,10 +92,10 @@ async fn watch(
         permit.ended().await;
         End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
     };
-    let (presences, user) = (app.presences.clone(), caller.user);
+    let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
     let serve = move |socket| async move {
         let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
-        observed::serve_until(socket, viewer, Patience::default(), revoked).await;
+        observed::serve_until(socket, viewer, patience, revoked).await;
     };
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }

@@ -1,5 +1,7 @@
 //! A runtime that is reached over the network.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use client::Client;
 use futures_util::future::BoxFuture;
@@ -10,19 +12,22 @@ use super::{Down, Runtime, down};
 
 /// A runtime that is reached over the network.
 #[derive(Debug)]
-pub struct Remote(Client);
+pub struct Remote {
+    client: Client,
+    silence_max: Duration,
+}
 
 impl Remote {
-    /// The one that `client` speaks to.
-    pub fn new(client: Client) -> Self {
-        Self(client)
+    /// The one that `client` speaks to; a stream of it is taken for lost when it is silent for so long.
+    pub fn new(client: Client, silence_max: Duration) -> Self {
+        Self { client, silence_max }
     }
 }
 
 impl Runtime for Remote {
     fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         Box::pin(async {
-            match self.0.forward(request).await {
+            match self.client.forward(request).await {
                 Ok(response) => Ok(response.map(Body::new)),
                 Err(error) => {
                     debug!(error = %server::Chain(&error), "a request was not passed on");
@@ -30,5 +35,9 @@ impl Runtime for Remote {
                 }
             }
         })
+    }
+
+    fn silence_max(&self) -> Duration {
+        self.silence_max
     }
 }

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 
 /// What one worker said, and who hears it.
 pub(crate) struct Bus {
+    pub(crate) name: SessionId,
     state: watch::Sender<Said>,
     /// How many hear it now, and how often somebody began to.
     pub(crate) open: AtomicUsize,
@@ -51,6 +52,10 @@ struct Said {
 
 impl Bus {
     pub(crate) fn new() -> Arc<Self> {
+        Self::named(worker())
+    }
+
+    pub(crate) fn named(name: SessionId) -> Arc<Self> {
         let said = Said {
             life: 1,
             events: Vec::new(),
@@ -63,7 +68,7 @@ impl Bus {
             fuse: None,
         };
         let (open, opened) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { state: watch::Sender::new(said), open, opened })
+        Arc::new(Self { name, state: watch::Sender::new(said), open, opened })
     }
 
     /// Something happens; each is different.
@@ -74,6 +79,11 @@ impl Bus {
                 said.events.push(Event::Status(Status { state: State::Running, detail }));
             }
         });
+    }
+
+    /// This happens.
+    pub(crate) fn say(&self, event: Event) {
+        self.state.send_modify(|said| said.events.push(event));
     }
 
     /// Everything that happened in this life.
@@ -169,7 +179,7 @@ fn text(frame: &Frame) -> String {
     serde_json::to_string(frame).unwrap()
 }
 
-fn event(life: u32, number: usize, event: Event, replay: bool) -> String {
+fn event(name: &SessionId, life: u32, number: usize, event: Event, replay: bool) -> String {
     let cursor = format!("{life}-{number}");
     let event_id = match event {
         Event::Snapshot(_) => format!("snapshot:{cursor}"),
@@ -179,7 +189,7 @@ fn event(life: u32, number: usize, event: Event, replay: bool) -> String {
         cursor,
         event_id,
         runtime_id: None,
-        worker_id: worker(),
+        worker_id: name.clone(),
         time: Some(Timestamp::UNIX_EPOCH),
         replay,
         payload: event,
@@ -204,7 +214,7 @@ impl Runtime for Host {
             let bus = &self.0;
             let state = bus.state.subscribe();
             let said = state.borrow().clone();
-            if said.gone || *id != worker() {
+            if said.gone || *id != bus.name {
                 return Err(Down::NoWorker);
             }
             if said.down {
@@ -241,14 +251,14 @@ impl Runtime for Host {
                 }
                 place => {
                     let whole = Event::Snapshot(Box::new(snapshot(life, &said.events)));
-                    hearing.ready.push_back(event(life, total, whole, false));
+                    hearing.ready.push_back(event(&bus.name, life, total, whole, false));
                     if let Some(Ok(number)) = place {
                         let control = Control::Resumed { resume: Resume::Ok };
                         hearing.ready.push_back(text(&Frame::Control { control }));
                         for (at, missed) in
                             said.events.iter().enumerate().skip(number.saturating_sub(said.stutter))
                         {
-                            hearing.ready.push_back(event(life, at + 1, missed.clone(), true));
+                            hearing.ready.push_back(event(&bus.name, life, at + 1, missed.clone(), true));
                         }
                     }
                     hearing.ready.push_back(text(&Frame::Control { control: Control::Live }));
@@ -284,7 +294,7 @@ impl Upstream for Hearing {
                 }
                 if let Some(happened) = next {
                     self.told += 1;
-                    return Ok(Some(event(self.life, self.told, happened, false)));
+                    return Ok(Some(event(&self.bus.name, self.life, self.told, happened, false)));
                 }
                 if self.state.changed().await.is_err() {
                     return Ok(None);

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod bus;
+mod faults;
 mod histories;
+mod policy;
 mod viewer;
 mod watched;

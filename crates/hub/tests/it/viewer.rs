@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use hub::{Feeds, Watch};
 use protocol::{
     Event, Projection, RuntimeId,
@@ -28,7 +29,22 @@ impl Viewer {
         let watch = feeds
             .watch((&runtime(), Arc::new(Host(Arc::clone(bus)))), &worker(), cursor.map(str::to_owned))
             .unwrap();
+        Self::of(watch)
+    }
+
+    pub(crate) fn of(watch: Watch) -> Self {
         Self { watch, frames: VecDeque::new() }
+    }
+
+    /// The next event as it came.
+    pub(crate) async fn bytes(&mut self) -> Bytes {
+        loop {
+            let mut frames = self.watch.next().await.unwrap();
+            let last = frames.pop().unwrap();
+            if last.starts_with(b"{\"kind\":\"event\"") {
+                return last;
+            }
+        }
     }
 
     /// The next frame, or how it ended.

@@ -1,0 +1,118 @@
+//! What happens in a worker as a lens shows it, made once for all who look through the same lens.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use journal::{Item, Ring, Seq, Start};
+use protocol::{
+    observation::{Envelope, Frame},
+    sessions::Snapshot,
+};
+
+use super::frames::{is_event, json};
+use crate::policy::{Lens, Look, lost};
+
+/// What is in the ring, as a lens shows it.
+pub(super) struct Shown {
+    ticket: Arc<Ticket>,
+    look: Box<dyn Look>,
+    /// From here on what the ring has was looked at; …
+    from: Seq,
+    /// … these frames look otherwise than they are.
+    others: BTreeMap<Seq, Bytes>,
+    /// What the worker has come to, until something happens.
+    pub(super) snapshot: Option<Bytes>,
+}
+
+/// Somebody looks through a lens.
+pub(crate) struct Ticket(Arc<dyn Lens>);
+
+impl Shown {
+    /// Looks at what is in the ring, and then at what comes; all of it has come to `now`.
+    pub(super) fn new(lens: Arc<dyn Lens>, ring: &Ring, now: &Snapshot) -> Self {
+        let look = lens.look();
+        let (from, others) = (ring.bounds().oldest, BTreeMap::new());
+        let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
+        let frames = kept(ring);
+        let envelopes: Vec<_> = frames.iter().filter_map(|(_, frame)| envelope(frame)).collect();
+        for (message, part) in lost(envelopes.iter().map(|envelope| &envelope.payload), &now.messages) {
+            shown.look.lose(&message, &part);
+        }
+        for (seq, frame) in frames {
+            shown.take(seq, &frame);
+        }
+        shown.look.begin(now);
+        shown
+    }
+
+    pub(super) fn is_through(&self, lens: &Arc<dyn Lens>) -> bool {
+        Arc::ptr_eq(&self.ticket.0, lens)
+    }
+
+    /// Whoever holds it looks.
+    pub(super) fn ticket(&self) -> Arc<Ticket> {
+        Arc::clone(&self.ticket)
+    }
+
+    pub(super) fn is_of(&self, ticket: &Arc<Ticket>) -> bool {
+        Arc::ptr_eq(&self.ticket, ticket)
+    }
+
+    /// Whether nobody looks any more.
+    pub(super) fn is_over(&self) -> bool {
+        Arc::strong_count(&self.ticket) == 1
+    }
+
+    /// Looks at the next frame of the ring.
+    pub(super) fn take(&mut self, seq: Seq, frame: &Bytes) {
+        self.snapshot = None;
+        if !is_event(frame) {
+            return;
+        }
+        let Some(mut envelope) = envelope(frame) else {
+            // What cannot be looked at is not shown: no frame is empty.
+            self.others.insert(seq, Bytes::new());
+            return;
+        };
+        if let Some(other) = self.look.event(&envelope.payload) {
+            envelope.payload = other;
+            self.others.insert(seq, json(&Frame::Event { envelope }));
+        }
+    }
+
+    /// Forgets what the ring no longer has.
+    pub(super) fn forget_before(&mut self, oldest: Seq) {
+        self.from = self.from.max(oldest);
+        while self.others.first_entry().is_some_and(|first| *first.key() < oldest) {
+            self.others.pop_first();
+        }
+    }
+
+    /// A frame as it is shown, empty if it is not; nothing if it is no longer kept.
+    pub(super) fn at(&self, seq: Seq, frame: Bytes) -> Option<Bytes> {
+        (seq >= self.from).then(|| self.others.get(&seq).cloned().unwrap_or(frame))
+    }
+
+    /// What the worker has come to, as it is shown.
+    pub(super) fn come_to(&self, snapshot: Snapshot) -> Snapshot {
+        self.look.snapshot(snapshot)
+    }
+}
+
+/// Everything that the ring has now.
+fn kept(ring: &Ring) -> Vec<(Seq, Bytes)> {
+    let mut frames = Vec::new();
+    let Ok(mut reader) = ring.reader(Start::Oldest) else { return frames };
+    while let Some(Some(Item::Frames(chunk))) = reader.next().now_or_never() {
+        frames.extend(chunk.frames());
+    }
+    frames
+}
+
+fn envelope(frame: &[u8]) -> Option<Box<Envelope>> {
+    match serde_json::from_slice(frame).ok()? {
+        Frame::Event { envelope } => Some(envelope),
+        Frame::Diagnostic { .. } | Frame::Control { .. } => None,
+    }
+}

@@ -1,0 +1,34 @@
+//! How long the hub waits for others.
+
+use std::time::Duration;
+
+use server::observed::Patience;
+
+use crate::runtime::ANSWER_MAX;
+
+/// How long the hub waits for others.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// How long a runtime may take to answer.
+    pub answer_max: Duration,
+    /// How long to wait before a runtime is asked again, at first; …
+    pub pause_min: Duration,
+    /// … and at most.
+    pub pause_max: Duration,
+    /// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
+    pub linger: Duration,
+    /// How long somebody at the other end of a stream may be silent.
+    pub patience: Patience,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            answer_max: ANSWER_MAX,
+            pause_min: Duration::from_millis(100),
+            pause_max: Duration::from_secs(5),
+            linger: Duration::from_secs(30),
+            patience: Patience::default(),
+        }
+    }
+}

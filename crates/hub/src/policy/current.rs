@@ -1,0 +1,109 @@
+//! The policy that holds now.
+
+use std::{fs, io, path::PathBuf, sync::Arc};
+
+use server::Chain;
+use tokio::sync::watch;
+use tracing::{error, info};
+
+use super::{Both, PassThrough, Policy, Redaction};
+
+/// The policy that holds now: what was given, and the rules of a file if there is one.
+pub struct Policies {
+    base: Arc<dyn Policy>,
+    file: Option<PathBuf>,
+    now: watch::Sender<Arc<dyn Policy>>,
+}
+
+/// Why a file of rules cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("could not use the policy in `{}`", path.display())]
+pub struct PolicyError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl Policies {
+    /// The given one alone.
+    pub fn new(base: Arc<dyn Policy>) -> Self {
+        let now = watch::Sender::new(Arc::clone(&base));
+        Self { base, file: None, now }
+    }
+
+    /// The rules of the file, on top of the given one.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn open(base: Arc<dyn Policy>, file: Option<PathBuf>) -> Result<Self, PolicyError> {
+        let policies = Self { file, ..Self::new(base) };
+        policies.load()?;
+        Ok(policies)
+    }
+
+    /// Reads the file again, if there is one: it holds at once, also for streams that are open. If it cannot be used, what
+    /// held before still does.
+    pub fn reload(&self) {
+        match self.load() {
+            Ok(()) => info!("the policy was read again"),
+            Err(error) => error!(error = %Chain(&error), "the policy stays as it was"),
+        }
+    }
+
+    fn load(&self) -> Result<(), PolicyError> {
+        let Some(path) = &self.file else { return Ok(()) };
+        let read = || Ok(serde_json::from_slice::<Redaction>(&fs::read(path)?)?);
+        let redaction = read().map_err(|source| PolicyError { path: path.clone(), source })?;
+        self.set(Arc::new(Both::new(Arc::clone(&self.base), Arc::new(redaction))));
+        Ok(())
+    }
+
+    /// Another policy holds from now on, also for streams that are open.
+    pub fn set(&self, policy: Arc<dyn Policy>) {
+        self.now.send_replace(policy);
+    }
+
+    /// The policy that holds now.
+    pub fn now(&self) -> Arc<dyn Policy> {
+        Arc::clone(&self.now.borrow())
+    }
+
+    /// The policy that holds, whenever it changes.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Arc<dyn Policy>> {
+        self.now.subscribe()
+    }
+}
+
+impl Default for Policies {
+    /// Everything passes.
+    fn default() -> Self {
+        Self::new(Arc::new(PassThrough))
+    }
+}
+
+impl std::fmt::Debug for Policies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Policies").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be used changes nothing: nobody sees more because of a slip of the pen.
+    #[test]
+    fn a_file_that_is_no_good_changes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("policy.json");
+        fs::write(&file, r#"{"redact":{}}"#).unwrap();
+        let policies = Policies::open(Arc::new(PassThrough), Some(file.clone())).unwrap();
+        let held = policies.now();
+        fs::write(&file, r#"{"redact":{"viewer":{"thinkin":true}}}"#).unwrap();
+        policies.reload();
+        assert!(Arc::ptr_eq(&held, &policies.now()));
+        fs::write(&file, r#"{"redact":{"viewer":{"thinking":true}}}"#).unwrap();
+        policies.reload();
+        assert!(!Arc::ptr_eq(&held, &policies.now()));
+        assert!(Policies::open(Arc::new(PassThrough), Some(directory.path().join("none"))).is_err());
+    }
+}

@@ -1,0 +1,236 @@
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use protocol::{Projection, hub};
+use serde_json::json;
+
+use super::*;
+use crate::policy::{Both, Policy, Redaction, Sight, Who};
+
+/// A word that is said: anything, or a path that is hidden.
+#[derive(Debug, Clone)]
+enum Word {
+    Plain(String),
+    Path(String),
+    Quoted(String),
+}
+
+fn word() -> impl Strategy<Value = Word> {
+    prop_oneof![
+        3 => "[a-zé/.~-]{0,8}".prop_map(Word::Plain),
+        1 => Just(Word::Plain("/home/joe/code/.ssh".into())),
+        2 => "/home/[a-z]{1,3}/\\.ssh/SECRET[a-z/]{0,4}".prop_map(Word::Path),
+        1 => "/home/[a-z]{1,3}/\\.ssh/SECRET a [a-z]{0,4}".prop_map(Word::Quoted),
+    ]
+}
+
+fn words() -> impl Strategy<Value = Vec<Word>> {
+    proptest::collection::vec(word(), 0..6)
+}
+
+fn said(words: &[Word], show: bool) -> String {
+    let one = |word: &Word| match word {
+        Word::Plain(word) => word.clone(),
+        Word::Path(_) if show => "***".into(),
+        Word::Quoted(_) if show => "'***'".into(),
+        Word::Path(path) => path.clone(),
+        Word::Quoted(path) => format!("'{path}'"),
+    };
+    // Not at the beginning, which would make it whole where it is no prose.
+    format!("say {}", words.iter().map(one).collect::<Vec<_>>().join(" "))
+}
+
+fn hidden() -> Hidden {
+    let paths = vec!["/home/*/.ssh/**".to_owned()].try_into().unwrap();
+    Hidden { thinking: true, tool_output: true, paths }
+}
+
+const VARIANTS: usize = 17;
+
+/// An event of each kind, of these words: what is said, a path, what is thought, and what a tool gave.
+fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> Event {
+    let id = "00000000000000000000000000000000";
+    let (turn, input, wait) = (format!("trn_{id}"), format!("inp_{id}"), format!("wat_{id}"));
+    let given_or_null = if given.is_empty() { json!(null) } else { json!(given) };
+    let thought_or_null = if thought.is_empty() { json!(null) } else { json!(thought) };
+    let mut result =
+        json!({ "id": "3", "type": "toolResult", "callId": "c", "output": given, "isError": true });
+    let mut newer = json!({ "id": "8", "type": "newer" });
+    if !given.is_empty() {
+        result["diffs"] = json!([{ "path": path, "newText": given }]);
+        newer["inside"] = json!([thought, given, path]);
+    }
+    let message = json!({ "id": "m", "role": "assistant", "turnId": turn, "parts": [
+        { "id": "0", "type": "text", "text": said },
+        { "id": "1", "type": "reasoning", "text": thought },
+        { "id": "2", "type": "toolCall", "callId": "c", "name": "cat", "kind": "read", "title": said,
+            "input": { "path": path, "command": said }, "status": "running" },
+        result,
+        { "id": "4", "type": "toolCall", "callId": "d", "name": "think", "kind": "think", "title": thought_or_null,
+            "input": thought_or_null, "status": "running" },
+        { "id": "5", "type": "file", "name": given_or_null, "mimeType": null, "uri": given_or_null, "text": given_or_null },
+        { "id": "6", "type": "image", "mimeType": "image/png", "data": given_or_null, "uri": null },
+        { "id": "7", "type": "unparsed", "raw": given_or_null, "error": given },
+        newer,
+    ] });
+    let permission = json!({ "id": wait, "turnId": turn, "callId": "c", "tool": "cat", "kind": "read", "title": said,
+        "reason": said, "input": { "path": path }, "always": [said] });
+    let question = json!({ "id": wait, "turnId": turn, "callId": null, "plan": said, "questions": [{ "question": said,
+        "header": null, "options": [{ "label": said, "description": said }], "multiple": false, "custom": true }] });
+    let steps = json!([{ "text": said, "state": "pending" }]);
+    let commands = json!([{ "name": "review", "description": said, "hint": null }]);
+    let error = json!({ "processExited": { "code": 1, "signal": null, "stderr": said } });
+    let session = json!({
+        "id": "w", "agent": "mock", "agentSessionId": null, "title": said, "agentMode": "", "permissionMode": "default",
+        "model": said, "variant": null, "directory": path, "state": "idle", "turnId": null, "queued": 0, "waits": 0,
+        "usage": {}, "error": error, "capabilities": protocol::agents::Capabilities::default(),
+        "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
+    });
+    let queued = json!({ "id": input, "turnId": turn, "author": "joe", "message": said, "state": "accepted",
+        "acceptedAt": "2026-01-01T00:00:00Z", "attachments": [{ "type": "file", "path": path }] });
+    let waiting = json!({ "id": wait, "sessionId": "w", "turnId": turn, "ask": { "permission": permission },
+        "openedAt": "2026-01-01T00:00:00Z", "expiresAt": null, "default": "reject", "settled": null });
+    let delta = |kind: &str, part: &str, text: &str| json!({ "messageDelta": { "messageId": "d", "partId": part, "kind": kind, "text": text } });
+    let newer =
+        if given.is_empty() { json!({ "newer": null }) } else { json!({ "newer": { "id": [given, path] } }) };
+    let mut events = vec![
+        json!({ "started": { "model": said, "mode": said, "version": "1", "resumed": false } }),
+        json!({ "message": message }),
+        delta("text", "0", said),
+        delta("reasoning", "1", thought),
+        delta("toolOutput", "2", given),
+        json!({ "turnStarted": { "turnId": turn, "inputId": input } }),
+        json!({ "turnEnded": { "turnId": turn, "reason": "completed", "usage": null } }),
+        json!({ "input": { "inputId": input, "state": "accepted", "author": "joe", "message": said, "reason": said } }),
+        json!({ "error": error }),
+        json!({ "questionAsked": question }),
+        json!({ "questionResolved": { "id": wait, "outcome": { "answered": [[said]] }, "author": "joe" } }),
+        json!({ "permissionAsked": permission }),
+        json!({ "permissionResolved": { "id": wait, "outcome": "once", "author": "joe" } }),
+        json!({ "status": { "state": "running", "detail": said } }),
+        json!({ "plan": { "steps": steps } }),
+        json!({ "commandsUpdated": { "commands": commands } }),
+        json!({ "ended": { "reason": "deleted" } }),
+        newer,
+        json!({ "snapshot": { "seq": 1, "session": session, "messages": [message], "hasEarlier": false, "waits": [waiting],
+            "inputs": [queued], "plan": { "steps": steps }, "commands": commands } }),
+    ];
+    serde_json::from_value(events.swap_remove(variant)).unwrap()
+}
+
+/// The last text of a delta may be the beginning of a path; a blank tells that it is not.
+fn ended(words: &[Word], show: bool) -> String {
+    said(words, show) + " "
+}
+
+proptest! {
+    /// observation #68, #70: nothing that is hidden is anywhere in what is shown, and everything else is as it was.
+    #[test]
+    fn what_is_hidden_is_nowhere(variant in 0..VARIANTS + 2, words in words(), thought in "THOUGHT[a-z]{0,5}", given in "GIVEN[a-z]{0,5}") {
+        let path = "/home/joe/.ssh/SECRET with blanks";
+        let told = event(variant, &ended(&words, false), path, &thought, &given);
+        let shown = hidden().look().event(&told).unwrap_or_else(|| told.clone());
+        let bytes = serde_json::to_string(&shown).unwrap();
+        for secret in ["SECRET", "THOUGHT", "GIVEN"] {
+            prop_assert!(!bytes.contains(secret), "{}", bytes);
+        }
+        prop_assert_eq!(&shown, &event(variant, &ended(&words, true), "***", "", ""));
+        // Whoever sees everything, or has nothing hidden, gets what was told.
+        prop_assert_eq!(Hidden::default().look().event(&told).map(|_| ()), matches!(told, Event::Snapshot(_)).then_some(()));
+    }
+
+    /// observation #68: a path that comes in pieces is hidden too, and what they come to is the same either way.
+    #[test]
+    fn what_comes_in_pieces_is_hidden_too(words in words(), cuts in proptest::collection::vec(0..200usize, 0..8)) {
+        let (whole, expected) = (said(&words, false), said(&words, true));
+        let mut cuts: Vec<_> = cuts.into_iter().filter(|cut| whole.is_char_boundary(*cut)).collect();
+        cuts.extend([0, whole.len()]);
+        cuts.sort_unstable();
+        let Event::Snapshot(empty) = event(VARIANTS + 1, "say", "***", "", "") else { panic!("no snapshot") };
+        let mut empty = *empty;
+        empty.messages.clear();
+        let turn = event(5, "", "", "", "");
+        let message = |text: &str| -> Event {
+            let parts = match text { "" => json!([]), text => json!([{ "id": "0", "type": "text", "text": text }]) };
+            let Event::TurnStarted(turn) = &turn else { panic!("no turn") };
+            serde_json::from_value(json!({ "message": { "id": "m", "role": "assistant", "turnId": turn.turn_id, "parts": parts } })).unwrap()
+        };
+        let mut events = vec![turn.clone(), message("")];
+        events.extend(cuts.windows(2).map(|cut| {
+            let delta = json!({ "messageId": "m", "partId": "0", "kind": "text", "text": &whole[cut[0]..cut[1]] });
+            serde_json::from_value(json!({ "messageDelta": delta })).unwrap()
+        }));
+        let mut look = hidden().look();
+        let (mut told, mut shown) = (Projection::new(empty.clone()), Projection::new(look.snapshot(empty.clone())));
+        look.begin(&empty);
+        let mut pieces = String::new();
+        let mut apply = |event: &Event, goes_on: bool| {
+            let seen = look.event(event).unwrap_or_else(|| event.clone());
+            if let Event::MessageDelta(delta) = &seen {
+                pieces.push_str(&delta.text);
+            }
+            told.apply(event, Timestamp::UNIX_EPOCH);
+            shown.apply(&seen, Timestamp::UNIX_EPOCH);
+            // Whoever comes now and whoever was there know the same, and somebody who looks through a new lens too.
+            prop_assert_eq!(look.snapshot(told.snapshot()), shown.snapshot());
+            let mut late = hidden().look();
+            late.begin(&told.snapshot());
+            if goes_on {
+                prop_assert_eq!(late.snapshot(told.snapshot()), shown.snapshot());
+            }
+            Ok(())
+        };
+        for event in &events {
+            apply(event, true)?;
+        }
+        apply(&message(&whole), false)?;
+        prop_assert!(expected.starts_with(&pieces), "{} of {}", pieces, expected);
+        prop_assert!(!pieces.contains("SECRET"));
+    }
+}
+
+/// Two policies: what either hides is hidden.
+#[test]
+fn policies_are_put_together() {
+    let thinking =
+        Redaction::default().with(hub::Role::Viewer, Hidden { thinking: true, ..Hidden::default() });
+    let output =
+        Redaction::default().with(hub::Role::Viewer, Hidden { tool_output: true, ..Hidden::default() });
+    let both = Both::new(Arc::new(thinking), Arc::new(output));
+    let who =
+        |role| Who { user: "joe".parse().unwrap(), workspace: "lab".parse().unwrap(), role: Some(role) };
+    let runtime = "box".parse().unwrap();
+    assert!(matches!(both.sight(&who(hub::Role::Owner), &runtime), Sight::Whole));
+    let Sight::Through(lens) = both.sight(&who(hub::Role::Viewer), &runtime) else {
+        panic!("nothing is hidden")
+    };
+    let Sight::Through(again) = both.sight(&who(hub::Role::Viewer), &runtime) else {
+        panic!("nothing is hidden")
+    };
+    assert!(Arc::ptr_eq(&lens, &again), "who sees the same shares what is shown");
+    let mut look = lens.look();
+    for (variant, thought, given) in [(3, "THOUGHT", ""), (4, "", "GIVEN")] {
+        let shown = look.event(&event(variant, "", "", thought, given)).unwrap();
+        assert_eq!(shown, event(variant, "", "", "", ""));
+    }
+}
+
+/// The file of a policy is taken as it is meant, or not at all.
+#[test]
+fn a_policy_is_written_down() {
+    let read = |text: &str| serde_json::from_str::<Redaction>(text);
+    assert!(
+        read(r#"{"redact":{"viewer":{"thinking":true,"toolOutput":true,"paths":["/home/*/.ssh/**"]}}}"#)
+            .is_ok()
+    );
+    for bad in [
+        "{}",
+        r#"{"redact":{"stranger":{}}}"#,
+        r#"{"redact":{"viewer":{"thinkin":true}}}"#,
+        r#"{"redact":{"viewer":{"paths":["**"]}}}"#,
+        r#"{"redact":{},"more":1}"#,
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}
