@@ -73,6 +73,9 @@ impl App {
         private::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
         let registry = Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?;
+        if let Some(file) = &config.runtimes {
+            registry.name(file)?;
+        }
         let registry = Arc::new(registry);
         // Before there is a token: one that is not shown now is never.
         let policies = Arc::new(Policies::open(Arc::new(Roles), config.policy.clone())?);

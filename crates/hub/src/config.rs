@@ -18,6 +18,8 @@ pub struct Config {
     pub cors: CorsConfig,
     /// Where it keeps its own files.
     pub data_dir: PathBuf,
+    /// A file that names runtimes, besides those that it is told of.
+    pub runtimes: Option<PathBuf>,
     /// How much of what happened in each worker is kept for those who come back.
     pub backlog: Retention,
     /// A file that says what is hidden from whom; nothing is if there is none.

@@ -1,19 +1,28 @@
 //! The runtimes that the hub knows.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
+mod named;
+mod registered;
 
-use client::{Client, Endpoint, Token};
-use jiff::Timestamp;
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
 use parking_lot::RwLock;
-use protocol::{RuntimeId, Workspace, hub::RuntimeKind};
-use serde::{Deserialize, Serialize};
+use protocol::{RuntimeId, Workspace};
 use tokio::sync::watch;
 
 use crate::{
-    Remote, Runtime, private,
+    Runtime, private,
     runtime::Joined,
     secret::{NewToken, digest},
 };
+use registered::{Entry, Way};
+
+pub use registered::Registered;
 
 /// What a token that lets a daemon join begins with.
 const PREFIX: &str = "tombolo_join_";
@@ -21,58 +30,15 @@ const PREFIX: &str = "tombolo_join_";
 /// Names that routes have beside those of runtimes.
 const RESERVED: [&str; 1] = ["join-tokens"];
 
-/// The runtimes that the hub knows, in a file that only its owner can read.
+type All = BTreeMap<RuntimeId, Registered>;
+
+/// The runtimes that the hub knows. What it was told is in a file that only its owner can read.
 pub struct Registry {
     path: PathBuf,
     silence_max: Duration,
-    all: RwLock<BTreeMap<RuntimeId, Registered>>,
+    all: RwLock<All>,
     /// How often that has changed.
     changes: watch::Sender<u64>,
-}
-
-/// A runtime that the hub knows. Where it is and how it is spoken to stays with the hub.
-#[derive(Clone)]
-pub struct Registered {
-    /// The workspace that it belongs to.
-    pub workspace: Workspace,
-    /// Since when.
-    pub added_at: Timestamp,
-    /// How the hub comes to it.
-    pub kind: RuntimeKind,
-    /// How it is asked and watched.
-    pub runtime: Arc<dyn Runtime>,
-    /// Where its tunnels end, if it comes by itself.
-    joined: Option<Arc<Joined>>,
-    /// What is kept of it, unless it is only there while this process is.
-    entry: Option<Entry>,
-}
-
-/// A runtime as the file has it.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    id: RuntimeId,
-    /// A file of before there were workspaces has none.
-    #[serde(default)]
-    workspace: Workspace,
-    #[serde(flatten)]
-    way: Way,
-    added_at: Timestamp,
-}
-
-/// How the hub comes to a runtime, as the file has it.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-enum Way {
-    Remote {
-        endpoint: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        token: Option<String>,
-    },
-    Joined {
-        /// Of the token that lets it join.
-        join_digest: String,
-    },
 }
 
 /// Why the registry cannot be used, or not so.
@@ -86,9 +52,20 @@ pub enum RegistryError {
         /// Why it failed.
         source: io::Error,
     },
+    /// The file in which runtimes are named cannot be read.
+    #[error("could not read the runtimes that `{}` names", path.display())]
+    Names {
+        /// Which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
     /// There is one of that name.
     #[error("there is a runtime `{0}` already")]
     Taken(RuntimeId),
+    /// It can only be removed where it is named.
+    #[error("runtime `{0}` is named in the file of whoever runs the hub")]
+    Named(RuntimeId),
     /// What is said of the runtime cannot be used.
     #[error("runtime `{id}`: {reason}")]
     Invalid {
@@ -109,7 +86,7 @@ impl Registry {
             private::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
         let mut all = BTreeMap::new();
         for entry in entries {
-            all.insert(entry.id.clone(), Registered::new(entry, silence_max)?);
+            all.insert(entry.id.clone(), Registered::told(entry, silence_max)?);
         }
         Ok(Self { path, silence_max, all: RwLock::new(all), changes: watch::Sender::new(0) })
     }
@@ -140,8 +117,7 @@ impl Registry {
         token: Option<&str>,
     ) -> Result<Registered, RegistryError> {
         let way = Way::Remote { endpoint: endpoint.to_owned(), token: token.map(str::to_owned) };
-        let entry = Entry { id: id.clone(), workspace, way, added_at: Timestamp::now() };
-        let registered = Registered::new(entry, self.silence_max)?;
+        let registered = Registered::told(Entry::new(id.clone(), workspace, way), self.silence_max)?;
         self.insert(id, registered.clone())?;
         Ok(registered)
     }
@@ -154,8 +130,8 @@ impl Registry {
         let token = NewToken::mint(PREFIX)
             .map_err(|source| RegistryError::File { doing: "make a token for", source })?;
         let way = Way::Joined { join_digest: token.digest() };
-        let entry = Entry { id: id.clone(), workspace, way, added_at: Timestamp::now() };
-        self.insert(id, Registered::new(entry, self.silence_max)?)?;
+        let entry = Entry::new(id.clone(), workspace, way);
+        self.insert(id, Registered::told(entry, self.silence_max)?)?;
         Ok(token)
     }
 
@@ -164,15 +140,41 @@ impl Registry {
     /// # Errors
     /// If the name is taken or cannot be used.
     pub fn attach(&self, id: RuntimeId, runtime: Arc<dyn Runtime>) -> Result<(), RegistryError> {
-        let (workspace, added_at, kind) = (Workspace::default(), Timestamp::now(), RuntimeKind::Local);
-        self.insert(id, Registered { workspace, added_at, kind, runtime, joined: None, entry: None })
+        self.insert(id, Registered::here(runtime))
+    }
+
+    /// Knows the runtimes that the file names from now on, and no longer those that it named before; which of these
+    /// are gone, or are another now. Those that are named as before stay as they are.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or what it says cannot be used; then nothing has changed.
+    pub fn name(&self, file: &Path) -> Result<Vec<RuntimeId>, RegistryError> {
+        let entries =
+            named::read(file).map_err(|source| RegistryError::Names { path: file.to_path_buf(), source })?;
+        let mut all = self.all.write();
+        let (mut before, mut next): (All, All) =
+            all.clone().into_iter().partition(|(_, registered)| registered.is_named());
+        for entry in entries {
+            let id = entry.id.clone();
+            let registered = match before.remove(&id) {
+                Some(same) if same.is_named_so(&entry) => same,
+                other => {
+                    before.extend(other.map(|other| (id.clone(), other)));
+                    Registered::named(entry, self.silence_max)?
+                }
+            };
+            place(&mut next, id, registered)?;
+        }
+        *all = next;
+        self.changes.send_modify(|count| *count += 1);
+        Ok(before.into_keys().collect())
     }
 
     /// The runtime that this token lets join.
     pub(crate) fn joining(&self, token: &str) -> Option<(RuntimeId, Arc<Joined>)> {
         let digest = digest(token);
         let all = self.all.read();
-        all.iter().find_map(|(id, registered)| match &registered.entry.as_ref()?.way {
+        all.iter().find_map(|(id, registered)| match &registered.kept()?.way {
             Way::Joined { join_digest } if *join_digest == digest => {
                 Some((id.clone(), registered.joined.clone()?))
             }
@@ -186,16 +188,10 @@ impl Registry {
     }
 
     fn insert(&self, id: RuntimeId, registered: Registered) -> Result<(), RegistryError> {
-        if RESERVED.contains(&id.as_str()) {
-            return Err(RegistryError::Invalid { id, reason: "no runtime can have this name".into() });
-        }
         let mut all = self.all.write();
-        if all.contains_key(&id) {
-            return Err(RegistryError::Taken(id));
-        }
-        let kept = registered.entry.is_some();
+        let kept = registered.kept().is_some();
         let mut next = all.clone();
-        next.insert(id, registered);
+        place(&mut next, id, registered)?;
         if kept {
             self.write(&next)?;
         }
@@ -207,11 +203,14 @@ impl Registry {
     /// Removes a runtime, and writes that down; whether there was one. A tunnel to it ends, and no other can be made.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If it is named elsewhere, or the file cannot be written.
     pub fn remove(&self, id: &RuntimeId) -> Result<bool, RegistryError> {
         let mut all = self.all.write();
         let mut next = all.clone();
         let Some(removed) = next.remove(id) else { return Ok(false) };
+        if removed.is_named() {
+            return Err(RegistryError::Named(id.clone()));
+        }
         self.write(&next)?;
         *all = next;
         self.changes.send_modify(|count| *count += 1);
@@ -221,45 +220,22 @@ impl Registry {
         Ok(true)
     }
 
-    fn write(&self, all: &BTreeMap<RuntimeId, Registered>) -> Result<(), RegistryError> {
-        let entries: Vec<&Entry> = all.values().filter_map(|registered| registered.entry.as_ref()).collect();
+    fn write(&self, all: &All) -> Result<(), RegistryError> {
+        let entries: Vec<&Entry> = all.values().filter_map(Registered::kept).collect();
         private::write(&self.path, &entries).map_err(|source| RegistryError::File { doing: "write", source })
     }
 }
 
-impl Registered {
-    fn new(entry: Entry, silence_max: Duration) -> Result<Self, RegistryError> {
-        let (workspace, added_at) = (entry.workspace.clone(), entry.added_at);
-        let (kind, runtime, joined): (_, Arc<dyn Runtime>, _) = match &entry.way {
-            Way::Remote { endpoint, token } => {
-                let remote = remote(endpoint, token.as_deref(), silence_max);
-                let remote =
-                    remote.map_err(|reason| RegistryError::Invalid { id: entry.id.clone(), reason })?;
-                (RuntimeKind::Remote, Arc::new(remote), None)
-            }
-            Way::Joined { .. } => {
-                let joined = Arc::new(Joined::new());
-                (RuntimeKind::Joined, joined.clone(), Some(joined))
-            }
-        };
-        Ok(Self { workspace, added_at, kind, runtime, joined, entry: Some(entry) })
+/// Puts a runtime among the others, if its name is free.
+fn place(all: &mut All, id: RuntimeId, registered: Registered) -> Result<(), RegistryError> {
+    if RESERVED.contains(&id.as_str()) {
+        return Err(RegistryError::Invalid { id, reason: "no runtime can have this name".into() });
     }
-}
-
-/// A runtime at an address; or why there can be none.
-fn remote(endpoint: &str, token: Option<&str>, silence_max: Duration) -> Result<Remote, String> {
-    let endpoint: Endpoint = endpoint.parse().map_err(|_| "its address cannot be used")?;
-    let token = token.map(str::parse::<Token>).transpose();
-    let token = token.map_err(|error| format!("its token cannot be used: {error}"))?;
-    let client = Client::new(endpoint, token.as_ref()).map_err(|_| "it cannot be spoken to")?;
-    Ok(Remote::new(client, silence_max))
-}
-
-/// Neither where it is nor its token is shown.
-impl std::fmt::Debug for Registered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Registered").field("kind", &self.kind).finish_non_exhaustive()
+    if all.contains_key(&id) {
+        return Err(RegistryError::Taken(id));
     }
+    all.insert(id, registered);
+    Ok(())
 }
 
 impl std::fmt::Debug for Registry {
@@ -285,5 +261,47 @@ mod tests {
         let list = open().list();
         let workspaces: Vec<_> = list.iter().map(|(_, registered)| registered.workspace.as_str()).collect();
         assert_eq!(workspaces, ["lab", "default"]);
+    }
+
+    /// A file that is read again changes what it names, and nothing else; one that is no good changes nothing.
+    #[test]
+    fn what_a_file_names_is_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let [kept, file] = ["runtimes.json", "names.json"].map(|name| directory.path().join(name));
+        std::fs::write(directory.path().join("token"), "a-token-of-the-daemon\n").unwrap();
+        let registry = Registry::open(kept.clone(), Duration::from_secs(60)).unwrap();
+        registry.add(("told".parse().unwrap(), Workspace::default()), "http://127.0.0.1:9", None).unwrap();
+        let name = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            registry.name(&file).map(|gone| gone.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let ids = || registry.list().into_iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>();
+        let runtime = |id: &str| registry.get(&id.parse().unwrap()).unwrap().runtime;
+
+        let (a, b) = (
+            r#"{ "id": "a", "endpoint": "http://127.0.0.1:1", "tokenFile": "token" }"#,
+            r#"{ "id": "b", "endpoint": "http://127.0.0.1:2", "workspace": "lab" }"#,
+        );
+        assert_eq!(name(&format!("[{a}, {b}]")).unwrap(), [""; 0]);
+        let (first, second) = (runtime("a"), runtime("b"));
+        assert_eq!(name(&format!("[{b}, {}]", a.replace(":1", ":3"))).unwrap(), ["a"]);
+        assert!(!Arc::ptr_eq(&first, &runtime("a")) && Arc::ptr_eq(&second, &runtime("b")));
+        for bad in [
+            "{",
+            &format!("[{a}, {a}]"),
+            &a.replace("\"a\"", "\"told\"").replace('{', "[{").replace('}', "}]"),
+            r#"[{ "id": "c", "endpoint": "nowhere" }]"#,
+            r#"[{ "id": "c", "endpoint": "http://127.0.0.1:1", "tokenFile": "none" }]"#,
+            r#"[{ "id": "c", "endpoint": "http://127.0.0.1:1", "token": "secret" }]"#,
+            r#"[{ "id": "join-tokens", "endpoint": "http://127.0.0.1:1" }]"#,
+        ] {
+            assert!(name(bad).is_err(), "{bad}");
+            assert_eq!(ids(), ["a", "b", "told"]);
+        }
+        assert!(matches!(registry.remove(&"a".parse().unwrap()), Err(RegistryError::Named(_))));
+        assert_eq!(name(&format!("[{b}]")).unwrap(), ["a"]);
+        // Only what the hub was told is written down.
+        let written = std::fs::read_to_string(kept).unwrap();
+        assert!(written.contains("told") && !written.contains("127.0.0.1:2"), "{written}");
     }
 }

@@ -8,11 +8,7 @@ use protocol::RuntimeId;
 use server::{Check, Gate, InvalidCors, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Config, Local, NewToken, RegistryError, api,
-    app::App,
-    policy::{Policies, PolicyError},
-};
+use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy::PolicyError};
 
 /// A hub that listens.
 pub struct Hub {
@@ -20,6 +16,7 @@ pub struct Hub {
     service: Service,
     listener: Listener,
     new: Option<NewToken>,
+    runtimes: Option<PathBuf>,
 }
 
 /// Why a hub could not be started.
@@ -69,7 +66,7 @@ impl Hub {
         let address = config.address;
         let listener =
             Listener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
-        Ok(Self { app, service, listener, new })
+        Ok(Self { app, service, listener, new, runtimes: config.runtimes.clone() })
     }
 
     /// Where it listens.
@@ -77,9 +74,9 @@ impl Hub {
         self.listener.address()
     }
 
-    /// What says who sees what; it can be read again while the hub serves.
-    pub fn policies(&self) -> Arc<Policies> {
-        Arc::clone(&self.app.policies)
+    /// The files that can be read again while the hub serves.
+    pub fn files(&self) -> Files {
+        Files::new(self.app.clone(), self.runtimes.clone())
     }
 
     /// The token that was made because there was none. It can be seen here once, and never again.

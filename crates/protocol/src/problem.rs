@@ -61,6 +61,7 @@ problems! {
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
     RuntimeTaken        = 409 "runtime-taken"          "There is a runtime of this name";
+    RuntimeNamed        = 409 "runtime-named"          "The runtime is named in the files of the hub";
     UserTaken           = 409 "user-taken"             "There is a user of this name";
     LastAdmin           = 409 "last-admin"             "Somebody must manage the hub";
     PeopleFull          = 409 "people-full"            "No more users or tokens can be held";

@@ -70,6 +70,15 @@ impl Hub {
         self.token = token(&mut lines);
     }
 
+    /// Tells it to read its files again.
+    ///
+    /// # Panics
+    /// If it is not there.
+    pub fn hang_up(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::HUP).expect("hang up");
+    }
+
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()

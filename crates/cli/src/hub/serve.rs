@@ -2,7 +2,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    num::NonZeroU32,
+    num::{NonZeroU32, NonZeroU64},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use hub::{BACKLOG, Config, Hub, Pace, Rate, policy::Policies};
+use hub::{BACKLOG, Config, Files, Hub, Pace, Rate, Retention};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -55,6 +55,15 @@ pub(super) struct ServeOptions {
     /// An origin whose pages may use the hub, or `*`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     cors_allow_origin: Vec<String>,
+    /// A file that names runtimes, as JSON, besides those that are added; read again on SIGHUP
+    #[arg(long, value_name = "FILE")]
+    runtimes: Option<PathBuf>,
+    /// How many events of each worker are kept for those who come back
+    #[arg(long, default_value_t = BACKLOG.events, value_name = "EVENTS")]
+    backlog_max: NonZeroU64,
+    /// How many bytes of each worker are kept for those who come back
+    #[arg(long, default_value_t = BACKLOG.bytes, value_name = "BYTES")]
+    backlog_bytes_max: NonZeroU64,
     /// A file that says what is hidden from whom, as JSON; read again on SIGHUP
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
@@ -81,30 +90,31 @@ pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
 async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
     // Before it is told that the hub is there: who has been told may hang up.
-    let hangups = config.policy.as_ref().map(|_| signal(SignalKind::hangup())).transpose();
+    let has_files = config.policy.is_some() || config.runtimes.is_some();
+    let hangups = has_files.then(|| signal(SignalKind::hangup())).transpose();
     let hangups = hangups.context("could not listen for signals")?;
     let mut hub = Hub::bind(config).await?;
     greet(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));
     }
-    let policies = hub.policies();
+    let files = hub.files();
     let serve = |stop| async {
         tokio::select! {
             () = hub.serve(stop) => {}
-            () = read_again(&policies, hangups) => {}
+            () = read_again(&files, hangups) => {}
         }
     };
     signals.end(serve).await;
     Ok(())
 }
 
-/// Reads the policy again at each hang-up, for ever. Without one a hang-up ends the hub, as it would any program.
-async fn read_again(policies: &Policies, mut hangups: Option<Signal>) {
+/// Reads the files again at each hang-up, for ever. Without any a hang-up ends the hub, as it would any program.
+async fn read_again(files: &Files, mut hangups: Option<Signal>) {
     while let Some(hangups) = &mut hangups
         && hangups.recv().await.is_some()
     {
-        policies.reload();
+        files.read_again();
     }
     std::future::pending().await
 }
@@ -119,7 +129,8 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         hosts: options.allow_host.clone(),
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
-        backlog: BACKLOG,
+        runtimes: options.runtimes.clone(),
+        backlog: Retention { events: options.backlog_max, bytes: options.backlog_bytes_max },
         policy: options.policy.clone(),
         pace: Pace::default(),
         failures: failures(options.failures_per_minute),
@@ -135,6 +146,7 @@ pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
         hosts: Vec::new(),
         cors: server::CorsConfig::default(),
         data_dir: data_dir.join(DIRECTORY),
+        runtimes: None,
         backlog: BACKLOG,
         policy: None,
         pace: Pace::default(),

@@ -9,6 +9,7 @@ mod hidden;
 mod inbox;
 mod joined;
 mod limited;
+mod named;
 mod passed;
 mod people;
 mod person;

@@ -43,6 +43,9 @@ impl Policies {
     /// Reads the file again, if there is one: it holds at once, also for streams that are open. If it cannot be used, what
     /// held before still does.
     pub fn reload(&self) {
+        if self.file.is_none() {
+            return;
+        }
         match self.load() {
             Ok(()) => info!("the policy was read again"),
             Err(error) => error!(error = %Chain(&error), "the policy stays as it was"),

@@ -97,7 +97,8 @@ fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {
 fn refused(error: &RegistryError) -> Refusal {
     match error {
         RegistryError::Taken(_) => Refusal::new(Kind::RuntimeTaken, error.to_string()),
+        RegistryError::Named(_) => Refusal::new(Kind::RuntimeNamed, error.to_string()),
         RegistryError::Invalid { .. } => Refusal::new(Kind::InvalidRequest, error.to_string()),
-        RegistryError::File { .. } => Refusal::internal(error),
+        RegistryError::File { .. } | RegistryError::Names { .. } => Refusal::internal(error),
     }
 }

@@ -63,15 +63,10 @@ async fn a_policy_is_read_again() {
     let seen: Vec<_> = seen.iter().map(|envelope| envelope["payload"].clone()).collect();
     assert_eq!(kinds(&seen), kinds(&told[end + 1 - seen.len()..=end]), "the same events at the same places");
     write(&file, &json!({}));
-    hang_up(&hub);
+    hub.hang_up();
     // When it holds, what the session has come to is told once more.
     while !viewer.until("event").await["payload"].to_string().contains(PATH) {}
     assert!(viewer.received.contains(THOUGHT));
-}
-
-fn hang_up(hub: &Hub) {
-    let told = Command::new("kill").args(["-HUP", &hub.pid().to_string()]).status().unwrap();
-    assert!(told.success());
 }
 
 /// observation #68: what is hidden on the stream is hidden in what is asked for too; what cannot be shown in part is refused.
@@ -203,11 +198,11 @@ async fn what_waits_is_shown_in_part() {
         assert!(!part.to_string().contains("build"), "{path}: {part}");
     }
     write(&file, &json!({}));
-    hang_up(&hub);
+    hub.hang_up();
     let anew = adas.until("snapshot").await;
     assert!(input(&anew["waits"][0]).contains("build"), "{anew}");
     write(&file, &rules);
-    hang_up(&hub);
+    hub.hang_up();
     adas.until("snapshot").await;
     let path = format!("/api/waits/box/{}", whole["wait"]["id"].as_str().unwrap());
     let settled = ada.post(&path, &json!({ "answer": { "permission": "once" } })).await;

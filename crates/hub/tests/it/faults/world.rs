@@ -149,6 +149,7 @@ async fn backend(directory: PathBuf) -> (Server, Option<String>) {
         hosts: Vec::new(),
         cors: Default::default(),
         data_dir: directory,
+        runtimes: None,
         backlog: SMALL,
         policy: None,
         pace: PACE,
