@@ -15,6 +15,9 @@ use crate::{
     storage::data_dir,
 };
 
+/// What the daemon is called in traces.
+const SERVICE: &str = "tombolo-daemon";
+
 /// How long after its start a daemon returns what only that needed. The first answer needs much of the same.
 const START: Duration = Duration::from_millis(200);
 
@@ -29,11 +32,16 @@ pub(crate) fn serve(
     greeting: impl FnOnce(SocketAddr) -> String,
 ) -> anyhow::Result<ExitCode> {
     memory::return_what_is_freed();
-    log(&options.log)?;
-    let config = config(options)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
-    runtime.block_on(until_a_signal(&config, greeting))?;
+    let export = options.traces.export(SERVICE, runtime.handle())?;
+    log(&options.log, export.as_ref())?;
+    let config = config(options)?;
+    let served = runtime.block_on(until_a_signal(&config, greeting));
+    if let Some(export) = export {
+        export.end();
+    }
+    served?;
     Ok(ExitCode::SUCCESS)
 }
 

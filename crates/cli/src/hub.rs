@@ -1,5 +1,6 @@
 //! `tombolo hub`: many daemons, watched through one place.
 
+mod info;
 mod runtimes;
 mod serve;
 mod workers;
@@ -47,6 +48,8 @@ enum Command {
     Runtimes(Call<runtimes::Verb>),
     /// The sessions of those daemons, as people watch them
     Workers(Call<workers::Verb>),
+    /// What the hub says of itself
+    Info(Call<info::Verb>),
 }
 
 /// Serves, or asks.
@@ -55,6 +58,7 @@ pub(crate) fn run(options: HubOptions) -> ExitCode {
         None => exit::code(serve::run(&options.serve)),
         Some(Command::Runtimes(call)) => call.run(),
         Some(Command::Workers(call)) => call.run(),
+        Some(Command::Info(call)) => call.run(),
     }
 }
 

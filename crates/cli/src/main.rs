@@ -20,6 +20,7 @@ mod progress;
 mod secret;
 mod serving;
 mod storage;
+mod traces;
 mod up;
 
 use std::{path::PathBuf, process::ExitCode};

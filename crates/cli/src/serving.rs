@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
+use telemetry::Export;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
@@ -39,13 +40,13 @@ pub(crate) fn greet(greeting: &str) {
     let _ = writeln!(io::stdout(), "{greeting}");
 }
 
-/// Logs to stderr what the filter lets through.
-pub(crate) fn log(filter: &str) -> anyhow::Result<()> {
+/// Logs to stderr what the filter lets through, and has spans exported if that is wanted.
+pub(crate) fn log(filter: &str, export: Option<&Export>) -> anyhow::Result<()> {
     let targets: Targets = filter.parse().with_context(|| format!("`{filter}` is not a log filter"))?;
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_filter(targets);
-    tracing_subscriber::registry().with(layer).init();
+    tracing_subscriber::registry().with(layer).with(export.map(Export::layer)).init();
     Ok(())
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::{
     api::DEFAULT_ENDPOINT,
     daemon::{self, DaemonOptions},
+    traces::TraceOptions,
 };
 
 /// How it is tried out.
@@ -27,12 +28,14 @@ pub(crate) struct UpOptions {
     /// Where the daemon keeps its own files
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    traces: TraceOptions,
 }
 
 /// Serves until a signal ends it, after saying what to try.
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
-    let UpOptions { port, config, data_dir } = options;
-    let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::unsaid() };
+    let UpOptions { port, config, data_dir, traces } = options;
+    let options = DaemonOptions { port, config, data_dir, traces, no_token: true, ..DaemonOptions::unsaid() };
     daemon::serve(&options, |address| greeting(address, program))
 }
 

@@ -52,11 +52,14 @@ impl Server {
             return Err(InvalidConfig::OpenToTheNetwork(config.address).into());
         }
         let app = App::new(config)?;
+        let (router, templates) = api::router(app.clone());
         let service = Service {
-            router: api::router(app.clone()),
+            router,
             check: Arc::new(Rules::new(config)),
             cors: config.cors.layer().map_err(InvalidConfig::from)?,
             sockets: app.sockets.clone(),
+            templates: Arc::new(templates),
+            metrics: app.metrics.clone(),
             stall: config.stall,
         };
         let address = config.address;

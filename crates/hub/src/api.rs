@@ -2,7 +2,10 @@
 
 use axum::Router;
 use serde_json::Value;
-use server::api::{BearerToken, with_fallbacks};
+use server::{
+    Templates,
+    api::{BearerToken, with_fallbacks},
+};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -26,11 +29,12 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::workers::router())
 }
 
-/// What answers requests.
-pub(crate) fn router(app: App) -> Router {
-    let (router, _) = routes().split_for_parts();
+/// What answers requests, and the routes that it has.
+pub(crate) fn router(app: App) -> (Router, Templates) {
+    let (router, openapi) = routes().split_for_parts();
     let router = router.merge(routes::forward::router());
-    with_fallbacks(router).with_state(app)
+    let templates = openapi.paths.paths.into_keys().chain([routes::forward::PATH.into()]);
+    (with_fallbacks(router).with_state(app), Templates::new(templates))
 }
 
 /// The description of the API.

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::extract::FromRef;
-use server::{Sockets, Stall};
+use axum::{extract::FromRef, response::Response};
+use server::{Metrics, Sockets, Stall};
 
 use crate::{Config, Feeds, Key, NewToken, Registry, start::StartError, tokens::Tokens};
 
@@ -24,6 +24,7 @@ pub(crate) struct Parts {
     pub(crate) feeds: Feeds,
     pub(crate) tokens: Tokens,
     pub(crate) sockets: Sockets,
+    pub(crate) metrics: Metrics,
     stall: Duration,
 }
 
@@ -54,8 +55,20 @@ impl App {
             feeds: Feeds::new(key, config.backlog),
             tokens,
             sockets: Sockets::new(SOCKETS_MAX),
+            metrics: Metrics::default(),
             stall: config.stall,
         }));
         Ok((app, new))
+    }
+
+    /// Everything that is counted, as a page.
+    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
+        server::metrics::page(|registry| {
+            self.metrics.register(registry);
+            self.sockets.register(registry);
+            let registry = registry.sub_registry_with_prefix("hub");
+            self.registry.register(registry);
+            self.feeds.register(registry);
+        })
     }
 }

@@ -17,7 +17,11 @@ use protocol::{
 };
 use tokio::{sync::watch, time::timeout};
 
-use crate::{Key, Runtime, seal::Seal};
+use crate::{
+    Key, Runtime,
+    metrics::{Fill, Metrics},
+    seal::Seal,
+};
 use backlog::Backlog;
 use frames::Frames;
 use heard::{Heard, Malformed};
@@ -55,6 +59,7 @@ pub(crate) struct Feed {
     phase: watch::Sender<Phase>,
     /// How many watch it.
     attendance: watch::Sender<usize>,
+    pub(crate) metrics: Metrics,
 }
 
 /// What changes with each event.
@@ -89,7 +94,7 @@ pub(crate) struct Beginning {
 impl Feed {
     /// A worker of which nothing is known yet; the first who wants to watch it may have a cursor.
     pub(crate) fn new(
-        (key, backlog): (Key, Retention),
+        (key, backlog, metrics): (Key, Retention, Metrics),
         runtime: RuntimeId,
         worker: SessionId,
         cursor: Option<&str>,
@@ -107,7 +112,14 @@ impl Feed {
             now: Mutex::new(Now { writer, known: None, backlog: Backlog::default() }),
             phase: watch::Sender::new(Phase::New),
             attendance: watch::Sender::new(0),
+            metrics,
         }
+    }
+
+    /// Adds it to how it is with all of them.
+    pub(crate) fn count(&self, fill: &mut Fill) {
+        let away = matches!(&*self.phase.borrow(), Phase::Away(_));
+        fill.add(away, *self.attendance.borrow(), &self.ring.bounds());
     }
 
     /// Follows the worker for as long as there is one.
@@ -211,6 +223,7 @@ impl Feed {
             known.place.replace_range(.., place);
             known.frame = None;
         }
+        self.metrics.events_in.inc();
         let frame = self.frames.event(&self.seal.close(place), time, payload);
         let seq = *writer.append(Appended::one(frame)).end();
         backlog.add(place, seq);

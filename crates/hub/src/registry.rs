@@ -8,7 +8,7 @@ use parking_lot::RwLock;
 use protocol::RuntimeId;
 use serde::{Deserialize, Serialize};
 
-use crate::{Remote, Runtime, private};
+use crate::{Remote, Runtime, metrics, private, reach::Reach};
 
 /// The runtimes that the hub knows, in a file that only its owner can read.
 pub struct Registry {
@@ -25,6 +25,8 @@ pub struct Registered {
     pub runtime: Arc<dyn Runtime>,
     /// How it is asked.
     pub client: Client,
+    /// Whether it could be reached.
+    pub(crate) reach: Reach,
     entry: Entry,
 }
 
@@ -127,6 +129,12 @@ impl Registry {
         Ok(true)
     }
 
+    /// Tells how many runtimes there are.
+    pub(crate) fn register(&self, registry: &mut prometheus_client::registry::Registry) {
+        let all = self.all.read();
+        metrics::register_runtimes(registry, all.values().map(|registered| registered.reach.state()));
+    }
+
     fn write(&self, all: &BTreeMap<RuntimeId, Registered>) -> Result<(), RegistryError> {
         let entries: Vec<&Entry> = all.values().map(|registered| &registered.entry).collect();
         private::write(&self.path, &entries).map_err(|source| RegistryError::File { doing: "write", source })
@@ -142,8 +150,9 @@ impl Registered {
         let token = token.map_err(|error| invalid(format!("its token cannot be used: {error}")))?;
         let client = Client::new(endpoint, token.as_ref());
         let client = client.map_err(|_| invalid("it cannot be spoken to".into()))?;
-        let runtime = Arc::new(Remote::new(client.clone()));
-        Ok(Self { added_at: entry.added_at, runtime, client, entry })
+        let reach = Reach::default();
+        let runtime = Arc::new(Remote::noting(client.clone(), reach.clone()));
+        Ok(Self { added_at: entry.added_at, runtime, client, reach, entry })
     }
 }
 

@@ -4,6 +4,8 @@ use client::{Client, Watched};
 use futures_util::future::BoxFuture;
 use protocol::SessionId;
 
+use crate::reach::Reach;
+
 /// A runtime whose workers can be watched, wherever it runs.
 pub trait Runtime: Send + Sync + 'static {
     /// Begins to watch a worker, after the place that the runtime calls `cursor`.
@@ -37,12 +39,20 @@ pub enum Down {
 
 /// A runtime that is reached over the network.
 #[derive(Debug)]
-pub struct Remote(Client);
+pub struct Remote {
+    client: Client,
+    reach: Reach,
+}
 
 impl Remote {
     /// The one that `client` speaks to.
     pub fn new(client: Client) -> Self {
-        Self(client)
+        Self::noting(client, Reach::default())
+    }
+
+    /// The one that `client` speaks to, noting whether it can be reached.
+    pub(crate) fn noting(client: Client, reach: Reach) -> Self {
+        Self { client, reach }
     }
 }
 
@@ -53,10 +63,10 @@ impl Runtime for Remote {
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
         Box::pin(async move {
-            match self.0.workers().watch(worker, cursor).await {
-                Ok(watched) => Ok(Box::new(watched) as Box<dyn Upstream>),
-                Err(error) => Err(down(&error)),
-            }
+            let watched = self.client.workers().watch(worker, cursor).await;
+            let watched = watched.map_err(|error| down(&error));
+            self.reach.note(!matches!(watched, Err(Down::Unreachable)));
+            watched.map(|watched| Box::new(watched) as Box<dyn Upstream>)
         })
     }
 }

@@ -48,16 +48,19 @@ impl Hub {
     /// Takes the address that the configuration names.
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
         let (app, new) = App::new(config)?;
+        let (router, templates) = api::router(app.clone());
         let names = Names {
             loopback: config.address.ip().is_loopback(),
             hosts: config.hosts.clone(),
             origins: config.cors.origins.clone(),
         };
         let service = Service {
-            router: api::router(app.clone()),
+            router,
             check: Arc::new(Rules { names, app: app.clone() }),
             cors: config.cors.layer()?,
             sockets: app.sockets.clone(),
+            templates: Arc::new(templates),
+            metrics: app.metrics.clone(),
             stall: config.stall,
         };
         let address = config.address;
@@ -93,7 +96,8 @@ impl Check for Rules {
     fn check(&self, head: &mut Parts) -> server::Result<()> {
         self.names.check(&head.headers)?;
         let path = head.uri.path();
-        if !path.starts_with("/api/") || path == "/api/health" {
+        let is_guarded = path.starts_with("/api/") || path == "/metrics";
+        if !is_guarded || path == "/api/health" {
             return Ok(());
         }
         let Some(caller) = bearer(&head.headers).and_then(|token| self.app.tokens.find(token)) else {

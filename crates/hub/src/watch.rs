@@ -54,11 +54,14 @@ impl Watch {
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
         loop {
             if !self.ready.is_empty() {
+                self.feed.metrics.shown(self.ready.iter());
                 return Ok(self.ready.drain(..).collect());
             }
             match &mut self.reading {
                 Some(reading) => {
-                    let Some(frames) = reading.next().await? else { return Err(self.over()) };
+                    let lagged = |_: &End| _ = self.feed.metrics.lagged.inc();
+                    let frames = reading.next().await.inspect_err(lagged)?;
+                    let Some(frames) = frames else { return Err(self.over()) };
                     self.ready.extend(frames);
                 }
                 None => self.begin().await?,

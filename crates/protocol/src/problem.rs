@@ -143,6 +143,9 @@ pub struct Problem {
     /// What was tried and why it failed, where several things were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Attempt>,
+    /// The id of the request, as the header `Request-Id` of the answer and the server's log have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// Something that was tried and failed.
@@ -165,6 +168,7 @@ impl Problem {
             detail: detail.into(),
             stderr_tail: None,
             causes: Vec::new(),
+            request_id: None,
         }
     }
 }

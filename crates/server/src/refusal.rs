@@ -10,6 +10,8 @@ use http::{HeaderValue, StatusCode, header};
 use protocol::{Kind, Problem};
 use tracing::error;
 
+use crate::RequestId;
+
 /// The answer of a request that failed.
 #[derive(Debug)]
 pub struct Refusal(Box<Problem>);
@@ -25,7 +27,8 @@ impl Refusal {
 
     /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
     pub fn internal(error: &dyn error::Error) -> Self {
-        error!(error = %Chain(error), "a request failed");
+        let request = RequestId::current();
+        error!(request = request.as_ref().map(RequestId::as_str), error = %Chain(error), "a request failed");
         Self::new(Kind::Internal, "the server's log says more")
     }
 
@@ -42,7 +45,8 @@ impl From<Problem> for Refusal {
 }
 
 impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
+        self.0.request_id = RequestId::current().map(|id| id.as_str().to_owned());
         let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind = self.0.kind;
         let mut response = (status, Json(self.0)).into_response();

@@ -14,10 +14,14 @@ use crate::{
     memory,
     serving::{Farewell, greet, log},
     storage::data_dir,
+    traces::TraceOptions,
 };
 
 /// How long a connection may be silent or refuse to read before it is closed.
 const STALL: Duration = Duration::from_secs(30);
+
+/// What the hub is called in traces.
+const SERVICE: &str = "tombolo-hub";
 
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
@@ -43,15 +47,22 @@ pub(super) struct ServeOptions {
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
+    #[command(flatten)]
+    traces: TraceOptions,
 }
 
 /// Serves until a signal ends it.
 pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     memory::return_what_is_freed();
-    log(&options.log)?;
-    let config = config(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(until_a_signal(&config))?;
+    let export = options.traces.export(SERVICE, runtime.handle())?;
+    log(&options.log, export.as_ref())?;
+    let config = config(options)?;
+    let served = runtime.block_on(until_a_signal(&config));
+    if let Some(export) = export {
+        export.end();
+    }
+    served?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@ mod broken;
 mod forwarded;
 mod hidden;
 mod refused;
-mod viewer;
+pub(crate) mod viewer;
 mod watched;
 mod wire;
 

@@ -11,6 +11,7 @@ mod processes;
 mod real;
 mod sessions;
 mod table;
+mod telemetry;
 mod universal;
 
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
-use tracing::debug;
+use tracing::{Instrument, debug, info_span};
 
 use super::{Feed, Taken};
 use crate::{Down, Runtime, Upstream};
@@ -37,8 +37,11 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
     loop {
-        let ended = match open(feed, runtime, place.as_deref()).await {
+        let connecting =
+            info_span!(parent: None, "upstream", runtime = %feed.runtime, session = %feed.worker);
+        let ended = match open(feed, runtime, place.as_deref()).instrument(connecting).await {
             Ok(mut upstream) => {
+                let _connected = feed.metrics.connected();
                 let mut heard = || {
                     pause = PAUSE_MIN;
                     if told.take().is_some() && place.is_some() {
@@ -83,8 +86,10 @@ async fn hear(
     from: Option<&str>,
     heard: &mut (dyn FnMut() + Send),
 ) -> Ended {
-    let malformed =
-        || Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"));
+    let malformed = || {
+        feed.metrics.upstream_malformed.inc();
+        Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"))
+    };
     let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime has gone away"));
     let mut first = true;
     loop {
@@ -94,6 +99,7 @@ async fn hear(
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
         };
+        feed.metrics.bytes_in.inc_by(text.len() as u64);
         match feed.take(&text, from) {
             Ok(Taken::Fine) if first => {
                 first = false;

@@ -14,7 +14,7 @@ use client::Forwarded;
 use http::{HeaderMap, HeaderName, header};
 use protocol::{Kind, RuntimeId};
 use server::{Refusal, Result, extract::Path};
-use tracing::debug;
+use tracing::{Instrument, debug, info_span};
 
 use super::runtimes::find;
 use crate::app::App;
@@ -34,8 +34,11 @@ const NOT_PASSED_ON: [HeaderName; 11] = [
     header::UPGRADE,
 ];
 
+/// Everything of a runtime.
+pub(crate) const PATH: &str = "/api/runtimes/{runtime_id}/v1/{*path}";
+
 pub(crate) fn router() -> Router<App> {
-    Router::new().route("/api/runtimes/{runtime_id}/v1/{*path}", any(forward))
+    Router::new().route(PATH, any(forward))
 }
 
 async fn forward(
@@ -52,13 +55,17 @@ async fn forward(
     if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
         return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
     }
+    let span = info_span!("forward", runtime = %id, otel.kind = "client");
+    let mut headers = passed_on(parts.headers);
+    telemetry::pass_on(&span, &mut headers);
     let forwarded = Forwarded {
         method: parts.method,
         segments: [&["v1"], &segments[..]].concat(),
         query: parts.uri.query(),
-        headers: passed_on(parts.headers),
+        headers,
     };
-    let answer = registered.client.forward(forwarded, body.into_data_stream()).await;
+    let answer = registered.client.forward(forwarded, body.into_data_stream()).instrument(span).await;
+    registered.reach.note(answer.is_ok());
     let (head, body) = answer.map_err(|error| {
         debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))

@@ -48,6 +48,7 @@ async fn add(
 async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<Runtime>> {
     let registered = find(&app, &id)?;
     let is_up = registered.client.info().health().await.is_ok();
+    registered.reach.note(is_up);
     Ok(Json(runtime(id, &registered, Some(is_up))))
 }
 

@@ -32,7 +32,9 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     responses((status = OK, body = SessionList), Problems)
 )]
 async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
-    let answer = find(&app, &id)?.client.sessions().list().await.and_then(|answer| answer.read());
+    let registered = find(&app, &id)?;
+    let answer = registered.client.sessions().list().await.and_then(|answer| answer.read());
+    registered.reach.note(answer.is_ok());
     // What went wrong may tell where the runtime is.
     answer.map(Json).map_err(|_| {
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))

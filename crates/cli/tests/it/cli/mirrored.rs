@@ -115,6 +115,7 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("info about", &[]),
         ("info health", &[]),
         ("info openapi", &[]),
+        ("info metrics", &[]),
     ])
 }
 

@@ -9,20 +9,20 @@ use tokio_tungstenite::{
 use super::*;
 
 /// Somebody who watches, and everything that they were sent.
-pub(super) struct Viewer {
+pub(crate) struct Viewer {
     socket: WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>,
-    pub(super) received: String,
+    pub(crate) received: String,
 }
 
 /// How a stream ended: with a close frame, or without.
-pub(super) type Ended = Option<CloseFrame>;
+pub(crate) type Ended = Option<CloseFrame>;
 
 impl Viewer {
-    pub(super) async fn new(hub: &Hub, worker: &str, cursor: Option<&str>) -> Self {
+    pub(crate) async fn new(hub: &Hub, worker: &str, cursor: Option<&str>) -> Self {
         Self::try_new(hub, worker, cursor).await.unwrap()
     }
 
-    pub(super) async fn try_new(
+    pub(crate) async fn try_new(
         hub: &Hub,
         worker: &str,
         cursor: Option<&str>,
@@ -38,7 +38,7 @@ impl Viewer {
     }
 
     /// The next frame, or how it ended.
-    pub(super) async fn next(&mut self) -> Result<Value, Ended> {
+    pub(crate) async fn next(&mut self) -> Result<Value, Ended> {
         within(secs(30), async {
             loop {
                 match self.socket.next().await {
@@ -59,7 +59,7 @@ impl Viewer {
     }
 
     /// The next frame of a kind; all others are passed over.
-    pub(super) async fn until(&mut self, kind: &str) -> Value {
+    pub(crate) async fn until(&mut self, kind: &str) -> Value {
         loop {
             let frame = self.next().await.unwrap();
             if frame["kind"] == kind {
@@ -69,7 +69,7 @@ impl Viewer {
     }
 
     /// The envelopes up to an event of this kind.
-    pub(super) async fn until_event(&mut self, kind: &str) -> Vec<Value> {
+    pub(crate) async fn until_event(&mut self, kind: &str) -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
             let envelope = self.until("event").await;
@@ -81,12 +81,12 @@ impl Viewer {
         }
     }
 
-    pub(super) async fn say(&mut self, message: Message) {
+    pub(crate) async fn say(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
     }
 
     /// How it ends, and what was told before.
-    pub(super) async fn end(&mut self) -> (Value, Ended) {
+    pub(crate) async fn end(&mut self) -> (Value, Ended) {
         let mut last = Value::Null;
         loop {
             match self.next().await {
