@@ -22,7 +22,8 @@ use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
 
 pub(crate) use operations::{operations, with_operations};
-pub(crate) use sessions::{list as sessions_table, permission_mode};
+pub(crate) use sessions::{ask as asked, list as sessions_table, permission_mode};
+pub(crate) use waits::choices;
 pub(crate) use workers::show;
 
 use crate::{

@@ -12,6 +12,7 @@ use crate::{
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     hub::HubOptions,
     up::UpOptions,
+    waits::WaitsOptions,
 };
 
 /// The other name of this program: called by it, it is the daemon.
@@ -29,9 +30,10 @@ const HELP_COLUMNS_MAX: usize = 100;
     max_term_width = HELP_COLUMNS_MAX,
     after_help = "\
 Examples:
-  tombolo up                        try it: a daemon with the mock agent, and what to do next
+  tombolo up                        try it: a daemon and a hub, with the mock agent
   tombolo daemon --token-file T     serve this sandbox
   tombolo hub                       watch the sessions of many sandboxes from one place
+  tombolo waits --follow            what waits for a person in all of them
   tombolo chat --agent claude       talk with an agent, here in the terminal
   tombolo acp --agent claude        be that agent for an editor on your own machine
   tombolo api agents list           ask a daemon: one command for every endpoint
@@ -48,12 +50,14 @@ pub(crate) struct Tombolo {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Try it out: a daemon with the mock agent, and the next commands to type
+    /// Try it out: a daemon with the mock agent, a hub, and the next commands to type
     Up(UpOptions),
     #[command(flatten)]
     Serve(Serve),
     /// Watch the sessions of many daemons through one place
     Hub(Box<HubOptions>),
+    /// What waits for a person, in all sandboxes; and the answers
+    Waits(Box<WaitsOptions>),
     /// Talk with an agent in the terminal
     Chat(Box<ChatOptions>),
     /// Be an ACP agent for an editor: the one in the sandbox

@@ -3,7 +3,7 @@
 //! One loop hears the session, the keyboard and the signals. What is typed is never lost: while the agent works it waits
 //! for its turn in the daemon.
 
-mod ask;
+pub(crate) mod ask;
 mod diff;
 mod keyboard;
 mod options;

@@ -5,13 +5,15 @@ mod options;
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
 use anyhow::Context;
-use daemon::{Access, Config, ConfigFile, CorsConfig, Server, Token};
+use client::Client;
+use daemon::{Access, Bound, Config, ConfigFile, CorsConfig, Join, Server, Token};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use options::DaemonOptions;
 
 use crate::{
     agents, memory, secret,
-    serving::{Farewell, greet, log},
+    serving::{self, Farewell, greet},
     storage::data_dir,
 };
 
@@ -23,47 +25,28 @@ const START: Duration = Duration::from_millis(200);
 
 /// Serves until a signal ends it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
-    serve(options, |address| format!("listening on http://{address}"))
+    serving::run(SERVICE, (&options.log, &options.traces), || Ok(until_a_signal(config(options)?)))
 }
 
-/// Serves until a signal ends it; `greeting` is printed once it does.
-pub(crate) fn serve(
-    options: &DaemonOptions,
-    greeting: impl FnOnce(SocketAddr) -> String,
-) -> anyhow::Result<ExitCode> {
-    memory::return_what_is_freed();
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
-    let export = options.traces.export(SERVICE, runtime.handle())?;
-    log(&options.log, export.as_ref())?;
-    let config = config(options)?;
-    let served = runtime.block_on(until_a_signal(&config, greeting));
-    if let Some(export) = export {
-        export.end();
-    }
-    served?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// How many threads serve: one core is left to the agents. A thread more would wake and be woken for every message,
-/// which on two cores costs a tenth of the time with many clients and a quarter with one.
-fn workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
-}
-
-async fn until_a_signal(config: &Config, greeting: impl FnOnce(SocketAddr) -> String) -> anyhow::Result<()> {
+async fn until_a_signal(config: Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
-    let bound = Server::bind(config).await?;
-    greet(&greeting(bound.address()?));
+    let bound = Server::bind(&config).await?;
+    greet(&format!("listening on http://{}", bound.address()?));
+    signals.end(|stop| serve(bound, stop)).await;
+    Ok(())
+}
+
+/// Serves until `stop`, and tidies up after the start.
+pub(crate) async fn serve(bound: Bound, stop: CancellationToken) {
     let tidying = async {
         tokio::time::sleep(START).await;
         memory::return_what_the_start_needed();
     };
-    signals.end(|stop| async { tokio::join!(bound.serve(stop), tidying) }).await;
-    Ok(())
+    tokio::join!(bound.serve(stop), tidying);
 }
 
-fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
+/// How the daemon is to run.
+pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
     let file = match &options.config {
         Some(path) => ConfigFile::read(path)?,
         None => ConfigFile::default(),
@@ -85,7 +68,9 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         data_dir,
         own_program: std::env::current_exe().context("could not find this program")?,
         current_dir: std::env::current_dir().context("could not find the current directory")?,
-        env_remove: vec![secret::TOKEN_VARIABLE.into(), secret::HUB_TOKEN_VARIABLE.into()],
+        env_remove: [secret::TOKEN_VARIABLE, secret::HUB_TOKEN_VARIABLE, secret::JOIN_TOKEN_VARIABLE]
+            .map(Into::into)
+            .into(),
         agents: file.agents,
         install,
         events_max: options.events_max,
@@ -95,6 +80,7 @@ fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         wait_timeout: Some(options.wait_timeout).filter(|timeout| !timeout.is_zero()),
         session_idle: options.session_idle,
         stall: Duration::from_millis(options.stall_ms),
+        join: join(options)?,
     })
 }
 
@@ -106,4 +92,13 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
         Some(token) => Ok(Access::Token(Token::new(token.reveal())?)),
         None => Ok(Access::Open),
     }
+}
+
+fn join(options: &DaemonOptions) -> anyhow::Result<Option<Join>> {
+    let Some(hub) = &options.join else { return Ok(None) };
+    let endpoint = hub.parse().with_context(|| format!("--join `{hub}`"))?;
+    let token = secret::token(None, options.join_token_file.as_deref(), secret::JOIN_TOKEN_VARIABLE)?;
+    let token = token.context("joining a hub needs its token: --join-token-file or TOMBOLO_JOIN_TOKEN")?;
+    let token: client::Token = token.reveal().parse().context("the join token cannot be used")?;
+    Ok(Some(Join { hub: Client::new(endpoint, Some(&token))?, name: options.join_as.clone() }))
 }

@@ -1,8 +1,12 @@
 //! `tombolo hub`: many daemons, watched through one place.
 
+mod audit;
 mod info;
 mod runtimes;
 mod serve;
+mod tokens;
+mod users;
+mod whoami;
 mod workers;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -18,8 +22,10 @@ use crate::{
 };
 use serve::ServeOptions;
 
+pub(crate) use serve::{PORT, beside};
+
 /// Where a hub listens unless it is told otherwise.
-const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:2470";
+pub(crate) const DEFAULT_HUB: &str = "http://127.0.0.1:2470";
 
 /// Serve a hub, or ask one.
 #[derive(Debug, Args)]
@@ -33,7 +39,9 @@ Examples:
   export TOMBOLO_HUB_TOKEN=tombolo_…
   tombolo hub runtimes add box --at http://127.0.0.1:2468
   tombolo hub workers list box
-  tombolo hub workers watch box demo"
+  tombolo hub workers watch box demo
+  tombolo hub users add ana --role default=controller
+  tombolo hub tokens add laptop --user ana"
 )]
 pub(crate) struct HubOptions {
     #[command(flatten)]
@@ -50,6 +58,15 @@ enum Command {
     Workers(Call<workers::Verb>),
     /// What the hub says of itself
     Info(Call<info::Verb>),
+    /// Who may use the hub, and what they may do
+    Users(Call<users::Verb>),
+    /// What lets people in
+    Tokens(Call<tokens::Verb>),
+    /// Say who you are to the hub, and what you may do
+    #[command(after_help = "Examples:\n  tombolo hub whoami")]
+    Whoami(One<whoami::WhoAmI>),
+    /// What was done through the hub, and by whom
+    Audit(One<audit::Audit>),
 }
 
 /// Serves, or asks.
@@ -59,11 +76,15 @@ pub(crate) fn run(options: HubOptions) -> ExitCode {
         Some(Command::Runtimes(call)) => call.run(),
         Some(Command::Workers(call)) => call.run(),
         Some(Command::Info(call)) => call.run(),
+        Some(Command::Users(call)) => call.run(),
+        Some(Command::Tokens(call)) => call.run(),
+        Some(Command::Whoami(one)) => one.run(),
+        Some(Command::Audit(one)) => one.run(),
     }
 }
 
 /// One thing that can be asked of a hub.
-trait Verb: Subcommand {
+trait Verb {
     /// Asks, and prints the answer.
     async fn run(self, hub: &Client, output: Output) -> Outcome;
 }
@@ -77,6 +98,15 @@ struct Call<V: Subcommand> {
     verb: V,
 }
 
+/// The only verb of its noun, and which hub to ask.
+#[derive(Debug, Args)]
+struct One<V: Args> {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(flatten)]
+    verb: V,
+}
+
 /// Which hub to ask, and how to show what it says.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hub")]
@@ -87,7 +117,7 @@ struct Connection {
         global = true,
         env = "TOMBOLO_HUB",
         hide_env_values = true,
-        default_value = DEFAULT_ENDPOINT,
+        default_value = DEFAULT_HUB,
         value_name = "URL"
     )]
     endpoint: String,
@@ -103,10 +133,21 @@ struct Connection {
     json: bool,
 }
 
-impl<V: Verb> Call<V> {
+impl<V: Subcommand + Verb> Call<V> {
     fn run(self) -> ExitCode {
-        let Self { connection, verb } = self;
-        let Connection { endpoint, token, token_file, json } = connection;
+        self.connection.ask(self.verb)
+    }
+}
+
+impl<V: Args + Verb> One<V> {
+    fn run(self) -> ExitCode {
+        self.connection.ask(self.verb)
+    }
+}
+
+impl Connection {
+    fn ask(self, verb: impl Verb) -> ExitCode {
+        let Self { endpoint, token, token_file, json } = self;
         let token = secret::token(token.as_ref(), token_file.as_deref(), secret::HUB_TOKEN_VARIABLE);
         let outcome = connect_with(&endpoint, token).and_then(|hub| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

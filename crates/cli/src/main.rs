@@ -22,6 +22,7 @@ mod serving;
 mod storage;
 mod traces;
 mod up;
+mod waits;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Hub(options) => hub::run(*options),
+        Command::Waits(options) => waits::run(*options),
         Command::Acp(options) => editor::run(&options),
         Command::Chat(options) => chat::run(&options),
         Command::Api(api) => api.resource.run(),

@@ -14,6 +14,9 @@ pub(crate) const TOKEN_VARIABLE: &str = "TOMBOLO_TOKEN";
 /// The variable that holds a token of the hub.
 pub(crate) const HUB_TOKEN_VARIABLE: &str = "TOMBOLO_HUB_TOKEN";
 
+/// The variable that holds what a daemon joins a hub with.
+pub(crate) const JOIN_TOKEN_VARIABLE: &str = "TOMBOLO_JOIN_TOKEN";
+
 /// The token that was given: a flag before the file, and both before the variable.
 pub(crate) fn token(
     flag: Option<&Secret>,

@@ -11,8 +11,8 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Endpoint, Fs, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token, Waits,
-    Workers,
+    Acp, Agents, Answer, Audit, Endpoint, Fs, Inbox, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token,
+    Tokens, Users, Waits, Workers,
     error::{Error, Refusal, Result},
 };
 
@@ -114,6 +114,26 @@ impl Client {
         Runtimes(self)
     }
 
+    /// What waits for a person in all runtimes of a hub.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox(self)
+    }
+
+    /// Who may use a hub.
+    pub fn users(&self) -> Users<'_> {
+        Users(self)
+    }
+
+    /// What lets people into a hub.
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens(self)
+    }
+
+    /// What was done through a hub.
+    pub fn audit(&self) -> Audit<'_> {
+        Audit(self)
+    }
+
     /// What the daemon says of itself.
     pub fn info(&self) -> Info<'_> {
         Info(self)
@@ -184,7 +204,7 @@ pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
 ///
 /// A connection is kept for the next request, which may meet the server just when it closes it. Below us only what was not
 /// sent at all is sent again.
-async fn send(request: RequestBuilder) -> Result<Response> {
+pub(crate) async fn send(request: RequestBuilder) -> Result<Response> {
     let (http, request) = request.build_split();
     let request = request?;
     let again = if is_repeatable(&request) { request.try_clone() } else { None };

@@ -35,6 +35,18 @@ impl Endpoint {
         url
     }
 
+    /// The address of a route, from its path and query as they stand; the path begins with `/` and leads nowhere else.
+    pub(crate) fn below(&self, path_and_query: &str) -> Url {
+        let (path, query) = match path_and_query.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (path_and_query, None),
+        };
+        let mut url = self.0.clone();
+        url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
+        url.set_query(query);
+        url
+    }
+
     /// Whether it is this machine itself, which no proxy has to know of.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default().trim_matches(['[', ']']);
@@ -82,6 +94,17 @@ mod tests {
         check("http://a:1/", &["v1", "acp", "x.y-z"], "http://a:1/v1/acp/x.y-z");
         check("https://a/box/7", &["v1", "health"], "https://a/box/7/v1/health");
         check("https://a/box/7/", &["v1", "a/b?c#d e"], "https://a/box/7/v1/a%2Fb%3Fc%23d%20e");
+    }
+
+    #[test]
+    fn a_path_is_below_the_endpoint_as_it_stands() {
+        for (endpoint, path, expected) in [
+            ("http://a:1", "/v1/acp", "http://a:1/v1/acp"),
+            ("https://a/box/7/", "/v1/fs/file?path=%2Fa%20b", "https://a/box/7/v1/fs/file?path=%2Fa%20b"),
+            ("https://a/box", "/v1/a%2Fb", "https://a/box/v1/a%2Fb"),
+        ] {
+            assert_eq!(endpoint.parse::<Endpoint>().unwrap().below(path).as_str(), expected);
+        }
     }
 
     #[test]

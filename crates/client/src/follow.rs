@@ -20,7 +20,7 @@ const TRIES_MAX: u32 = 5;
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 
 /// A daemon says something every 15 s. One that is silent for three times as long is gone.
-const SILENCE_MAX: Duration = Duration::from_secs(45);
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(45);
 
 /// A connection that lasted this long was worth having, even if nothing was said on it.
 const LASTING: Duration = Duration::from_secs(10);

@@ -1,55 +1,30 @@
 //! Requests of others, passed on.
 
+use std::error;
+
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, TryStream};
-use reqwest::{Body, Method, StatusCode, header::HeaderMap};
+use http::{Request, Response};
+use http_body_util::BodyDataStream;
+use reqwest::Body;
 
-use crate::{Client, Error, Result};
-
-/// A request that somebody else made.
-#[derive(Debug)]
-pub struct Forwarded<'a> {
-    /// Its method.
-    pub method: Method,
-    /// The pieces of its path; each stays one.
-    pub segments: Vec<&'a str>,
-    /// Its query, as it stands.
-    pub query: Option<&'a str>,
-    /// Its headers; our token is added.
-    pub headers: HeaderMap,
-}
-
-/// How the answer begins.
-#[derive(Debug)]
-pub struct Head {
-    /// Its status.
-    pub status: StatusCode,
-    /// Its headers.
-    pub headers: HeaderMap,
-}
+use crate::{Client, Result, client::send};
 
 impl Client {
-    /// Passes a request on; the answer as it comes, whatever it says.
-    pub async fn forward<S>(
-        &self,
-        request: Forwarded<'_>,
-        body: S,
-    ) -> Result<(Head, impl Stream<Item = Result<Bytes>> + Send + use<S>)>
+    /// Passes a request on to the route that its path names, with our token; the answer as it comes, whatever it says.
+    ///
+    /// One that asks for a WebSocket and gets it is answered with 101, and can then be upgraded.
+    pub async fn forward<B>(&self, request: Request<B>) -> Result<Response<Body>>
     where
-        S: TryStream<Ok = Bytes> + Send + 'static,
-        S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn error::Error + Send + Sync>>,
     {
-        let Forwarded { method, segments, query, headers } = request;
-        let mut url = self.endpoint().route(segments);
-        url.set_query(query);
-        let has_body = headers.contains_key(reqwest::header::CONTENT_LENGTH)
-            || !matches!(method, Method::GET | Method::HEAD | Method::DELETE);
-        let mut request = self.http().request(method, url).headers(headers);
-        if has_body {
-            request = request.body(Body::wrap_stream(body));
+        let (head, body) = request.into_parts();
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let url = self.endpoint().below(path);
+        let mut forwarded = self.http().request(head.method, url).headers(head.headers);
+        if !body.is_end_stream() {
+            forwarded = forwarded.body(Body::wrap_stream(BodyDataStream::new(body)));
         }
-        let mut response = request.send().await?;
-        let head = Head { status: response.status(), headers: std::mem::take(response.headers_mut()) };
-        Ok((head, response.bytes_stream().map(|piece| piece.map_err(Error::from))))
+        Ok(send(forwarded).await?.into())
     }
 }

@@ -2,7 +2,8 @@
 
 use protocol::{
     RuntimeId, SessionId,
-    hub::{AddRuntime, Runtime, RuntimeList},
+    hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
+    presence::Presence,
     sessions::SessionList,
 };
 use reqwest::Method;
@@ -24,6 +25,11 @@ impl Runtimes<'_> {
         self.0.tell(Method::POST, &["api", "runtimes"], &[], add).await
     }
 
+    /// Makes a token with which a daemon can join as a runtime.
+    pub async fn invite(self, invite: &InviteRuntime) -> Result<Answer<JoinToken>> {
+        self.0.tell(Method::POST, &["api", "runtimes", "join-tokens"], &[], invite).await
+    }
+
     /// How a runtime is.
     pub async fn get(self, id: &RuntimeId) -> Result<Answer<Runtime>> {
         self.0.ask(Method::GET, &["api", "runtimes", id.as_str()], &[]).await
@@ -37,6 +43,12 @@ impl Runtimes<'_> {
     /// The workers of a runtime: its sessions.
     pub async fn workers(self, id: &RuntimeId) -> Result<Answer<SessionList>> {
         self.0.ask(Method::GET, &["api", "runtimes", id.as_str(), "workers"], &[]).await
+    }
+
+    /// Who is there for a worker.
+    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<Answer<Presence>> {
+        let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "presence"];
+        self.0.ask(Method::GET, &segments, &[]).await
     }
 
     /// Watches a worker: its snapshot, what happened after `cursor` if there is one, and what happens.

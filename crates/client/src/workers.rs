@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use protocol::{SessionId, observation::Frame};
 use reqwest::{Method, RequestBuilder, StatusCode};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::{
@@ -34,11 +34,18 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 pub struct Watched {
     socket: WebSocket,
     silence_max: Duration,
+    /// When the server last gave a sign of life, however often somebody has stopped to wait for it.
+    heard: Instant,
 }
 
 impl Watched {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
-        Ok(Self { socket: websocket::open(request).await?, silence_max: SILENCE_MAX })
+        Ok(Self::over(websocket::open(request).await?))
+    }
+
+    /// What comes over a WebSocket that is open already.
+    pub fn over(socket: WebSocket) -> Self {
+        Self { socket, silence_max: SILENCE_MAX, heard: Instant::now() }
     }
 
     /// Takes the server for lost after this long without a sign of life.
@@ -61,8 +68,10 @@ impl Watched {
     pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
         loop {
             // Pings count: a worker in which nothing happens is no lost server.
-            let message = timeout(self.silence_max, self.socket.next()).await;
-            match message.map_err(Error::transport)? {
+            let message = timeout_at(self.heard + self.silence_max, self.socket.next()).await;
+            let message = message.map_err(Error::transport)?;
+            self.heard = Instant::now();
+            match message {
                 None | Some(Ok(Message::Close(_))) => return Ok(None),
                 Some(Ok(Message::Text(text))) => return Ok(Some(text)),
                 Some(Ok(Message::Binary(bytes))) => {

@@ -15,6 +15,8 @@ use protocol::AgentName;
 use serde::Deserialize;
 use server::{CorsConfig, InvalidCors};
 
+use crate::Join;
+
 /// The shortest token that is worth having.
 const TOKEN_BYTES_MIN: usize = 8;
 
@@ -59,6 +61,8 @@ pub struct Config {
     pub session_idle: Duration,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
+    /// The hub that it makes itself known to.
+    pub join: Option<Join>,
 }
 
 /// Who may use the daemon.

@@ -39,9 +39,52 @@ impl Rules {
     }
 }
 
+/// What is checked of requests that come in without an address: from the same process, or through the tunnel that the
+/// daemon itself made to its hub. Whoever asks there was chosen by the daemon's owner, and needs no token.
+#[derive(Debug)]
+pub(crate) struct Inside(Names);
+
+impl Inside {
+    pub(crate) fn new() -> Self {
+        Self(Names { loopback: true, hosts: Vec::new(), origins: Vec::new() })
+    }
+}
+
+impl Check for Inside {
+    fn check(&self, head: &mut Parts) -> server::Result<()> {
+        self.0.check(&head.headers)
+    }
+}
+
 impl Check for Rules {
     fn check(&self, head: &mut Parts) -> server::Result<()> {
         self.names.check(&head.headers)?;
         self.check_token(head.uri.path(), &head.headers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    /// Who comes from inside needs no token; `Host` and `Origin` are checked as for everybody.
+    #[test]
+    fn names_are_checked_inside_too() {
+        for (host, origin, expected) in [
+            ("localhost", None, None),
+            ("evil.example", None, Some(Kind::HostNotAllowed)),
+            ("", None, Some(Kind::HostNotAllowed)),
+            ("localhost", Some("https://evil.example"), Some(Kind::HostNotAllowed)),
+        ] {
+            let mut request = Request::get("/v1/sessions").header("host", host);
+            if let Some(origin) = origin {
+                request = request.header("origin", origin);
+            }
+            let (mut head, ()) = request.body(()).unwrap().into_parts();
+            let refused = Inside::new().check(&mut head).err().map(|refusal| refusal.problem().kind);
+            assert_eq!(refused, expected, "{host} {origin:?}");
+        }
     }
 }

@@ -8,15 +8,16 @@ mod app;
 mod config;
 mod fs;
 mod gate;
+mod join;
 mod problem;
 mod routes;
 mod settings;
 mod skills;
-mod sse;
 mod start;
 mod store;
 
 pub use api::document as openapi;
 pub use config::{Access, Config, ConfigFile, InstallSection, InvalidConfig, Token};
+pub use join::Join;
 pub use server::CorsConfig;
 pub use start::{Bound, Server, StartError};

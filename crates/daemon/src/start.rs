@@ -5,7 +5,11 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use server::{Listener, Service};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Access, Config, InvalidConfig, api, app::App, gate::Rules};
+use crate::{
+    Access, Config, InvalidConfig, Join, api,
+    app::App,
+    gate::{self, Rules},
+};
 
 /// How long after its start a daemon looks for sessions that were interrupted. The first answers go before.
 const RECOVER_AFTER: Duration = Duration::from_millis(300);
@@ -14,6 +18,7 @@ const RECOVER_AFTER: Duration = Duration::from_millis(300);
 pub struct Server {
     app: App,
     service: Service,
+    join: Option<Join>,
 }
 
 /// A daemon that listens.
@@ -65,7 +70,8 @@ impl Server {
         let address = config.address;
         let listener =
             Listener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
-        Ok(Bound { server: Server { app, service }, listener })
+        let join = config.join.clone();
+        Ok(Bound { server: Server { app, service, join }, listener })
     }
 }
 
@@ -75,15 +81,29 @@ impl Bound {
         self.listener.address()
     }
 
+    /// What answers those who are let in without a token, as they do not come from outside.
+    pub fn inside(&self) -> server::Inside {
+        self.server.service.inside(Arc::new(gate::Inside::new()))
+    }
+
     /// Serves until `stop`, then ends every process and connection.
     pub async fn serve(self, stop: CancellationToken) {
-        let Server { app, service } = self.server;
-        let recovery = TaskTracker::new();
+        let inside = self.inside();
+        let Server { app, service, join } = self.server;
+        let (recovery, joining) = (TaskTracker::new(), TaskTracker::new());
         recovery.spawn(recover(app.clone(), stop.clone()));
+        let leave = CancellationToken::new();
+        if let Some(join) = join {
+            joining.spawn(join.keep(inside, leave.clone()));
+        }
         let wind_down = async {
             recovery.close();
             recovery.wait().await;
             app.shutdown().await;
+            // What was said last goes through the tunnel.
+            leave.cancel();
+            joining.close();
+            joining.wait().await;
         };
         self.listener.serve(service, stop, wind_down).await;
     }

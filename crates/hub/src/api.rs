@@ -1,6 +1,6 @@
 //! The API: its routes and its description, from one list.
 
-use axum::Router;
+use axum::{Router, middleware};
 use serde_json::Value;
 use server::{
     Templates,
@@ -9,13 +9,13 @@ use server::{
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{app::App, routes};
+use crate::{app::App, guard::guard, routes, verb};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Tombolo hub",
-        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for WebSockets, is at `/api/runtimes/{runtime_id}` followed by its own path."
+        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for the one that watches workers, is at `/api/runtimes/{runtime_id}` followed by its own path."
     ),
     modifiers(&BearerToken),
     security(("token" = [])),
@@ -26,15 +26,22 @@ fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(routes::info::router())
         .merge(routes::runtimes::router())
+        .merge(routes::waits::router())
+        .merge(routes::join::router())
         .merge(routes::workers::router())
+        .merge(routes::users::router())
+        .merge(routes::tokens::router())
+        .merge(routes::login::router())
+        .merge(routes::audit::router())
 }
 
 /// What answers requests, and the routes that it has.
 pub(crate) fn router(app: App) -> (Router, Templates) {
     let (router, openapi) = routes().split_for_parts();
-    let router = router.merge(routes::forward::router());
-    let templates = openapi.paths.paths.into_keys().chain([routes::forward::PATH.into()]);
-    (with_fallbacks(router).with_state(app), Templates::new(templates))
+    let templates = Templates::new(openapi.paths.paths.into_keys().chain([verb::FORWARD.into()]));
+    let router = with_fallbacks(router.merge(routes::forward::router()));
+    let router = router.layer(middleware::from_fn_with_state(app.clone(), guard));
+    (router.with_state(app), templates)
 }
 
 /// The description of the API.

@@ -3,14 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{extract::FromRef, response::Response};
-use server::{Metrics, Sockets, Stall};
+use server::{Metrics, Names, Sockets, Stall};
+use tokio_util::sync::CancellationToken;
 
-use crate::{Config, Feeds, Key, NewToken, Registry, start::StartError, tokens::Tokens};
+use crate::{
+    Config, Feeds, Key, NewToken, Registry, audit::Audit, inbox::Inbox, limits::Limits, people::People,
+    presence::Presences, private, start::StartError,
+};
 
 /// The files of a hub, in its directory.
 const KEY: &str = "cursor.key";
 const RUNTIMES: &str = "runtimes.json";
-const TOKENS: &str = "tokens.json";
+const PEOPLE: &str = "people.json";
+const AUDIT: &str = "audit.db";
 
 /// How many people watch at a time.
 const SOCKETS_MAX: usize = 10_000;
@@ -20,11 +25,19 @@ const SOCKETS_MAX: usize = 10_000;
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) feeds: Feeds,
-    pub(crate) tokens: Tokens,
+    pub(crate) inbox: Inbox,
+    pub(crate) presences: Presences,
+    pub(crate) people: People,
+    pub(crate) limits: Limits,
+    pub(crate) audit: Audit,
+    /// The names that it goes by.
+    pub(crate) names: Names,
     pub(crate) sockets: Sockets,
     pub(crate) metrics: Metrics,
+    /// Ends what would go on for ever.
+    pub(crate) stop: CancellationToken,
     stall: Duration,
 }
 
@@ -44,18 +57,30 @@ impl FromRef<App> for Stall {
 
 impl App {
     /// As its files have it, which are made if there are none; the first time with a token that is shown once.
-    pub(crate) fn new(config: &Config) -> Result<(Self, Option<NewToken>), StartError> {
+    pub(crate) async fn new(config: &Config) -> Result<(Self, Option<NewToken>), StartError> {
         let directory = &config.data_dir;
         let files = |source| StartError::Files { path: directory.clone(), source };
-        std::fs::create_dir_all(directory).map_err(files)?;
+        private::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
-        let (tokens, new) = Tokens::open(directory.join(TOKENS)).map_err(files)?;
+        let registry = Arc::new(Registry::open(directory.join(RUNTIMES))?);
+        let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
+        let names = Names {
+            loopback: config.address.ip().is_loopback(),
+            hosts: config.hosts.clone(),
+            origins: config.cors.origins.clone(),
+        };
         let app = Self(Arc::new(Parts {
-            registry: Registry::open(directory.join(RUNTIMES))?,
+            inbox: Inbox::new(Arc::clone(&registry)),
+            registry,
+            presences: Presences::default(),
             feeds: Feeds::new(key, config.backlog),
-            tokens,
+            people,
+            limits: Limits::new(config.failures, config.requests),
+            audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
+            names,
             sockets: Sockets::new(SOCKETS_MAX),
             metrics: Metrics::default(),
+            stop: CancellationToken::new(),
             stall: config.stall,
         }));
         Ok((app, new))

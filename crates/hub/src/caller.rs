@@ -1,24 +1,84 @@
-//! Who asks.
+//! Who asks, and what they may do.
+
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use protocol::{TokenId, UserName, hub::Role};
+use protocol::{
+    TokenId, UserName, Workspace,
+    hub::Role,
+    people::{Token, User},
+};
 use server::Refusal;
 
-/// Who asks, as the gate found out by the token.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who asks, as the guard found out by the token.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Caller {
     pub(crate) user: UserName,
     pub(crate) token: TokenId,
-    /// What they may do.
-    pub(crate) role: Role,
+    pub(crate) rights: Rights,
+}
+
+/// What somebody may do with a token.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rights {
+    pub(crate) user: Arc<User>,
+    pub(crate) token: Arc<Token>,
+}
+
+impl Rights {
+    /// Whether they manage users, tokens and runtimes. A token with a scope does not.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.user.admin && self.token.scope.is_none()
+    }
+
+    /// What they may do in a workspace: what the user may, as far as the token goes.
+    pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
+        let role = self.user.roles.get(workspace).copied().or(self.user.everywhere)?;
+        let Some(scope) = &self.token.scope else { return Some(role) };
+        if scope.workspaces.as_ref().is_some_and(|only| !only.contains(workspace)) {
+            return None;
+        }
+        Some(scope.role.map_or(role, |most| role.min(most)))
+    }
+
+    /// Whether the runtimes of a workspace are there for them.
+    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+        self.is_admin() || self.may_watch(workspace)
+    }
+
+    /// Whether what happens in a workspace is shown to them. Managing the hub is not enough.
+    pub(crate) fn may_watch(&self, workspace: &Workspace) -> bool {
+        self.role_in(workspace).is_some()
+    }
+}
+
+impl Caller {
+    pub(crate) fn new(rights: Rights) -> Self {
+        Self { user: rights.user.name.clone(), token: rights.token.id, rights }
+    }
+
+    /// What they may do in a workspace, if anything.
+    pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
+        self.rights.role_in(workspace)
+    }
+
+    /// Whether they manage users, tokens and runtimes.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.rights.is_admin()
+    }
+
+    /// Whether the runtimes of a workspace are there for them.
+    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+        self.rights.sees(workspace)
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        // The gate lets nobody in whom it does not know.
+        // The guard lets nobody in whom it does not know.
         head.extensions.get().cloned().ok_or_else(|| Refusal::internal(&NoCaller))
     }
 }

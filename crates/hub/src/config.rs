@@ -5,6 +5,8 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use journal::Retention;
 use server::CorsConfig;
 
+use crate::Rate;
+
 /// How a hub runs.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -18,6 +20,10 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// How much of what happened in each worker is kept for those who come back.
     pub backlog: Retention,
+    /// How often a token that is no good may come from one address.
+    pub failures: Rate,
+    /// How often one token may ask.
+    pub requests: Rate,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }

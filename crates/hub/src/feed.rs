@@ -5,7 +5,7 @@ mod frames;
 mod heard;
 mod pull;
 
-use std::{num::NonZeroU64, sync::Arc, time::Duration};
+use std::{num::NonZeroU64, sync::Arc};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -15,10 +15,11 @@ use protocol::{
     Event, Projection, RuntimeId, SessionId,
     observation::{Control, Diagnostic, Leg, Resume, Trouble},
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::sync::watch;
 
 use crate::{
     Key, Runtime,
+    attendance::Attendance,
     metrics::{Fill, Metrics},
     seal::Seal,
 };
@@ -58,7 +59,7 @@ pub(crate) struct Feed {
     now: Mutex<Now>,
     phase: watch::Sender<Phase>,
     /// How many watch it.
-    attendance: watch::Sender<usize>,
+    pub(crate) attendance: Attendance,
     pub(crate) metrics: Metrics,
 }
 
@@ -111,7 +112,7 @@ impl Feed {
             ring,
             now: Mutex::new(Now { writer, known: None, backlog: Backlog::default() }),
             phase: watch::Sender::new(Phase::New),
-            attendance: watch::Sender::new(0),
+            attendance: Attendance::new(),
             metrics,
         }
     }
@@ -119,7 +120,7 @@ impl Feed {
     /// Adds it to how it is with all of them.
     pub(crate) fn count(&self, fill: &mut Fill) {
         let away = matches!(&*self.phase.borrow(), Phase::Away(_));
-        fill.add(away, *self.attendance.borrow(), &self.ring.bounds());
+        fill.add(away, self.attendance.len(), &self.ring.bounds());
     }
 
     /// Follows the worker for as long as there is one.
@@ -132,22 +133,9 @@ impl Feed {
     }
 
     /// Counts somebody who watches, until dropped.
-    pub(crate) fn attend(self: &Arc<Self>) -> Attendance {
-        self.attendance.send_modify(|count| *count += 1);
-        Attendance(Arc::clone(self))
-    }
-
-    pub(crate) fn is_attended(&self) -> bool {
-        *self.attendance.borrow() > 0
-    }
-
-    /// Waits until nobody has come or gone for so long, and nobody watches.
-    pub(crate) async fn deserted(&self, long: Duration) {
-        let mut attendance = self.attendance.subscribe();
-        while *attendance.borrow_and_update() > 0 || timeout(long, attendance.changed()).await.is_ok() {
-            // It fails only when there is no feed any more.
-            let _ = attendance.wait_for(|count| *count == 0).await;
-        }
+    pub(crate) fn attend(self: &Arc<Self>) -> Attended {
+        self.attendance.come();
+        Attended(Arc::clone(self))
     }
 
     /// Where to begin after `cursor`, or with what there is now.
@@ -301,9 +289,9 @@ enum Taken {
 }
 
 /// Somebody watches.
-pub(crate) struct Attendance(Arc<Feed>);
+pub(crate) struct Attended(Arc<Feed>);
 
-impl std::ops::Deref for Attendance {
+impl std::ops::Deref for Attended {
     type Target = Feed;
 
     fn deref(&self) -> &Feed {
@@ -311,8 +299,8 @@ impl std::ops::Deref for Attendance {
     }
 }
 
-impl Drop for Attendance {
+impl Drop for Attended {
     fn drop(&mut self) {
-        self.0.attendance.send_modify(|count| *count -= 1);
+        self.0.attendance.go();
     }
 }

@@ -123,8 +123,8 @@ impl Feeds {
     /// Waits until nobody has watched for a while, and then gives it up.
     async fn deserted(&self, feed: &Arc<Feed>) {
         loop {
-            feed.deserted(LINGER).await;
-            if self.retire(feed, |feed| !feed.is_attended()) {
+            feed.attendance.deserted(LINGER).await;
+            if self.retire(feed, |feed| !feed.attendance.is_anybody_there()) {
                 return;
             }
         }

@@ -3,31 +3,50 @@
 //! A runtime's workers are watched once, however many people watch: each has a feed that follows it, keeps what it
 //! has come to and the last of what happened, and shows both to whoever comes. What people get is the hub's own: its
 //! cursors, its envelopes, its diagnostics. Nothing of it tells where a runtime is or how it is spoken to.
+//!
+//! Every request passes one guard: a token says who asks, a table of verbs says what that needs, and what is done or refused
+//! is written down. Whoever is let in stays so for as long as their permit holds, also on a stream that is open.
 
 mod api;
 mod app;
+mod attendance;
+mod audit;
 mod caller;
 mod config;
+mod cookie;
 mod feed;
 mod feeds;
+mod guard;
+mod inbox;
+mod limits;
 mod metrics;
+mod passage;
+mod pause;
+mod people;
+mod permit;
+mod presence;
 mod private;
+mod rate;
 mod reach;
 mod registry;
 mod routes;
 mod runtime;
 mod seal;
+mod secret;
+mod standing;
 mod start;
-mod tokens;
+mod verb;
+mod viewer;
 mod watch;
 
 pub use api::document as openapi;
 pub use config::Config;
 pub use feed::BACKLOG;
 pub use feeds::{Feeds, TooMany};
+pub use rate::Rate;
 pub use registry::{Registered, Registry, RegistryError};
-pub use runtime::{Down, Remote, Runtime, Upstream};
+pub use runtime::{Down, Local, Remote, Runtime, Upstream};
 pub use seal::Key;
+pub use secret::NewToken;
 pub use start::{Hub, StartError};
-pub use tokens::NewToken;
 pub use watch::Watch;

@@ -10,11 +10,9 @@ use prometheus_client::{
     },
     registry::{Registry, Unit},
 };
+use protocol::hub::RuntimeKind;
 
 use crate::reach::State;
-
-/// The one thing that a number is told apart by.
-type Label = [(&'static str, &'static str); 1];
 
 /// What is counted of the feeds and of those who watch. Clones count together.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +39,8 @@ impl Metrics {
         counter("events_in", "Events that came of workers", &self.events_in);
         counter("frames_out", "Frames for those who watch", &self.frames_out);
         counter("lagged", "Those who watched and did not keep up", &self.lagged);
+        let open = self.upstream_connects.get().saturating_sub(self.upstream_disconnects.get());
+        registry.register("upstreams", "Streams of workers that are open", ConstGauge::new(open));
         registry.register_with_unit("in", "What came of workers", Unit::Bytes, self.bytes_in.clone());
         registry.register_with_unit("out", "Frames for those who watch", Unit::Bytes, self.bytes_out.clone());
     }
@@ -111,14 +111,29 @@ impl Fill {
     }
 }
 
-/// Tells how many runtimes there are, by how it was with each when it was last asked.
-pub(crate) fn register_runtimes(registry: &mut Registry, runtimes: impl Iterator<Item = State>) {
-    let states = Family::<Label, Gauge>::default();
-    for state in [State::Unknown, State::Up, State::Down] {
-        states.get_or_create_owned(&[("state", state.name())]);
+/// Tells how many runtimes there are, by how the hub comes to each and how it was when it was last asked.
+pub(crate) fn register_runtimes(
+    registry: &mut Registry,
+    runtimes: impl Iterator<Item = (RuntimeKind, State)>,
+) {
+    let label = |kind, state: State| [("kind", name(kind)), ("state", state.name())];
+    let all = Family::<[(&'static str, &'static str); 2], Gauge>::default();
+    for kind in [RuntimeKind::Remote, RuntimeKind::Joined, RuntimeKind::Local] {
+        for state in [State::Unknown, State::Up, State::Down] {
+            all.get_or_create_owned(&label(kind, state));
+        }
     }
-    for state in runtimes {
-        states.get_or_create(&[("state", state.name())]).inc();
+    for (kind, state) in runtimes {
+        all.get_or_create(&label(kind, state)).inc();
     }
-    registry.register("runtimes", "Runtimes that are registered", states);
+    registry.register("runtimes", "Runtimes that are registered", all);
+}
+
+/// How the hub comes to a runtime, as it is counted.
+fn name(kind: RuntimeKind) -> &'static str {
+    match kind {
+        RuntimeKind::Remote => "remote",
+        RuntimeKind::Joined => "joined",
+        RuntimeKind::Local => "local",
+    }
 }

@@ -1,6 +1,10 @@
 //! Files that only their owner can read.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -22,4 +26,14 @@ pub(crate) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path)?;
     fs::File::open(directory)?.sync_all()
+}
+
+/// Makes an empty file if there is none, for whoever does not write by this module.
+pub(crate) fn create(path: &Path) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+}
+
+/// Makes a directory if there is none, with those above it.
+pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

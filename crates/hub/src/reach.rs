@@ -35,6 +35,11 @@ impl Reach {
 }
 
 impl State {
+    /// How it is, if that is known.
+    pub(crate) fn now(up: bool) -> Self {
+        if up { State::Up } else { State::Down }
+    }
+
     /// As it is counted.
     pub(crate) fn name(self) -> &'static str {
         match self {

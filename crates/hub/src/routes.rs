@@ -1,8 +1,14 @@
 //! The routes, one file per resource.
 
+pub(crate) mod audit;
 pub(crate) mod forward;
 pub(crate) mod info;
+pub(crate) mod join;
+pub(crate) mod login;
 pub(crate) mod runtimes;
+pub(crate) mod tokens;
+pub(crate) mod users;
+pub(crate) mod waits;
 pub(crate) mod workers;
 
 pub(crate) use server::api::Problems;

@@ -1,19 +1,55 @@
-//! Runtimes: where workers are watched.
+//! Runtimes: what is asked and watched, wherever it runs.
 
-use client::{Client, Watched};
+mod hop;
+mod joined;
+mod local;
+mod remote;
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use bytes::Bytes;
+use client::{Handshake, Watched};
 use futures_util::future::BoxFuture;
-use protocol::SessionId;
+use http::{Request, Response, StatusCode, header};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use protocol::{Kind, Problem, RuntimeId, SessionId};
+use serde::{Serialize, de::DeserializeOwned};
+use server::Refusal;
+use tokio::time::timeout;
 
-use crate::reach::Reach;
+pub(crate) use hop::Hop;
+pub(crate) use joined::Joined;
+pub use local::Local;
+pub use remote::Remote;
 
-/// A runtime whose workers can be watched, wherever it runs.
+/// How long a runtime may take to answer what the hub itself wants to know.
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// The largest such answer: the list of as many sessions as a daemon holds.
+const ANSWER_BYTES_MAX: usize = 32 << 20;
+
+/// A runtime, wherever it is. It is spoken to in one way: its own HTTP.
 pub trait Runtime: Send + Sync + 'static {
+    /// Asks for one of its routes, `/v1/…`; bodies pass as they come, in both directions.
+    ///
+    /// A request for a WebSocket is one of HTTP/1.1, with `Upgrade`; if it is answered with 101, `hyper::upgrade::on` has
+    /// what goes over it.
+    fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>>;
+
+    /// Whether it is there, where that is known without asking.
+    fn is_up(&self) -> Option<bool> {
+        None
+    }
+
     /// Begins to watch a worker, after the place that the runtime calls `cursor`.
     fn watch<'a>(
         &'a self,
         worker: &'a SessionId,
         cursor: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>>;
+    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
+        Box::pin(watch(self, worker, cursor))
+    }
 }
 
 /// What a runtime says of a worker.
@@ -23,7 +59,7 @@ pub trait Upstream: Send {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>>;
 }
 
-/// Why a worker cannot be watched.
+/// Why a runtime does not answer, or a worker cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Down {
     /// The runtime has no such worker.
@@ -35,40 +71,87 @@ pub enum Down {
     /// It said something that is no frame.
     #[error("the runtime said something that cannot be understood")]
     Malformed,
+    /// As much is being asked of it as may be.
+    #[error("too much is asked of the runtime already")]
+    Busy,
 }
 
-/// A runtime that is reached over the network.
-#[derive(Debug)]
-pub struct Remote {
-    client: Client,
-    reach: Reach,
+async fn watch<R: Runtime + ?Sized>(
+    runtime: &R,
+    worker: &SessionId,
+    cursor: Option<&str>,
+) -> Result<Box<dyn Upstream>, Down> {
+    let handshake = Handshake::new();
+    let mut path = format!("/v1/workers/{worker}/events/ws");
+    if let Some(cursor) = cursor {
+        path += &format!("?cursor={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC));
+    }
+    let mut request = get(&path)?;
+    request.headers_mut().extend(handshake.headers());
+    let response = runtime.send(request).await?;
+    match response.status() {
+        // Whatever a runtime has nothing at is no worker (observation #65).
+        StatusCode::NOT_FOUND => Err(Down::NoWorker),
+        StatusCode::SWITCHING_PROTOCOLS => {
+            let socket = handshake.finish(response).await.map_err(|error| down(&error))?;
+            Ok(Box::new(Watched::over(socket)))
+        }
+        _ => Err(Down::Unreachable),
+    }
 }
 
-impl Remote {
-    /// The one that `client` speaks to.
-    pub fn new(client: Client) -> Self {
-        Self::noting(client, Reach::default())
-    }
-
-    /// The one that `client` speaks to, noting whether it can be reached.
-    pub(crate) fn noting(client: Client, reach: Reach) -> Self {
-        Self { client, reach }
+/// What a runtime answers to a `GET`.
+pub(crate) async fn ask<T: DeserializeOwned>(runtime: &dyn Runtime, path: &str) -> Result<T, Down> {
+    match exchange(runtime, get(path)?).await? {
+        (status, body) if status.is_success() => serde_json::from_slice(&body).map_err(|_| Down::Malformed),
+        _ => Err(Down::Unreachable),
     }
 }
 
-impl Runtime for Remote {
-    fn watch<'a>(
-        &'a self,
-        worker: &'a SessionId,
-        cursor: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Upstream>, Down>> {
-        Box::pin(async move {
-            let watched = self.client.workers().watch(worker, cursor).await;
-            let watched = watched.map_err(|error| down(&error));
-            self.reach.note(!matches!(watched, Err(Down::Unreachable)));
-            watched.map(|watched| Box::new(watched) as Box<dyn Upstream>)
-        })
+/// What a runtime answers to a `POST`; what it refuses is told in its own words.
+pub(crate) async fn tell<T: DeserializeOwned>(
+    (id, runtime): (&RuntimeId, &dyn Runtime),
+    path: &str,
+    body: &impl Serialize,
+) -> server::Result<T> {
+    let body = serde_json::to_vec(body).map_err(|error| Refusal::internal(&error))?;
+    let request = Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.into());
+    let request = request.map_err(|error| Refusal::internal(&error))?;
+    let (status, body) = exchange(runtime, request).await.map_err(|down| refused(id, &down))?;
+    if status.is_success() {
+        return serde_json::from_slice(&body).map_err(|_| refused(id, &Down::Malformed));
     }
+    match serde_json::from_slice::<Problem>(&body) {
+        // Whom the runtime does not let in is us.
+        Ok(problem) if problem.kind != Kind::Unauthorized => Err(Refusal::new(problem.kind, problem.detail)),
+        _ => Err(refused(id, &Down::Unreachable)),
+    }
+}
+
+/// Why a runtime did not answer, without where it is.
+pub(crate) fn refused(id: &RuntimeId, down: &Down) -> Refusal {
+    match down {
+        Down::Busy => Refusal::new(Kind::TooManyConnections, format!("too much is asked of `{id}` already")),
+        Down::NoWorker | Down::Unreachable | Down::Malformed => {
+            Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
+        }
+    }
+}
+
+/// The whole of a short answer.
+async fn exchange(runtime: &dyn Runtime, request: Request<Body>) -> Result<(StatusCode, Bytes), Down> {
+    let answer = async {
+        let response = runtime.send(request).await?;
+        let status = response.status();
+        let body = to_bytes(response.into_body(), ANSWER_BYTES_MAX).await;
+        Ok((status, body.map_err(|_| Down::Unreachable)?))
+    };
+    timeout(ANSWER_MAX, answer).await.unwrap_or(Err(Down::Unreachable))
+}
+
+pub(crate) fn get(path: &str) -> Result<Request<Body>, Down> {
+    // A path that is none leads nowhere.
+    Request::get(path).body(Body::empty()).map_err(|_| Down::Unreachable)
 }
 
 impl Upstream for Watched {
@@ -83,8 +166,6 @@ impl Upstream for Watched {
 fn down(error: &client::Error) -> Down {
     match error {
         client::Error::Unexpected { .. } => Down::Malformed,
-        // Whatever a runtime has nothing at is no worker (observation #65).
-        client::Error::Problem(refusal) if refusal.status == 404 => Down::NoWorker,
         _ => Down::Unreachable,
     }
 }

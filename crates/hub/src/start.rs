@@ -3,11 +3,11 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use http::request::Parts;
-use protocol::Kind;
-use server::{Check, InvalidCors, Listener, Names, Refusal, Service, bearer};
+use protocol::RuntimeId;
+use server::{Check, Inside, InvalidCors, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Config, NewToken, RegistryError, api, app::App};
+use crate::{Config, Local, NewToken, RegistryError, api, app::App};
 
 /// A hub that listens.
 pub struct Hub {
@@ -31,6 +31,9 @@ pub enum StartError {
     /// The runtimes that it knows cannot be told.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// What was done through it cannot be written down.
+    #[error(transparent)]
+    Audit(journal::durable::Error),
     /// A CORS value cannot be put into a header.
     #[error(transparent)]
     Cors(#[from] InvalidCors),
@@ -47,16 +50,11 @@ pub enum StartError {
 impl Hub {
     /// Takes the address that the configuration names.
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
-        let (app, new) = App::new(config)?;
+        let (app, new) = App::new(config).await?;
         let (router, templates) = api::router(app.clone());
-        let names = Names {
-            loopback: config.address.ip().is_loopback(),
-            hosts: config.hosts.clone(),
-            origins: config.cors.origins.clone(),
-        };
         let service = Service {
             router,
-            check: Arc::new(Rules { names, app: app.clone() }),
+            check: Arc::new(Rules(app.clone())),
             cors: config.cors.layer()?,
             sockets: app.sockets.clone(),
             templates: Arc::new(templates),
@@ -79,32 +77,32 @@ impl Hub {
         self.new.take()
     }
 
+    /// Makes a runtime in this process known, for as long as there is one: `inside` answers its requests.
+    ///
+    /// # Errors
+    /// If there is one of that name.
+    pub fn attach(&self, id: RuntimeId, inside: Inside) -> Result<(), RegistryError> {
+        self.app.registry.attach(id, Arc::new(Local::new(inside)))
+    }
+
     /// Serves until `stop`, then ends every stream and connection.
     pub async fn serve(self, stop: CancellationToken) {
-        let feeds = self.app.feeds.clone();
-        self.listener.serve(self.service, stop, async move { feeds.shutdown().await }).await;
+        let app = self.app;
+        let wind_down = async {
+            app.stop.cancel();
+            tokio::join!(app.feeds.shutdown(), app.inbox.shutdown());
+            app.registry.shutdown();
+        };
+        self.listener.serve(self.service, stop, wind_down).await;
+        app.audit.close().await;
     }
 }
 
-/// What is checked before a request reaches a route.
-struct Rules {
-    names: Names,
-    app: App,
-}
+/// What is checked before a request reaches the guard: whether it is for us at all.
+struct Rules(App);
 
 impl Check for Rules {
     fn check(&self, head: &mut Parts) -> server::Result<()> {
-        self.names.check(&head.headers)?;
-        let path = head.uri.path();
-        let is_guarded = path.starts_with("/api/") || path == "/metrics";
-        if !is_guarded || path == "/api/health" {
-            return Ok(());
-        }
-        let Some(caller) = bearer(&head.headers).and_then(|token| self.app.tokens.find(token)) else {
-            let detail = "send a token of the hub as `Authorization: Bearer …`";
-            return Err(Refusal::new(Kind::Unauthorized, detail));
-        };
-        head.extensions.insert(caller);
-        Ok(())
+        self.0.names.check(&head.headers)
     }
 }

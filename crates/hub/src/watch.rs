@@ -9,11 +9,11 @@ use serde_json::json;
 use server::observed::Observed;
 use tokio::sync::watch;
 
-use crate::feed::{self, Attendance, Beginning, Phase};
+use crate::feed::{self, Attended, Beginning, Phase};
 
 /// Somebody who watches a worker.
 pub struct Watch {
-    feed: Attendance,
+    feed: Attended,
     cursor: Option<String>,
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
@@ -34,7 +34,7 @@ struct Reading {
 }
 
 impl Watch {
-    pub(crate) fn new(feed: Attendance, cursor: Option<String>) -> Self {
+    pub(crate) fn new(feed: Attended, cursor: Option<String>) -> Self {
         let phase = feed.phase();
         Self { feed, cursor, phase, told: None, ready: VecDeque::new(), reading: None }
     }

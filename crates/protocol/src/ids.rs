@@ -165,6 +165,10 @@ chosen_ids! {
         "1 to 64 of the characters A-Z a-z 0-9 . _ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+    /// What somebody calls a token of theirs, such as `laptop`.
+    TokenName = "the name of a token", 64, "^[^\\x00-\\x1f\\x7f]{1,64}$",
+        "1 to 64 bytes without control characters",
+        |text| !text.bytes().any(|b| b.is_ascii_control());
     /// The person or program behind an input or an answer.
     Author = "author", 128, "^[^\\x00-\\x1f\\x7f]{1,128}$",
         "1 to 128 bytes without control characters",
@@ -178,6 +182,20 @@ chosen_ids! {
     IdempotencyKey = "Idempotency-Key", 128, "^[!-~]{1,128}$",
         "1 to 128 visible ASCII characters",
         |text| text.bytes().all(|b| b.is_ascii_graphic());
+}
+
+/// Whoever uses a hub can be behind something.
+impl From<&UserName> for Author {
+    fn from(user: &UserName) -> Self {
+        Self(user.0.clone())
+    }
+}
+
+impl Default for Workspace {
+    /// Where a runtime is if nothing else is said.
+    fn default() -> Self {
+        Self("default".into())
+    }
 }
 
 minted_ids! {

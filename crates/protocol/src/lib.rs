@@ -5,15 +5,19 @@
 
 pub mod acp;
 pub mod agents;
+pub mod audit;
 pub mod config;
 pub mod event;
 pub mod fs;
 pub mod hub;
 mod ids;
+pub mod inbox;
 pub mod info;
 pub mod message;
 mod object;
 pub mod observation;
+pub mod people;
+pub mod presence;
 mod problem;
 pub mod processes;
 mod projection;
@@ -25,7 +29,7 @@ pub mod wait;
 pub use event::{Event, Record};
 pub use ids::{
     AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, RuntimeId, ServerId,
-    SessionId, TokenId, TurnId, UserName, WaitId, Workspace,
+    SessionId, TokenId, TokenName, TurnId, UserName, WaitId, Workspace,
 };
 pub use message::Message;
 pub use object::Object;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Event, RuntimeId, SessionId};
+use crate::{Event, RuntimeId, SessionId, presence::Presence};
 
 /// A frame of either stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +67,11 @@ pub enum Control {
     Live,
     /// Nothing happened for a while.
     Heartbeat,
+    /// Who is there for the worker has changed; only on the stream of a backend.
+    Presence(Presence),
+    /// What a newer peer says.
+    #[serde(other)]
+    Unknown,
 }
 
 /// How a stream goes on after a cursor.

@@ -20,6 +20,11 @@ macro_rules! problems {
                 match self { $(Kind::$kind => concat!("urn:problem:", $slug),)* }
             }
 
+            /// The last part of that.
+            pub const fn slug(self) -> &'static str {
+                match self { $(Kind::$kind => $slug,)* }
+            }
+
             /// The HTTP status that goes with it.
             pub const fn status(self) -> u16 {
                 match self { $(Kind::$kind => $status,)* }
@@ -53,12 +58,17 @@ problems! {
     EntryNotFound       = 404 "entry-not-found"        "No such entry";
     RuntimeNotFound     = 404 "runtime-not-found"      "No such runtime";
     SessionNotFound     = 404 "session-not-found"      "No such session";
+    UserNotFound        = 404 "user-not-found"         "No such user";
+    TokenNotFound       = 404 "token-not-found"        "No such token";
     InputNotFound       = 404 "input-not-found"        "No such input";
     WaitNotFound        = 404 "wait-not-found"         "No such question or permission";
     MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
     RuntimeTaken        = 409 "runtime-taken"          "There is a runtime of this name";
+    UserTaken           = 409 "user-taken"             "There is a user of this name";
+    LastAdmin           = 409 "last-admin"             "Somebody must manage the hub";
+    PeopleFull          = 409 "people-full"            "No more users or tokens can be held";
     IdInFlight          = 409 "id-in-flight"           "A request with this id is still running";
     InstanceRunning     = 409 "instance-running"       "The instance is already running";
     PathConflict        = 409 "path-conflict"          "The path is in the way or not of the needed kind";
@@ -79,6 +89,7 @@ problems! {
     RangeNotSatisfiable = 416 "range-not-satisfiable"  "The range lies outside the file";
     KeyReused           = 422 "idempotency-key-reused" "The idempotency key belongs to another message";
     UpgradeRequired     = 426 "upgrade-required"       "This resource is spoken to over a WebSocket";
+    TooManyRequests     = 429 "too-many-requests"      "Too many requests came in a short time";
     HeadersTooLarge     = 431 "headers-too-large"      "The request head is too large";
     Internal            = 500 "internal"               "Something broke on our side";
     StoreCorrupt        = 500 "store-corrupt"          "A stored file cannot be read";

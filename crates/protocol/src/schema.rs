@@ -8,7 +8,8 @@ use utoipa::{
 };
 
 use crate::{
-    acp, agents, config, event, fs, hub, info, message, observation, problem, processes, sessions, wait,
+    acp, agents, audit, config, event, fs, hub, inbox, info, message, observation, people, presence, problem,
+    processes, sessions, wait,
 };
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
@@ -48,6 +49,7 @@ wire_types! {
     agents::Installed as "Installed",
     agents::ModeList as "ModeList",
     agents::ModelList as "ModelList",
+    audit::AuditPage as "AuditPage",
     config::McpServer as "McpServer",
     config::McpServerList as "McpServerList",
     config::Skill as "Skill",
@@ -63,11 +65,26 @@ wire_types! {
     fs::Unpacked as "Unpacked",
     fs::Written as "Written",
     hub::AddRuntime as "AddRuntime",
+    hub::InviteRuntime as "InviteRuntime",
+    hub::JoinToken as "JoinToken",
     hub::Runtime as "Runtime",
     hub::RuntimeList as "RuntimeList",
+    inbox::Inbox as "Inbox",
+    inbox::InboxEvent as "InboxEvent",
     info::About as "About",
     info::Health as "Health",
     message::Message as "Message",
+    people::AddToken as "AddToken",
+    people::AddUser as "AddUser",
+    people::AddedToken as "AddedToken",
+    people::Login as "Login",
+    people::SetUser as "SetUser",
+    people::Token as "Token",
+    people::TokenList as "TokenList",
+    people::User as "User",
+    people::UserList as "UserList",
+    people::WhoAmI as "WhoAmI",
+    presence::Presence as "Presence",
     problem::Problem as "Problem",
     processes::LogEntry as "LogEntry",
     processes::LogPage as "LogPage",
@@ -94,7 +111,9 @@ wire_types! {
     sessions::Snapshot as "Snapshot",
     sessions::Transcribed as "Transcribed",
     wait::Wait as "Wait",
+    wait::WaitEvent as "WaitEvent",
     wait::WaitList as "WaitList",
+    wait::WaitReply as "WaitReply",
 }
 
 #[cfg(test)]

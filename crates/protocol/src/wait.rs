@@ -59,6 +59,53 @@ pub struct Settled {
     pub at: Timestamp,
 }
 
+/// What becomes of the waits of a daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum WaitEvent {
+    /// All that are open, the oldest first: whatever was known before is forgotten.
+    Snapshot {
+        /// The waits.
+        waits: Vec<Wait>,
+    },
+    /// Somebody is needed.
+    Opened {
+        /// For this.
+        wait: Box<Wait>,
+    },
+    /// Nobody is needed any more.
+    Settled {
+        /// What it was, by whom it was settled and how.
+        wait: Box<Wait>,
+    },
+    /// What a newer peer says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WaitReply {
+    /// The answer.
+    pub answer: WaitAnswer,
+    /// Who answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitAnswer {
+    /// To a permission.
+    Permission(PermissionAnswer),
+    /// To a question, or a plan: for each question what was chosen.
+    Question(Vec<Vec<String>>),
+    /// To anything: no.
+    Reject,
+}
+
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

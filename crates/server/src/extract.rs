@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request, rejection::PathRejection};
 use http::{HeaderMap, HeaderName, header, request::Parts};
-use protocol::{IdempotencyKey, Kind, Object};
+use protocol::{Author, IdempotencyKey, Kind, Object};
 use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
 
 use crate::{Refusal, Result, intake};
 
@@ -13,6 +14,8 @@ use crate::{Refusal, Result, intake};
 const JSON_BYTES_MAX: usize = 1 << 20;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Names who is behind a request. Whoever passes requests on for people sets it.
+pub const AUTHOR: HeaderName = HeaderName::from_static("tombolo-author");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How long a body may pause. The state of a router that takes bodies has one.
@@ -102,6 +105,37 @@ where
         }
         json?;
         Ok(Self(parse::<Option<Object<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
+    }
+}
+
+/// Who is behind a request.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+pub struct By {
+    /// Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+    /// a hub sets it, so that nobody speaks as somebody else through it.
+    #[param(rename = "tombolo-author", value_type = Option<String>)]
+    author: Option<Author>,
+}
+
+impl By {
+    /// Who it is, where the body says `said`.
+    pub fn or(self, said: Option<Author>) -> Option<Author> {
+        self.author.or(said)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for By {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        let Some(value) = parts.headers.get(AUTHOR) else { return Ok(Self { author: None }) };
+        let name = std::str::from_utf8(value.as_bytes()).unwrap_or_default();
+        let author = name.parse::<Author>();
+        let author = author.map_err(|error| {
+            Refusal::new(Kind::InvalidRequest, format!("`Tombolo-Author` cannot be used: {error}"))
+        })?;
+        Ok(Self { author: Some(author) })
     }
 }
 

@@ -16,7 +16,7 @@ use tower_http::cors::CorsLayer;
 use tracing::{debug, warn};
 
 use crate::{
-    Chain, Check, Gate, Metrics, Sockets, Templates,
+    Chain, Check, Gate, Inside, Metrics, Sockets, Templates,
     exchange::Exchange,
     socket::{self, Socket},
 };
@@ -51,6 +51,10 @@ pub struct Service {
     pub stall: Duration,
 }
 
+/// Who is at the other end of a connection; among the extensions of each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
+
 /// An address that is listened on.
 pub struct Listener(TcpListener);
 
@@ -81,8 +85,8 @@ impl Listener {
                 accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((socket, _)) => {
-                    let connection = service.connection(socket, closing.clone(), place);
+                Ok((socket, peer)) => {
+                    let connection = service.connection(socket, Peer(peer), closing.clone(), place);
                     connections.spawn(connection);
                 }
                 Err(error) => {
@@ -104,18 +108,30 @@ impl Listener {
 }
 
 impl Service {
+    /// What answers those who come in without an address, if they pass `check`.
+    pub fn inside(&self, check: Arc<dyn Check>) -> Inside {
+        Inside { gate: Gate { check, inner: self.router.clone() }, exchange: self.exchange() }
+    }
+
+    fn exchange(&self) -> Exchange {
+        Exchange { templates: self.templates.clone(), metrics: self.metrics.clone() }
+    }
+
     fn connection(
         &self,
         socket: TcpStream,
+        peer: Peer,
         closing: CancellationToken,
         place: OwnedSemaphorePermit,
     ) -> impl Future<Output = ()> + use<> {
         socket::tune(&socket);
         let gate = Gate { check: self.check.clone(), inner: self.router.clone() };
         let service = option_layer(self.cors.clone()).layer(gate);
-        let service = service.map_request(|request: Request<Incoming>| request.map(Body::new));
-        let exchange = Exchange { templates: self.templates.clone(), metrics: self.metrics.clone() };
-        let open = self.metrics.connected();
+        let service = service.map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request.map(Body::new)
+        });
+        let (exchange, open) = (self.exchange(), self.metrics.connected());
         let io = TokioIo::new(Socket::new(socket, self.stall));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -135,7 +151,7 @@ impl Service {
             if let Err(error) = ended {
                 debug!(error = %Chain(&error), "a connection ended early");
             }
-            drop((open, place));
+            drop((place, open));
         }
     }
 }

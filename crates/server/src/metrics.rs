@@ -11,9 +11,10 @@ use axum::{
 use http::{HeaderValue, Method, StatusCode, header};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
-    metrics::{family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
+use protocol::Kind;
 
 use crate::{Refusal, Result};
 
@@ -29,13 +30,14 @@ const DURATIONS: [f64; 9] = [0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 
 /// What is counted of requests and connections. Clones count together.
 #[derive(Debug, Clone)]
 pub struct Metrics {
-    requests: Family<Kind, Histogram>,
+    requests: Family<Asked, Histogram>,
+    problems: Family<[(&'static str, &'static str); 1], Counter>,
     connections: Gauge,
 }
 
 /// What kind of request it was: a few hundred at most, whatever is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
+struct Asked {
     route: Arc<str>,
     method: &'static str,
     status: &'static str,
@@ -44,7 +46,8 @@ struct Kind {
 impl Default for Metrics {
     fn default() -> Self {
         let histogram: fn() -> Histogram = || Histogram::new(DURATIONS);
-        Self { requests: Family::new_with_constructor(histogram), connections: Gauge::default() }
+        let requests = Family::new_with_constructor(histogram);
+        Self { requests, problems: Family::default(), connections: Gauge::default() }
     }
 }
 
@@ -57,6 +60,8 @@ impl Metrics {
             Unit::Seconds,
             self.requests.clone(),
         );
+        let help = "Requests that were refused or failed here, by the problem that was told";
+        registry.register("http_problems", help, self.problems.clone());
         registry.register("http_connections", "Connections that are open", self.connections.clone());
     }
 
@@ -68,8 +73,13 @@ impl Metrics {
 
     /// Counts a request that was answered.
     pub(crate) fn answered(&self, route: Arc<str>, method: &Method, status: StatusCode, elapsed: Duration) {
-        let kind = Kind { route, method: known(method), status: class(status) };
-        self.requests.get_or_create(&kind).observe(elapsed.as_secs_f64());
+        let asked = Asked { route, method: known(method), status: class(status) };
+        self.requests.get_or_create(&asked).observe(elapsed.as_secs_f64());
+    }
+
+    /// Counts what went wrong with it.
+    pub(crate) fn refused(&self, kind: Kind) {
+        self.problems.get_or_create(&[("problem", kind.slug())]).inc();
     }
 }
 

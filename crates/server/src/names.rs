@@ -31,9 +31,7 @@ impl Names {
             return Err(Refusal::new(Kind::HostNotAllowed, detail));
         }
         let Some(origin) = text(headers, header::ORIGIN) else { return Ok(()) };
-        let allowed = self.origins.iter().any(|allowed| allowed == "*" || allowed == origin);
-        let same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
-        if !allowed && !same {
+        if !self.origins.iter().any(|allowed| allowed == "*") && !self.is_ours(headers) {
             let detail =
                 format!("pages of `{origin}` may not use this server; allow them with --cors-allow-origin");
             return Err(Refusal::new(Kind::HostNotAllowed, detail));
@@ -41,15 +39,36 @@ impl Names {
         Ok(())
     }
 
-    fn known_host(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-        };
-        let loopback = name.eq_ignore_ascii_case("localhost")
-            || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        loopback || self.hosts.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
+    /// Whether the request says that it was sent by a page of this server, or of one that is allowed by name.
+    pub fn is_ours(&self, headers: &HeaderMap) -> bool {
+        let Some(origin) = text(headers, header::ORIGIN) else { return false };
+        let host = text(headers, header::HOST).unwrap_or_default();
+        let same = origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+        same || self.origins.iter().any(|allowed| allowed == origin)
     }
+
+    fn known_host(&self, host: &str) -> bool {
+        let name = name(host);
+        is_loopback_name(name) || self.hosts.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
+    }
+}
+
+/// Whether the request is for this machine, by a name that only it has for itself.
+pub fn is_loopback_host(headers: &HeaderMap) -> bool {
+    is_loopback_name(name(text(headers, header::HOST).unwrap_or_default()))
+}
+
+/// The name in `Host`, without the port.
+fn name(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
+}
+
+fn is_loopback_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The token of `Authorization: Bearer …`.

@@ -47,9 +47,21 @@ const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
 /// Shows what happens until that ends or the peer leaves.
-pub async fn serve<O: Observed>(socket: WebSocket, mut observed: O, patience: Patience) {
+pub async fn serve<O: Observed>(socket: WebSocket, observed: O, patience: Patience) {
+    serve_until(socket, observed, patience, std::future::pending()).await;
+}
+
+/// The same, at most until `over` says how it ends.
+pub async fn serve_until<O: Observed>(
+    socket: WebSocket,
+    mut observed: O,
+    patience: Patience,
+    over: impl Future<Output = End> + Send,
+) {
     let (mut sender, mut receiver) = socket.split();
     let end = tokio::select! {
+        biased;
+        end = over => Some(end),
         end = show(&mut observed, &mut sender, patience) => end,
         end = listen(&mut receiver, O::LEG, patience) => end,
     };
@@ -78,31 +90,23 @@ async fn show(
     let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let sending = async {
-            tokio::select! {
-                frames = observed.next() => match frames {
-                    Ok(frames) => {
-                        // One system call for all that there is.
-                        for frame in frames.into_iter().filter_map(text) {
-                            sender.feed(frame).await.map_err(drop)?;
-                        }
-                        sender.flush().await.map_err(drop)?;
-                        Ok(None)
-                    }
-                    Err(end) => Ok(Some(end)),
-                },
-                _ = heartbeat.tick() => {
-                    sender.send(Message::Ping(Bytes::new())).await.map_err(drop)?;
-                    Ok(None)
-                }
-            }
+        let messages = tokio::select! {
+            frames = observed.next() => match frames {
+                Ok(frames) => frames.into_iter().filter_map(text).collect(),
+                Err(end) => return Some(end),
+            },
+            _ = heartbeat.tick() => vec![Message::Ping(Bytes::new())],
         };
-        match timeout(patience.silence_max, sending).await {
-            Ok(Ok(None)) => {}
-            Ok(Ok(Some(end))) => return Some(end),
-            Ok(Err(())) | Err(_) => return None,
-        }
+        timeout(patience.silence_max, send(sender, messages)).await.ok()?.ok()?;
     }
+}
+
+/// Sends all of them with one system call.
+async fn send(sender: &mut SplitSink<WebSocket, Message>, messages: Vec<Message>) -> Result<(), axum::Error> {
+    for message in messages {
+        sender.feed(message).await?;
+    }
+    sender.flush().await
 }
 
 /// Hears the peer, which may only show that it is there.

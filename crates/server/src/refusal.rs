@@ -1,6 +1,6 @@
 //! Errors at the edge: every failure leaves as a problem document.
 
-use std::{error, fmt};
+use std::{error, fmt, time::Duration};
 
 use axum::{
     Json,
@@ -12,9 +12,16 @@ use tracing::error;
 
 use crate::RequestId;
 
+/// When to come again, unless something else is known.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// The answer of a request that failed.
 #[derive(Debug)]
-pub struct Refusal(Box<Problem>);
+pub struct Refusal {
+    problem: Box<Problem>,
+    /// When to come again, if that is known.
+    retry_after: Option<Duration>,
+}
 
 /// What a request comes to.
 pub type Result<T> = std::result::Result<T, Refusal>;
@@ -32,24 +39,32 @@ impl Refusal {
         Self::new(Kind::Internal, "the server's log says more")
     }
 
+    /// Tells when to come again.
+    #[must_use]
+    pub fn retry_after(mut self, after: Duration) -> Self {
+        self.retry_after = Some(after);
+        self
+    }
+
     /// What is told.
     pub fn problem(&self) -> &Problem {
-        &self.0
+        &self.problem
     }
 }
 
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
-        Self(Box::new(problem))
+        Self { problem: Box::new(problem), retry_after: None }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(mut self) -> Response {
-        self.0.request_id = RequestId::current().map(|id| id.as_str().to_owned());
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind = self.0.kind;
-        let mut response = (status, Json(self.0)).into_response();
+        self.problem.request_id = RequestId::current().map(|id| id.as_str().to_owned());
+        let status = StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let kind = self.problem.kind;
+        let mut response = (status, Json(self.problem)).into_response();
+        response.extensions_mut().insert(kind);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match kind {
@@ -63,8 +78,12 @@ impl IntoResponse for Refusal {
             | Kind::TooManySessions
             | Kind::QueueFull
             | Kind::StoreLocked
-            | Kind::ShuttingDown => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            | Kind::ShuttingDown
+            | Kind::TooManyRequests => {
+                let after = self.retry_after.unwrap_or(RETRY_AFTER);
+                // Whole seconds, and never too early.
+                let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+                headers.insert(header::RETRY_AFTER, seconds.into());
             }
             Kind::UpgradeRequired => {
                 headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

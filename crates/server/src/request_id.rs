@@ -32,6 +32,13 @@ impl RequestId {
         self.0.to_str().unwrap_or_default()
     }
 
+    /// Has a request that is made on the way carry it; one that belongs to no other gets a new one.
+    pub fn pass_on(headers: &mut HeaderMap) -> Self {
+        let id = Self::current().unwrap_or_else(Self::mint);
+        headers.insert(REQUEST_ID, id.0.clone());
+        id
+    }
+
     /// As the request says it; if it says none, or none that can be used, a new one that it carries from now on.
     pub(crate) fn settle(headers: &mut HeaderMap) -> Self {
         let mut given = headers.get_all(REQUEST_ID).iter();

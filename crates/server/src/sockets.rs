@@ -13,6 +13,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::Refusal;
 
+/// How much is read at once.
+const READ_BYTES_MAX: usize = 64 << 10;
+
 /// All open WebSockets. A clone counts the same ones.
 #[derive(Clone)]
 pub struct Sockets {
@@ -22,7 +25,7 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// None yet, and at most so many at a time. Each is a task and up to 200 KiB of buffers.
+    /// None yet, and at most so many at a time. Each is a task, what it may say, and what is written at once.
     pub fn new(sockets_max: usize) -> Self {
         Self { sockets_max, places: Arc::new(Semaphore::new(sockets_max)), tasks: TaskTracker::new() }
     }
@@ -39,7 +42,11 @@ impl Sockets {
             Refusal::new(Kind::TooManyConnections, format!("{} WebSockets are open", self.sockets_max))
         })?;
         let tasks = self.tasks.clone();
-        let upgrade = upgrade.max_message_size(message_bytes_max).max_frame_size(message_bytes_max);
+        // The whole of what is read into is cleared each time.
+        let upgrade = upgrade
+            .max_message_size(message_bytes_max)
+            .max_frame_size(message_bytes_max)
+            .read_buffer_size(message_bytes_max.min(READ_BYTES_MAX));
         Ok(upgrade.on_upgrade(move |socket| {
             tasks.track_future(async move {
                 session(socket).await;

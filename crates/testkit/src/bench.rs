@@ -22,6 +22,7 @@ mod spinner;
 mod stamp;
 pub mod stub;
 mod tally;
+mod watchers;
 
 pub use lab::{Lab, Subject};
 pub use report::{Machine, Report};

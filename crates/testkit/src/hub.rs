@@ -9,7 +9,7 @@ use std::{
 };
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::within_blocking;
@@ -17,15 +17,14 @@ use crate::within_blocking;
 /// How long a hub may take to stop before the test fails.
 const STOP_MAX: Duration = Duration::from_secs(15);
 
-/// The file that its log is kept in, if it is, in its directory.
-const LOG: &str = "log";
+/// What it writes to standard error, in its directory.
+const LOG: &str = "stderr.log";
 
 /// How a hub is started.
 #[derive(Debug, Clone, Default)]
 pub struct HubOptions {
     args: Vec<String>,
     env: Vec<(String, String)>,
-    keeps_log: bool,
 }
 
 impl HubOptions {
@@ -43,13 +42,6 @@ impl HubOptions {
         self
     }
 
-    /// Keeps what it logs under this filter.
-    #[must_use]
-    pub fn log(mut self, filter: &str) -> Self {
-        self.keeps_log = true;
-        self.env("TOMBOLO_LOG", filter)
-    }
-
     /// Starts `program` as a hub with these options.
     ///
     /// # Panics
@@ -57,20 +49,18 @@ impl HubOptions {
     pub fn start(self, program: impl AsRef<Path>) -> Hub {
         let directory = TempDir::new().expect("a directory for the test");
         let (child, base, mut lines) = self.spawn(program.as_ref(), directory.path());
-        let mut line = String::new();
-        lines.read_line(&mut line).expect("read the token");
-        let token = line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned();
+        let token = token(&mut lines);
         let (http, program) = (reqwest::Client::new(), program.as_ref().into());
         Hub { child, base, token, http, directory, program, options: self }
     }
 
     fn spawn(&self, program: &Path, directory: &Path) -> (Child, String, BufReader<ChildStdout>) {
+        let log =
+            File::options().create(true).append(true).open(directory.join(LOG)).expect("a file for its log");
         let mut command = Command::new(program);
         command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(&self.args);
-        command.envs(self.env.iter().cloned()).stdin(Stdio::null()).stdout(Stdio::piped());
-        if self.keeps_log {
-            command.stderr(File::create(directory.join(LOG)).expect("a file for the log"));
-        }
+        command.envs(self.env.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().expect("start the program");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut line = String::new();
@@ -99,7 +89,15 @@ impl Hub {
     /// # Panics
     /// If it does not come up.
     pub fn start(program: impl AsRef<Path>) -> Self {
-        HubOptions::default().start(program)
+        Self::start_with(program, &[])
+    }
+
+    /// The same, with more arguments.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start_with(program: impl AsRef<Path>, args: &[&str]) -> Self {
+        args.iter().fold(HubOptions::default(), |options, arg| options.arg(*arg)).start(program)
     }
 
     /// Kills it without warning and starts it again with the same files, at another address.
@@ -110,6 +108,18 @@ impl Hub {
         self.child.kill().expect("kill the hub");
         self.child.wait().expect("wait for the hub");
         (self.child, self.base, _) = self.options.spawn(&self.program, self.directory.path());
+    }
+
+    /// The same, when nobody has a token to manage it with: it makes a new one.
+    ///
+    /// # Panics
+    /// If it does not come up, or makes none.
+    pub fn restarted_with_a_new_token(&mut self) {
+        self.child.kill().expect("kill the hub");
+        self.child.wait().expect("wait for the hub");
+        let mut lines;
+        (self.child, self.base, lines) = self.options.spawn(&self.program, self.directory.path());
+        self.token = token(&mut lines);
     }
 
     /// Its process id.
@@ -132,14 +142,6 @@ impl Hub {
         self.directory.path()
     }
 
-    /// What it has logged so far.
-    ///
-    /// # Panics
-    /// If that is not kept.
-    pub fn log(&self) -> String {
-        std::fs::read_to_string(self.directory().join(LOG)).expect("the log is kept")
-    }
-
     /// Tells it to end, and waits until it has; whether it ended well.
     ///
     /// # Panics
@@ -158,9 +160,39 @@ impl Hub {
         well
     }
 
+    /// What carries requests to it.
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
+        self.request_as(&self.token, method, path)
+    }
+
+    /// A request to it, with a token of somebody else.
+    pub fn request_as(&self, token: &str, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base)).bearer_auth(token)
+    }
+
+    /// What it wrote to standard error so far.
+    ///
+    /// # Panics
+    /// If that cannot be read.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join(LOG)).expect("its log")
+    }
+
+    /// Lets a daemon join; what it joins with.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn invite(&self, id: &str) -> String {
+        let request = self.request(Method::POST, "/api/runtimes/join-tokens").json(&json!({ "id": id }));
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 201);
+        let made: Value = response.json().await.expect("a token");
+        made["token"].as_str().expect("a token").to_owned()
     }
 
     /// Makes a daemon known to it.
@@ -168,16 +200,34 @@ impl Hub {
     /// # Panics
     /// If it refuses.
     pub async fn add(&self, id: &str, endpoint: &str, token: Option<&str>) {
-        let body = json!({ "id": id, "endpoint": endpoint, "token": token });
+        self.add_to("default", id, endpoint, token).await;
+    }
+
+    /// Makes a daemon of a workspace known to it.
+    ///
+    /// # Panics
+    /// If it refuses.
+    pub async fn add_to(&self, workspace: &str, id: &str, endpoint: &str, token: Option<&str>) {
+        let body = json!({ "id": id, "workspace": workspace, "endpoint": endpoint, "token": token });
         let response =
             self.request(Method::POST, "/api/runtimes").json(&body).send().await.expect("an answer");
         assert_eq!(response.status(), 201, "{}", response.text().await.unwrap_or_default());
     }
 }
 
+/// The token that it prints once.
+fn token(lines: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    lines.read_line(&mut line).expect("read the token");
+    line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned()
+}
+
 impl Drop for Hub {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("the hub said:\n{}", self.log());
+        }
     }
 }

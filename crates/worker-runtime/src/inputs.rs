@@ -135,9 +135,11 @@ impl Inputs {
     }
 
     /// Takes an input back, while it waits.
-    pub(crate) fn withdraw(&mut self, id: InputId) -> Result<Receipt, Error> {
+    pub(crate) fn withdraw(&mut self, id: InputId, author: Option<Author>) -> Result<Receipt, Error> {
         self.waiting(id)?;
-        self.advance(id, InputState::Withdrawn, None).ok_or(Error::InputGone(id))
+        let mut receipt = self.advance(id, InputState::Withdrawn, None).ok_or(Error::InputGone(id))?;
+        receipt.author = author.unwrap_or(receipt.author);
+        Ok(receipt)
     }
 
     fn waiting(&mut self, id: InputId) -> Result<&mut KeptInput, Error> {

@@ -7,6 +7,7 @@
 //! Knows nothing of HTTP: its door is in `daemon`. With the feature `ws-server` it also knows how an observation goes over a
 //! WebSocket.
 
+mod board;
 mod config;
 mod draft;
 mod error;
@@ -29,6 +30,7 @@ mod worker;
 #[cfg(feature = "ws-server")]
 pub mod ws;
 
+pub use board::Waiting;
 pub use config::{Config, DirectorySettings, Settings};
 pub use error::Error;
 pub use frame::{decode, render};

@@ -74,7 +74,7 @@ impl Metrics {
 }
 
 /// Tells how it is with the sessions: the state of each, and how many waits it has.
-pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (State, usize)>) {
+pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (State, u64)>) {
     let states = Family::<Label, Gauge>::default();
     for known in STATES {
         states.get_or_create_owned(&[("state", state(known))]);
@@ -83,7 +83,7 @@ pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item
     for (now, open) in sessions {
         states.get_or_create(&[("state", state(now))]).inc();
         agents += u64::from(now != State::Dormant);
-        waits += open as u64;
+        waits += open;
     }
     registry.register("sessions", "Sessions that there are", states);
     registry.register("agents_running", "Agents of sessions that run", ConstGauge::new(agents));

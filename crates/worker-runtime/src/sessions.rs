@@ -16,14 +16,15 @@ use prometheus_client::registry::Registry;
 use protocol::{
     Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
     sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
-    wait::Wait,
+    wait::{Wait, WaitReply},
 };
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
 
 use crate::{
-    Config, Error, Settings,
+    Config, Error, Settings, Waiting,
+    board::Board,
     kept::{SESSION, note},
     launch::{self, Launcher},
     log,
@@ -56,6 +57,8 @@ struct Inner {
     launcher: Arc<Launcher>,
     /// Opened when it is first needed: most daemons start without sessions.
     shelf: OnceCell<Shelf>,
+    /// What waits in them.
+    board: Arc<Board>,
     workers: TaskTracker,
     stop: CancellationToken,
 }
@@ -67,12 +70,13 @@ impl Sessions {
         let metrics = Metrics::default();
         let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics });
         let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
-        Self { inner: Arc::new(Inner { launcher, shelf, workers, stop }) }
+        let board = Arc::new(Board::new());
+        Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
     }
 
     /// Goes on with what was interrupted when the daemon was last ended, if there are sessions at all.
     pub async fn recover(&self) {
-        if !self.inner.launcher.config.directory.join(shelf::FILE).exists() {
+        if !self.are_there_any() {
             return;
         }
         let shelf = match self.shelf().await {
@@ -82,6 +86,12 @@ impl Sessions {
         for entry in shelf.entries() {
             self.catch_up(&entry).await;
         }
+    }
+
+    /// Whether there are sessions, as far as that is known without opening anything.
+    fn are_there_any(&self) -> bool {
+        let file = self.inner.launcher.config.directory.join(shelf::FILE);
+        self.inner.shelf.initialized() || file.exists()
     }
 
     /// Creates a session, or finds it, and has its agent running.
@@ -160,7 +170,7 @@ impl Sessions {
         let kept = first(create.clone(), self.directory(create)?);
         let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
-        Ok(Shared::new(id.clone(), journal, &kept, &self.inner.launcher.installer))
+        Ok(Shared::new(id.clone(), journal, &kept, (&self.inner.launcher.installer, &self.inner.board)))
     }
 
     fn directory(&self, create: &Create) -> Result<PathBuf, Error> {
@@ -181,7 +191,7 @@ impl Sessions {
             self.catch_up(entry).await;
         }
         let there = entries.iter().filter_map(|entry| entry.shared.get());
-        let mut sessions: Vec<_> = there.map(|shared| shared.view.read().session.clone()).collect();
+        let mut sessions: Vec<_> = there.map(|shared| shared.view.read().clone()).collect();
         sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(sessions)
     }
@@ -191,7 +201,7 @@ impl Sessions {
         if let Some(entry) = self.shelf().await?.get(id) {
             self.catch_up(&entry).await;
         }
-        Ok(self.shared(id).await?.view.read().session.clone())
+        Ok(self.shared(id).await?.view.read().clone())
     }
 
     /// Writes down a message for the agent.
@@ -211,8 +221,8 @@ impl Sessions {
     }
 
     /// Takes an input back, while it waits.
-    pub async fn withdraw(&self, id: &SessionId, input: InputId) -> Result<(), Error> {
-        self.ask_of(id, |reply| Msg::Withdraw(input, reply)).await
+    pub async fn withdraw(&self, id: &SessionId, input: InputId, by: Option<Author>) -> Result<(), Error> {
+        self.ask_of(id, |reply| Msg::Withdraw(input, by, reply)).await
     }
 
     /// Tells the agent to end its turn; nothing if none runs.
@@ -223,31 +233,50 @@ impl Sessions {
     /// Answers a question.
     pub async fn answer(&self, id: &SessionId, wait: WaitId, reply: QuestionReply) -> Result<(), Error> {
         let author = author(reply.author)?;
-        self.ask_of(id, |done| Msg::Answer(wait, Answer::Answers(reply.answers), author, done)).await
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Answers(reply.answers), author, done))
+            .await
+            .map(drop)
     }
 
     /// Declines to answer a question.
     pub async fn reject(&self, id: &SessionId, wait: WaitId, by: Option<Author>) -> Result<(), Error> {
         let author = author(by)?;
-        self.ask_of(id, |done| Msg::Answer(wait, Answer::Reject, author, done)).await
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Reject, author, done)).await.map(drop)
     }
 
     /// Answers a permission.
     pub async fn permit(&self, id: &SessionId, wait: WaitId, reply: PermissionReply) -> Result<(), Error> {
         let author = author(reply.author)?;
-        self.ask_of(id, |done| Msg::Answer(wait, Answer::Permission(reply.reply), author, done)).await
+        self.ask_of(id, |done| Msg::Answer(wait, Answer::Permission(reply.reply), author, done))
+            .await
+            .map(drop)
     }
 
     /// Every wait that is open, the oldest first.
     pub async fn waits(&self) -> Result<Vec<Wait>, Error> {
-        let entries = self.shelf().await?.entries();
-        for entry in &entries {
-            self.catch_up(entry).await;
+        Ok(self.board().await?.open())
+    }
+
+    /// Follows what becomes of the waits of all sessions, from those that are open now on.
+    pub async fn waiting(&self) -> Result<Waiting, Error> {
+        Ok(self.board().await?.follow())
+    }
+
+    /// Answers whatever is asked; how it was settled.
+    pub async fn settle(&self, wait: WaitId, reply: WaitReply) -> Result<Wait, Error> {
+        let session = self.board().await?.session_of(wait).ok_or(Error::WaitNotFound(wait))?;
+        let author = author(reply.author)?;
+        self.ask_of(&session, |done| Msg::Answer(wait, reply.answer.into(), author, done)).await
+    }
+
+    /// What waits in all sessions, once it shows everything that anybody has read of.
+    async fn board(&self) -> Result<&Arc<Board>, Error> {
+        if self.are_there_any() {
+            for entry in self.shelf().await?.entries() {
+                self.catch_up(&entry).await;
+            }
         }
-        let there = entries.iter().filter_map(|entry| entry.shared.get());
-        let mut waits: Vec<_> = there.flat_map(|shared| shared.view.read().waits.clone()).collect();
-        waits.sort_by_key(|wait| (wait.opened_at, wait.id));
-        Ok(waits)
+        Ok(&self.inner.board)
     }
 
     /// What all events so far come to.
@@ -297,7 +326,7 @@ impl Sessions {
         let entries = self.inner.shelf.get().map(Shelf::entries).unwrap_or_default();
         let now = |shared: &Arc<Shared>| {
             let view = shared.view.read();
-            (view.session.state, view.waits.len())
+            (view.state, view.waits)
         };
         metrics::register_now(registry, entries.iter().filter_map(|entry| entry.shared.get()).map(now));
     }
@@ -315,6 +344,7 @@ impl Sessions {
         let private = self.inner.launcher.private(id);
         // What is left of it is of no use to anybody, and is overwritten by a session of the same name.
         let _ = tokio::task::spawn_blocking(move || fs::remove_dir_all(private)).await;
+        self.inner.board.forget(id);
         shelf.forget(&entry);
         Ok(())
     }
@@ -322,7 +352,7 @@ impl Sessions {
     /// Ends all agents; the sessions stay.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
-        let Some(shelf) = self.inner.shelf.get() else { return };
+        let Some(shelf) = self.inner.shelf.get() else { return self.inner.board.seal() };
         let mut stops = tokio::task::JoinSet::new();
         for entry in shelf.entries() {
             let worker = entry.door.lock().clone().filter(|worker| !worker.is_closed());
@@ -341,14 +371,14 @@ impl Sessions {
         stops.join_all().await;
         self.inner.workers.close();
         self.inner.workers.wait().await;
+        self.inner.board.seal();
         self.inner.launcher.servers.stop().await;
     }
 
     /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before. And
     /// what was under way when the daemon was last ended is gone on with first.
     async fn catch_up(&self, entry: &Arc<Entry>) {
-        let behind =
-            |shared: &Arc<Shared>| shared.view.read().session.newest < shared.journal.bounds().newest.get();
+        let behind = |shared: &Arc<Shared>| shared.view.read().newest < shared.journal.bounds().newest.get();
         let unfinished = entry.unfinished.load(Ordering::Acquire);
         if !unfinished && !entry.shared.get().is_some_and(behind) {
             return;
@@ -412,7 +442,7 @@ impl Sessions {
     }
 
     async fn shelf(&self) -> Result<&Shelf, Error> {
-        self.inner.shelf.get_or_try_init(|| Shelf::open(&self.inner.launcher)).await
+        self.inner.shelf.get_or_try_init(|| Shelf::open(&self.inner.launcher, &self.inner.board)).await
     }
 }
 

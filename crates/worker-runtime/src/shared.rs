@@ -8,10 +8,9 @@ use parking_lot::{Mutex, RwLock};
 use protocol::{
     SessionId, TurnId,
     sessions::{Session, State},
-    wait::Wait,
 };
 
-use crate::kept::Kept;
+use crate::{board::Board, kept::Kept};
 
 /// What everybody may see of a session.
 pub(crate) struct Shared {
@@ -19,25 +18,26 @@ pub(crate) struct Shared {
     pub(crate) journal: Durable,
     /// The agent's key to its model; never written down.
     pub(crate) token: Mutex<Option<Secret>>,
-    pub(crate) view: RwLock<View>,
+    /// The session as it is now.
+    pub(crate) view: RwLock<Session>,
+    /// Where its waits are shown.
+    pub(crate) board: Arc<Board>,
 }
 
 impl Shared {
     /// Of a session whose worker is not there.
-    pub(crate) fn new(id: SessionId, journal: Durable, kept: &Kept, installer: &Installer) -> Arc<Self> {
+    pub(crate) fn new(
+        id: SessionId,
+        journal: Durable,
+        kept: &Kept,
+        (installer, board): (&Installer, &Arc<Board>),
+    ) -> Arc<Self> {
         let newest = journal.bounds().newest.get();
         let agent = installer.catalog().get(&kept.create.agent).cloned();
         let session = describe(&id, kept, agent.as_ref(), Doing::default(), 0, newest);
-        let view = RwLock::new(View { session, waits: Vec::new() });
-        Arc::new(Self { id, journal, token: Mutex::default(), view })
+        let (view, board) = (RwLock::new(session), Arc::clone(board));
+        Arc::new(Self { id, journal, token: Mutex::default(), view, board })
     }
-}
-
-/// A session as it is now.
-#[derive(Debug, Clone)]
-pub(crate) struct View {
-    pub(crate) session: Session,
-    pub(crate) waits: Vec<Wait>,
 }
 
 /// What changes of a session while it is held.

@@ -20,6 +20,7 @@ use tracing::error;
 
 use crate::{
     Error,
+    board::Board,
     kept::{Kept, SESSION},
     launch::Launcher,
     shared::Shared,
@@ -53,8 +54,8 @@ pub(crate) struct Entry {
 }
 
 impl Shelf {
-    /// As the file has it, which is made if there is none.
-    pub(crate) async fn open(launcher: &Launcher) -> Result<Self, Error> {
+    /// As the file has it, which is made if there is none. What waits in the sessions is shown on `board`.
+    pub(crate) async fn open(launcher: &Launcher, board: &Arc<Board>) -> Result<Self, Error> {
         let directory = launcher.config.directory.clone();
         let metrics = launcher.metrics.journal.clone();
         let opened = tokio::task::spawn_blocking(move || {
@@ -75,7 +76,7 @@ impl Shelf {
                 }
             };
             let journal = store.journal(id.as_str(), Retention::UNLIMITED).await?;
-            let shared = Shared::new(id.clone(), journal, &kept, &launcher.installer);
+            let shared = Shared::new(id.clone(), journal, &kept, (&launcher.installer, board));
             let (shared, unfinished) = (OnceCell::new_with(Some(shared)), kept.unfinished.into());
             let new = Entry::new(id.clone(), kept.create, thread.handle());
             sessions.insert(id, Arc::new(Entry { shared, unfinished, ..new }));

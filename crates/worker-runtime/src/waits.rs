@@ -92,6 +92,11 @@ impl Waits {
         }
     }
 
+    /// The wait of this name, however it stands.
+    pub(crate) fn find(&self, id: WaitId) -> Option<&Wait> {
+        self.all.iter().map(|kept| &kept.wait).find(|wait| wait.id == id)
+    }
+
     /// Settles a wait that is open: what to tell, and what the adapter calls it.
     pub(crate) fn settle(
         &mut self,
@@ -175,7 +180,8 @@ fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> Question {
     Question { id, turn_id, call_id, questions, plan }
 }
 
-fn withdrawn(ask: &Ask) -> Outcome {
+/// How a wait is settled that the agent no longer asks.
+pub(crate) fn withdrawn(ask: &Ask) -> Outcome {
     match ask {
         Ask::Permission(_) => Outcome::Permission(PermissionOutcome::Withdrawn),
         Ask::Question(_) => Outcome::Question(QuestionOutcome::Withdrawn),

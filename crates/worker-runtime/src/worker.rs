@@ -110,8 +110,8 @@ impl Worker {
                 let result = edited.map(|receipt| self.emit(Event::Input(receipt), true));
                 self.answer(reply, result);
             }
-            Msg::Withdraw(id, reply) => {
-                let withdrawn = self.inputs.withdraw(id);
+            Msg::Withdraw(id, author, reply) => {
+                let withdrawn = self.inputs.withdraw(id, author);
                 let result = withdrawn.map(|receipt| self.emit(Event::Input(receipt), true));
                 self.answer(reply, result);
             }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(crate) use create::permission_mode;
-pub(super) use view::ask;
+pub(crate) use view::ask;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -293,7 +293,8 @@ impl super::Verb for Verb {
     }
 }
 
-fn read_answers(each: Vec<String>, all: Option<String>) -> Result<Vec<Vec<String>>, Failure> {
+/// For each question what was chosen: as words, or as JSON.
+pub(super) fn read_answers(each: Vec<String>, all: Option<String>) -> Result<Vec<Vec<String>>, Failure> {
     let Some(json) = all else {
         let chosen = |answer: String| answer.split(',').map(|choice| choice.trim().to_owned()).collect();
         return Ok(each.into_iter().map(chosen).collect());

@@ -3,8 +3,9 @@
 use clap::Subcommand;
 use client::{Client, Watched};
 use protocol::{
-    SessionId,
+    SessionId, UserName,
     observation::{Control, Frame},
+    presence::Presence,
 };
 
 use super::operations::{Operation, mirrors};
@@ -65,8 +66,20 @@ pub(crate) async fn show(mut watched: Watched, output: Output) -> Outcome {
             }
             Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
             Frame::Control { control: Control::Live } => output.talk("what happens now:"),
-            Frame::Control { control: Control::Heartbeat } => {}
+            Frame::Control { control: Control::Presence(presence) } => output.talk(&there(&presence)),
+            Frame::Control { control: Control::Heartbeat | Control::Unknown } => {}
         }
     }
     Ok(())
+}
+
+/// Who is there, in a line.
+fn there(presence: &Presence) -> String {
+    let names = |users: Vec<&UserName>| match users.as_slice() {
+        [] => "nobody".to_owned(),
+        users => users.iter().map(|user| user.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    let watching = names(presence.watchers.iter().map(|watcher| &watcher.user).collect());
+    let driving = names(presence.drivers.iter().map(|driver| &driver.user).collect());
+    format!("watching: {watching}; driving: {driving}")
 }

@@ -2,7 +2,7 @@
 
 use protocol::{
     WaitId,
-    wait::{Ask, Permission, PermissionAnswer, Question, QuestionItem, Wait},
+    wait::{APPROVE, Ask, Permission, PermissionAnswer, Question, QuestionItem, REJECT, Wait},
 };
 
 use super::screen::{Look, Screen};
@@ -13,7 +13,7 @@ const INPUT_CHARS_MAX: usize = 400;
 
 /// Something that is asked, as far as it is answered.
 #[derive(Debug)]
-pub(super) struct Asking {
+pub(crate) struct Asking {
     pub(super) id: WaitId,
     what: What,
 }
@@ -26,7 +26,7 @@ enum What {
 
 /// What a line comes to.
 #[derive(Debug, PartialEq)]
-pub(super) enum Answered {
+pub(crate) enum Answered {
     /// It is answered.
     Permission(PermissionAnswer),
     /// It is answered: for each question what was chosen.
@@ -44,7 +44,7 @@ impl Asking {
         Self::of(&wait.ask)
     }
 
-    pub(super) fn of(ask: &Ask) -> Self {
+    pub(crate) fn of(ask: &Ask) -> Self {
         match ask.clone() {
             Ask::Permission(permission) => Self { id: permission.id, what: What::Permission(permission) },
             Ask::Question(question) => {
@@ -79,13 +79,13 @@ impl Asking {
     }
 
     /// Takes a line that was typed.
-    pub(super) fn take(&mut self, line: &str) -> Answered {
+    pub(crate) fn take(&mut self, line: &str) -> Answered {
         let line = line.trim();
         match &mut self.what {
             What::Permission(_) => match line.to_ascii_lowercase().as_str() {
-                "o" | "once" | "y" | "yes" => Answered::Permission(PermissionAnswer::Once),
+                "o" | "once" | "y" | "yes" | "allow" => Answered::Permission(PermissionAnswer::Once),
                 "a" | "always" => Answered::Permission(PermissionAnswer::Always),
-                "r" | "reject" | "n" | "no" => Answered::Permission(PermissionAnswer::Reject),
+                "r" | "reject" | "n" | "no" | "deny" => Answered::Permission(PermissionAnswer::Reject),
                 _ => Answered::Again("type o for this time, a for always, or r to reject"),
             },
             What::Question { question, answers } => {
@@ -93,6 +93,12 @@ impl Asking {
                 if line == "/reject" {
                     return Answered::Rejected;
                 }
+                // A plan is allowed as a permission is.
+                let line = match (question.plan.is_some(), line.to_ascii_lowercase().as_str()) {
+                    (true, "allow" | "yes" | "y") => APPROVE,
+                    (true, "deny" | "no" | "n") => REJECT,
+                    _ => line,
+                };
                 let Some(chosen) = chosen(item, line) else {
                     return Answered::Again(match (item.multiple, item.custom) {
                         (true, _) => "type numbers with commas between, or /reject",
@@ -110,7 +116,7 @@ impl Asking {
     }
 
     /// What holds when nobody can be asked.
-    pub(super) fn rejected(&self) -> Answered {
+    pub(crate) fn rejected(&self) -> Answered {
         match &self.what {
             What::Permission(_) => Answered::Permission(PermissionAnswer::Reject),
             What::Question { .. } => Answered::Rejected,
@@ -222,5 +228,23 @@ mod tests {
         let all = vec![vec!["Red".to_owned()], vec!["Red".to_owned(), "Green".to_owned()]];
         assert_eq!(asking.take("1,2"), Answered::Question(all));
         assert_eq!(Asking::of(&Ask::Question(question)).take("/reject"), Answered::Rejected);
+    }
+
+    #[test]
+    fn a_plan_is_allowed_as_a_permission_is() {
+        let choice = |label: &str| Choice { label: label.into(), description: None };
+        let options = vec![choice(APPROVE), choice(REJECT)];
+        let plan = Question {
+            id: WaitId::mint(),
+            turn_id: None,
+            call_id: None,
+            questions: vec![QuestionItem { options, ..item(false, true) }],
+            plan: Some("First this".into()),
+        };
+        for (line, chosen) in [("allow", APPROVE), ("Deny", REJECT), ("approve", APPROVE), ("later", "later")]
+        {
+            let answered = Asking::of(&Ask::Question(plan.clone())).take(line);
+            assert_eq!(answered, Answered::Question(vec![vec![chosen.to_owned()]]), "{line}");
+        }
     }
 }

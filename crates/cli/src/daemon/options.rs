@@ -3,6 +3,7 @@
 use std::{net::IpAddr, num::NonZeroU64, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser};
+use protocol::RuntimeId;
 
 use crate::{agents::InstallOptions, secret::Secret, traces::TraceOptions};
 
@@ -13,6 +14,7 @@ Examples:
   tombolo daemon                                           this machine only, no token
   TOMBOLO_TOKEN=… tombolo daemon --host 0.0.0.0            for others too, who need the token
   tombolo daemon --config agents.toml --fs-root /workspace
+  tombolo daemon --join https://hub.example --join-token-file T   asked by the hub that it calls
 
 agents.toml:
   [agents.mine]
@@ -87,6 +89,15 @@ pub(crate) struct DaemonOptions {
     /// How many milliseconds a connection may stall
     #[arg(long, default_value_t = 30_000, value_name = "MS")]
     pub(crate) stall_ms: u64,
+    /// Join this hub: the daemon calls it, so that nobody has to reach the daemon
+    #[arg(long, value_name = "URL")]
+    pub(crate) join: Option<String>,
+    /// A file that holds what `tombolo hub runtimes invite` printed [default: the variable TOMBOLO_JOIN_TOKEN]
+    #[arg(long, requires = "join", value_name = "FILE")]
+    pub(crate) join_token_file: Option<PathBuf>,
+    /// The runtime that the daemon means to be; refused if the token is for another
+    #[arg(long, requires = "join", value_name = "NAME")]
+    pub(crate) join_as: Option<RuntimeId>,
     /// What to log: a level, or `target=level` pairs
     #[arg(long, env = "TOMBOLO_LOG", hide_env_values = true, default_value = "warn", value_name = "FILTER")]
     pub(crate) log: String,

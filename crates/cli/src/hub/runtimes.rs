@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    RuntimeId,
-    hub::{AddRuntime, Runtime},
+    RuntimeId, Workspace,
+    hub::{AddRuntime, InviteRuntime, Runtime, RuntimeKind},
 };
 
 use crate::{
@@ -24,16 +24,31 @@ pub(super) enum Verb {
     #[command(after_help = "\
 Examples:
   tombolo hub runtimes add box --at http://127.0.0.1:2468
-  tombolo hub runtimes add far --at https://box.example --with-token-file token")]
+  tombolo hub runtimes add far --at https://box.example --with-token-file token --workspace team")]
     Add {
         /// The name that it gets
         id: RuntimeId,
         /// Where the daemon is
         #[arg(long, value_name = "URL")]
         at: String,
+        /// The workspace that it belongs to
+        #[arg(long, default_value_t)]
+        workspace: Workspace,
         /// A file that holds the daemon's token [default: the variable TOMBOLO_TOKEN]
         #[arg(long, value_name = "FILE")]
         with_token_file: Option<PathBuf>,
+    },
+    /// Let a daemon join by itself; prints what it joins with, once
+    #[command(after_help = "\
+Examples:
+  tombolo hub runtimes invite box > join.token
+  tombolo daemon --join https://hub.example --join-token-file join.token")]
+    Invite {
+        /// The name that it gets
+        id: RuntimeId,
+        /// The workspace that it belongs to
+        #[arg(long, default_value_t)]
+        workspace: Workspace,
     },
     /// Say how a runtime is
     #[command(after_help = "Examples:\n  tombolo hub runtimes get box")]
@@ -41,7 +56,7 @@ Examples:
         /// The runtime
         id: RuntimeId,
     },
-    /// Remove a runtime; nothing happens to it
+    /// Remove a runtime; nothing happens to it, but it cannot join any more
     #[command(after_help = "Examples:\n  tombolo hub runtimes remove box")]
     Remove {
         /// The runtime
@@ -54,11 +69,16 @@ impl super::Verb for Verb {
         let runtimes = hub.runtimes();
         match self {
             Verb::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
-            Verb::Add { id, at, with_token_file } => {
+            Verb::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
                 let token = token.map_err(Failure::Local)?.map(|token| token.reveal().to_owned());
-                let add = AddRuntime { id, endpoint: at, token };
+                let add = AddRuntime { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
+            }
+            Verb::Invite { id, workspace } => {
+                let answer = runtimes.invite(&InviteRuntime { id, workspace }).await?;
+                output.talk("shown only now; the daemon takes it with --join URL --join-token-file FILE");
+                output.answer(&answer, |made| made.token)
             }
             Verb::Get { id } => output.answer(&runtimes.get(&id).await?, |runtime| view(vec![runtime])),
             Verb::Remove { id } => {
@@ -76,7 +96,13 @@ fn view(runtimes: Vec<Runtime>) -> String {
             Some(true) => "yes",
             Some(false) => "no",
         };
-        [runtime.id.to_string(), up.into(), time(Some(runtime.added_at))]
+        let kind = match runtime.kind {
+            RuntimeKind::Remote => "remote",
+            RuntimeKind::Local => "local",
+            RuntimeKind::Joined => "joined",
+        };
+        let Runtime { id, workspace, added_at, .. } = runtime;
+        [id.to_string(), workspace.to_string(), kind.into(), up.into(), time(Some(added_at))]
     });
-    table(["ID", "UP", "ADDED"], rows)
+    table(["ID", "WORKSPACE", "KIND", "UP", "ADDED"], rows)
 }

@@ -1,18 +1,18 @@
 //! `tombolo hub` without more: serves.
 
 use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    num::NonZeroU32,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use clap::Args;
-use hub::{BACKLOG, Config, Hub};
+use hub::{BACKLOG, Config, Hub, Rate};
 
 use crate::{
-    memory,
-    serving::{Farewell, greet, log},
+    serving::{self, Farewell, greet},
     storage::data_dir,
     traces::TraceOptions,
 };
@@ -20,11 +20,23 @@ use crate::{
 /// How long a connection may be silent or refuse to read before it is closed.
 const STALL: Duration = Duration::from_secs(30);
 
+/// The port that a hub listens on unless it is told otherwise.
+pub(crate) const PORT: u16 = 2470;
+
 /// What the hub is called in traces.
 const SERVICE: &str = "tombolo-hub";
 
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
+
+/// Somebody who mistypes is not in the way; who guesses gets nowhere.
+const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
+
+/// More than any person or page needs, and less than what would keep others waiting.
+const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
+
+/// For how many seconds a token may ask at once.
+const BURST_SECONDS: u32 = 10;
 
 /// How the hub runs.
 #[derive(Debug, Args)]
@@ -33,7 +45,7 @@ pub(super) struct ServeOptions {
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     host: IpAddr,
     /// The port to listen on; 0 for any that is free
-    #[arg(long, default_value_t = 2470)]
+    #[arg(long, default_value_t = PORT)]
     port: u16,
     /// Where the hub keeps its own files
     #[arg(long, value_name = "DIRECTORY")]
@@ -44,6 +56,12 @@ pub(super) struct ServeOptions {
     /// An origin whose pages may use the hub, or `*`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     cors_allow_origin: Vec<String>,
+    /// How many tokens that are no good may come from one address in a minute
+    #[arg(long, default_value_t = FAILURES_PER_MINUTE, value_name = "COUNT")]
+    failures_per_minute: NonZeroU32,
+    /// How many requests may come with one token in a second; of ten seconds all may come at once
+    #[arg(long, default_value_t = REQUESTS_PER_SECOND, value_name = "COUNT")]
+    requests_per_second: NonZeroU32,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -53,22 +71,12 @@ pub(super) struct ServeOptions {
 
 /// Serves until a signal ends it.
 pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
-    memory::return_what_is_freed();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let export = options.traces.export(SERVICE, runtime.handle())?;
-    log(&options.log, export.as_ref())?;
-    let config = config(options)?;
-    let served = runtime.block_on(until_a_signal(&config));
-    if let Some(export) = export {
-        export.end();
-    }
-    served?;
-    Ok(ExitCode::SUCCESS)
+    serving::run(SERVICE, (&options.log, &options.traces), || Ok(until_a_signal(config(options)?)))
 }
 
-async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
+async fn until_a_signal(config: Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
-    let mut hub = Hub::bind(config).await?;
+    let mut hub = Hub::bind(&config).await?;
     greet(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));
@@ -88,6 +96,31 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         cors: server::CorsConfig { origins: options.cors_allow_origin.clone(), ..Default::default() },
         data_dir,
         backlog: BACKLOG,
+        failures: failures(options.failures_per_minute),
+        requests: requests(options.requests_per_second),
         stall: STALL,
     })
+}
+
+/// How a hub runs that has its files below those of a daemon in the same process, for this machine only.
+pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
+    Config {
+        address: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port),
+        hosts: Vec::new(),
+        cors: server::CorsConfig::default(),
+        data_dir: data_dir.join(DIRECTORY),
+        backlog: BACKLOG,
+        failures: failures(FAILURES_PER_MINUTE),
+        requests: requests(REQUESTS_PER_SECOND),
+        stall: STALL,
+    }
+}
+
+fn failures(per_minute: NonZeroU32) -> Rate {
+    Rate { burst: per_minute.get(), every: Duration::from_secs(60) / per_minute.get() }
+}
+
+fn requests(per_second: NonZeroU32) -> Rate {
+    let burst = per_second.get().saturating_mul(BURST_SECONDS);
+    Rate { burst, every: Duration::from_secs(1) / per_second.get() }
 }

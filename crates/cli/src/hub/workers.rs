@@ -2,9 +2,13 @@
 
 use clap::Subcommand;
 use client::Client;
-use protocol::{RuntimeId, SessionId};
+use protocol::{RuntimeId, SessionId, presence::Presence};
 
-use crate::{api, exit::Outcome, output::Output};
+use crate::{
+    api,
+    exit::Outcome,
+    output::{Output, table, time},
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
@@ -31,6 +35,14 @@ Examples:
         #[arg(long)]
         cursor: Option<String>,
     },
+    /// Say who is there for a session: who watches it, and who drives it
+    #[command(after_help = "Examples:\n  tombolo hub workers presence box demo")]
+    Presence {
+        /// The runtime
+        runtime: RuntimeId,
+        /// The session
+        id: SessionId,
+    },
 }
 
 impl super::Verb for Verb {
@@ -41,6 +53,21 @@ impl super::Verb for Verb {
             Verb::Watch { runtime, id, cursor } => {
                 api::show(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
             }
+            Verb::Presence { runtime, id } => {
+                output.answer(&runtimes.presence(&runtime, &id).await?, presence)
+            }
         }
     }
+}
+
+fn presence(presence: Presence) -> String {
+    let watchers = presence.watchers.into_iter().map(|watcher| {
+        let sockets = watcher.sockets.to_string();
+        [watcher.user.to_string(), "watches".into(), sockets, time(Some(watcher.since_at))]
+    });
+    let drivers = presence
+        .drivers
+        .into_iter()
+        .map(|driver| [driver.user.to_string(), "drives".into(), "-".into(), time(Some(driver.last_at))]);
+    table(["USER", "DOES", "SOCKETS", "SINCE OR LAST"], watchers.chain(drivers))
 }

@@ -5,7 +5,7 @@ mod credentials;
 mod endings;
 mod files;
 mod generated;
-mod mirrored;
+pub(crate) mod mirrored;
 mod names;
 mod processes;
 mod sessions;

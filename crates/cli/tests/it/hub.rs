@@ -1,22 +1,36 @@
 //! The hub as people meet it: the real hub, real daemons, real sockets, and the mock agent in place of a model.
 
+mod audited;
+mod authors;
 mod broken;
+mod browser;
 mod forwarded;
 mod hidden;
+mod inbox;
+mod joined;
+mod limited;
+mod passed;
+mod people;
+mod person;
+mod presence;
 mod refused;
+mod revoked;
+mod roles;
+pub(crate) mod up;
 pub(crate) mod viewer;
 mod watched;
 mod wire;
 
+use person::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, Hub, within};
+use testkit::{Daemon, DaemonOptions, Events, Hub, within};
 use viewer::Viewer;
 
 use crate::{TOMBOLO, secs};
 
 /// What lets the hub into a daemon.
-const TOKEN: &str = "a-token-of-the-daemon";
+pub(crate) const TOKEN: &str = "a-token-of-the-daemon";
 
 /// A daemon that needs a token, and a hub that knows it as `box`.
 async fn both() -> (Daemon, Hub) {
@@ -26,8 +40,65 @@ async fn both() -> (Daemon, Hub) {
     (daemon, hub)
 }
 
+/// Somebody who may do this; what lets them in.
+pub(crate) async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
+    allowed["name"] = json!(name);
+    let added = hub.request(Method::POST, "/api/users").json(&allowed).send().await.unwrap();
+    assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
+    token(hub, json!({ "name": "test", "user": name })).await.1
+}
+
+/// A new token: its id and its secret.
+async fn token(hub: &Hub, add: Value) -> (String, String) {
+    let added = hub.request(Method::POST, "/api/tokens").json(&add).send().await.unwrap();
+    let (status, added) = (added.status(), added.json::<Value>().await.unwrap());
+    assert_eq!(status, 201, "{added}");
+    (added["token"]["id"].as_str().unwrap().into(), added["secret"].as_str().unwrap().into())
+}
+
+/// What somebody is answered.
+async fn answer(request: reqwest::RequestBuilder) -> (u16, Value) {
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap_or_default())
+}
+
+/// A daemon that has joined the hub, which it calls at `base`, as `id`. Nobody is told where it is.
+async fn join(hub: &Hub, base: &str, id: &str) -> Daemon {
+    let token = hub.invite(id).await;
+    let daemon = joining(base, &token).start(TOMBOLO);
+    until_up(hub, id).await;
+    daemon
+}
+
+/// How a daemon is started that joins a hub at `base`.
+pub(crate) fn joining(base: &str, token: &str) -> DaemonOptions {
+    let options = DaemonOptions::default().arg("--join").arg(base);
+    options.env("TOMBOLO_JOIN_TOKEN", token).env("TOMBOLO_TOKEN", TOKEN)
+}
+
+/// Waits until the runtime is there.
+pub(crate) async fn until_up(hub: &Hub, id: &str) {
+    within(secs(20), async { while get(hub, &format!("/api/runtimes/{id}")).await["isUp"] != true {} }).await;
+}
+
+/// What the hub says.
+async fn get(hub: &Hub, path: &str) -> Value {
+    through(hub, Method::GET, path, None).await
+}
+
+/// Asks the hub.
+async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> Value {
+    let mut request = hub.request(method, path);
+    if let Some(body) = body {
+        request = request.json(&body);
+    }
+    let response = request.send().await.unwrap();
+    assert!(response.status().is_success(), "{path}: {}", response.text().await.unwrap());
+    response.json().await.unwrap_or_default()
+}
+
 /// Asks the daemon itself.
-async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -> Value {
+pub(crate) async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -> Value {
     let mut request = daemon.request(method, path).bearer_auth(TOKEN);
     if let Some(body) = body {
         request = request.json(&body);
@@ -37,11 +108,11 @@ async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -
     response.json().await.unwrap_or_default()
 }
 
-async fn create(daemon: &Daemon, id: &str) {
+pub(crate) async fn create(daemon: &Daemon, id: &str) {
     ask(daemon, Method::POST, &format!("/v1/sessions/{id}"), Some(json!({ "agent": "mock" }))).await;
 }
 
-async fn send(daemon: &Daemon, id: &str, message: &str) {
+pub(crate) async fn send(daemon: &Daemon, id: &str, message: &str) {
     let path = format!("/v1/sessions/{id}/messages");
     ask(daemon, Method::POST, &path, Some(json!({ "message": message }))).await;
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 mod acp;
+mod asker;
 mod cli;
 mod daemon;
 mod editor;

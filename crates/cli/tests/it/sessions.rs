@@ -1,10 +1,12 @@
 //! `/v1/sessions` as a client meets it: the real daemon, and the mock agent in place of a model.
 
 mod api;
+mod authors;
 mod chat;
 mod durability;
 mod errors;
 mod events;
+mod inbox;
 mod inputs;
 mod killed;
 mod terminal;

@@ -22,13 +22,18 @@ async fn watch(signs: usize) -> (Duration, Result<Option<Utf8Bytes>>) {
     };
     let watch = async {
         let watched = client.workers().watch(&"w".parse().unwrap(), None).await.unwrap();
-        let started = tokio::time::Instant::now();
-        let ended = watched.with_silence_max(SILENCE).text().await;
-        (started.elapsed(), ended)
+        let started = Instant::now();
+        let mut watched = watched.with_silence_max(SILENCE);
+        // Whoever looks at other things meanwhile is no more patient.
+        loop {
+            if let Ok(ended) = tokio::time::timeout(SILENCE / 8, watched.text()).await {
+                return (started.elapsed(), ended);
+            }
+        }
     };
     tokio::select! {
         () = serve => unreachable!("it is silent for ever"),
-        ended = watch => ended,
+        ended = tokio::time::timeout(100 * SILENCE, watch) => ended.expect("it is lost"),
     }
 }
 

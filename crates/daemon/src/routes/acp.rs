@@ -1,16 +1,20 @@
 //! `/v1/acp`: any ACP agent over HTTP.
 
-use std::time::Duration;
+use std::{
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use acp::{Answer, Wait};
+use acp::{Answer, Listener, Wait};
 use axum::{
     Json,
     body::Body,
     extract::State,
     response::{IntoResponse, Response},
 };
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use journal::Seq;
+use journal::{Item, Seq};
 use protocol::{
     AgentName, ServerId,
     acp::{Instance, InstanceList, Prepare},
@@ -18,13 +22,13 @@ use protocol::{
 use serde::Deserialize;
 use server::{
     extract::{self, Path, Query},
-    intake,
+    intake, sse,
 };
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{app::App, problem::Result, sse};
+use crate::{app::App, problem::Result};
 
 /// The largest message; the same as the longest line that an agent may write.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -139,7 +143,21 @@ async fn stream(
     headers: HeaderMap,
 ) -> Result<Response> {
     let last = extract::last_event(&headers, query.last_event_id)?.map(Seq::new);
-    Ok(sse::response(app.instances.listener(&id, last)?))
+    Ok(sse::response(Said(app.instances.listener(&id, last)?)))
+}
+
+/// What an agent says: frames that are events already.
+struct Said(Listener);
+
+impl sse::Source for Said {
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.0.poll_next(cx).map(|item| {
+            item.map(|item| match item {
+                Item::Frames(chunk) => chunk.bytes(),
+                Item::Gap(gap) => acp::gap_frame(gap),
+            })
+        })
+    }
 }
 
 /// Prepare an instance with its own launch options; its process starts with the first message.

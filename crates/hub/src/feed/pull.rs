@@ -4,21 +4,14 @@ use std::time::Duration;
 
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::{Instrument, debug, info_span};
 
 use super::{Feed, Taken};
-use crate::{Down, Runtime, Upstream};
+use crate::{Down, Runtime, Upstream, pause::Pause, runtime::ANSWER_MAX};
 
 /// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
 pub(crate) const LINGER: Duration = Duration::from_secs(30);
-
-/// How long to wait before a runtime is asked again: at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
-
-/// How long a runtime may take to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -32,7 +25,7 @@ enum Ended {
 
 /// Follows the worker for as long as there is one.
 pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
-    let mut pause = PAUSE_MIN;
+    let mut pause = Pause::new();
     // Told once, however often it is tried.
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
@@ -43,7 +36,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
             Ok(mut upstream) => {
                 let _connected = feed.metrics.connected();
                 let mut heard = || {
-                    pause = PAUSE_MIN;
+                    pause.reset();
                     if told.take().is_some() && place.is_some() {
                         feed.tell_resumed();
                     }
@@ -61,8 +54,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime) {
                     feed.tell(diagnostic.clone());
                     told = Some(diagnostic);
                 }
-                sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                pause = (pause * 2).min(PAUSE_MAX);
+                pause.wait().await;
                 feed.resumed_from()
             }
         };
@@ -73,7 +65,7 @@ async fn open(feed: &Feed, runtime: &dyn Runtime, place: Option<&str>) -> Result
     match timeout(ANSWER_MAX, runtime.watch(&feed.worker, place)).await {
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
-        Ok(Err(Down::Unreachable | Down::Malformed)) | Err(_) => {
+        Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
             Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime cannot be reached")))
         }
     }
@@ -95,7 +87,7 @@ async fn hear(
     loop {
         let text = match upstream.next().await {
             Ok(Some(text)) => text,
-            Ok(None) | Err(Down::Unreachable) => return gone(),
+            Ok(None) | Err(Down::Unreachable | Down::Busy) => return gone(),
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
         };

@@ -1,26 +1,42 @@
 //! `/api/runtimes/{runtime_id}/v1/…`: what people ask of a runtime, passed on to it with the hub's own key.
 //!
-//! Bodies pass in both directions as they come, so that nothing is held here. Whoever speaks to a daemon speaks to the hub the
-//! same way, with `/api/runtimes/{runtime_id}` before every route.
+//! Bodies pass in both directions as they come, so that nothing is held here, and so do the frames of WebSockets. Whoever
+//! speaks to a daemon speaks to the hub the same way, with `/api/runtimes/{runtime_id}` before every route. What is done carries
+//! the name of who asked. Who loses what it needed is cut off, whatever has come of it.
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
-    extract::{Request, State},
-    response::{IntoResponse, Response},
+    extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
+    response::Response,
     routing::any,
 };
-use client::Forwarded;
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
-use server::{Refusal, Result, extract::Path};
-use tracing::{Instrument, debug, info_span};
+use server::{
+    Refusal, Result,
+    extract::{AUTHOR, Path},
+    observed::Patience,
+};
 
 use super::runtimes::find;
-use crate::app::App;
+use crate::{
+    app::App,
+    caller::Caller,
+    guard::Asked,
+    passage::{self, Opened},
+    permit::{Permit, Revoked},
+    runtime::refused,
+    verb,
+};
+
+/// What is written otherwise in a piece of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What is said between two neighbours only, and who somebody is to the hub.
-const NOT_PASSED_ON: [HeaderName; 11] = [
+const NOT_PASSED_ON: [HeaderName; 18] = [
+    AUTHOR,
     header::AUTHORIZATION,
     header::CONNECTION,
     header::COOKIE,
@@ -28,52 +44,117 @@ const NOT_PASSED_ON: [HeaderName; 11] = [
     HeaderName::from_static("keep-alive"),
     header::ORIGIN,
     header::PROXY_AUTHORIZATION,
+    header::SEC_WEBSOCKET_ACCEPT,
+    header::SEC_WEBSOCKET_EXTENSIONS,
+    header::SEC_WEBSOCKET_KEY,
+    header::SEC_WEBSOCKET_PROTOCOL,
+    header::SEC_WEBSOCKET_VERSION,
+    header::SET_COOKIE,
     header::TE,
     header::TRAILER,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
 ];
 
-/// Everything of a runtime.
-pub(crate) const PATH: &str = "/api/runtimes/{runtime_id}/v1/{*path}";
+/// What a runtime answers, such as a file, is no page of ours: it runs nothing that could use the cookie of who looks at it.
+const NO_PAGE: [(HeaderName, HeaderValue); 2] = [
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
 
 pub(crate) fn router() -> Router<App> {
-    Router::new().route(PATH, any(forward))
+    Router::new().route(verb::FORWARD, any(forward))
 }
 
 async fn forward(
     State(app): State<App>,
-    Path((id, path)): Path<(RuntimeId, String)>,
+    Path((id, _)): Path<(RuntimeId, String)>,
+    Extension(asked): Extension<Asked>,
+    caller: Caller,
+    permit: Permit,
     request: Request,
 ) -> Result<Response> {
     let registered = find(&app, &id)?;
-    let (parts, body) = request.into_parts();
-    if parts.headers.contains_key(header::UPGRADE) {
-        return Err(Refusal::new(Kind::UnsupportedFeature, "a WebSocket is not passed on to a runtime"));
-    }
-    let segments: Vec<&str> = path.split('/').collect();
-    if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
-        return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
-    }
-    let span = info_span!("forward", runtime = %id, otel.kind = "client");
-    let mut headers = passed_on(parts.headers);
-    telemetry::pass_on(&span, &mut headers);
-    let forwarded = Forwarded {
-        method: parts.method,
-        segments: [&["v1"], &segments[..]].concat(),
-        query: parts.uri.query(),
-        headers,
+    let (mut parts, body) = request.into_parts();
+    let upgrade = match parts.headers.contains_key(header::UPGRADE) {
+        true => Some(socket(&mut parts, &id, &asked.pieces).await?),
+        false => None,
     };
-    let answer = registered.client.forward(forwarded, body.into_data_stream()).instrument(span).await;
-    registered.reach.note(answer.is_ok());
-    let (head, body) = answer.map_err(|error| {
-        debug!(runtime = %id, error = %server::Chain(&error), "a request was not passed on");
-        Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
-    })?;
-    let mut response = Body::from_stream(body).into_response();
-    *response.status_mut() = head.status;
-    *response.headers_mut() = passed_on(head.headers);
-    Ok(response)
+    let mut request = Request::new(Body::empty());
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
+    *request.headers_mut() = said_by(&caller, parts.headers);
+    if let Some(upgrade) = upgrade {
+        let opened = or_revoked(&permit, passage::open(&*registered.runtime, request)).await?;
+        let ends = match opened.map_err(|down| refused(&id, &down))? {
+            Opened::Ends(ends) => ends,
+            Opened::Not(response) => return Ok(answered(response, permit)),
+        };
+        let stop = app.stop.clone();
+        let serve = move |socket| passage::pass(socket, ends, Patience::default(), (stop, permit));
+        return app.sockets.open(Ok(upgrade), passage::MESSAGE_BYTES_MAX, serve);
+    }
+    *request.body_mut() = Body::from_stream(permit.clone().cut(body.into_data_stream()));
+    let response = or_revoked(&permit, registered.runtime.send(request)).await?;
+    let response = response.map_err(|down| refused(&id, &down))?;
+    if let Some(worker) = asked.worker.filter(|_| asked.verb.drives() && response.status().is_success()) {
+        app.presences.drove(&id, &worker, &caller.user);
+    }
+    Ok(answered(response, permit))
+}
+
+/// The WebSocket that they ask for. Nothing else is passed on in its place.
+async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<WebSocketUpgrade> {
+    if let [workers, worker, events, ws] = pieces
+        && [workers, events, ws] == ["workers", "events", "ws"]
+    {
+        let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
+        return Err(Refusal::new(Kind::NotFound, detail));
+    }
+    let upgrade = WebSocketUpgrade::from_request_parts(parts, &()).await;
+    upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))
+}
+
+/// What comes of it, unless they lose what it needed before.
+async fn or_revoked<T>(permit: &Permit, answer: impl Future<Output = T>) -> Result<T> {
+    tokio::select! {
+        answer = answer => Ok(answer),
+        () = permit.clone().ended() => Err(Refusal::new(Kind::Forbidden, Revoked.to_string())),
+    }
+}
+
+/// What a runtime answers, as they get it.
+fn answered(response: Response, permit: Permit) -> Response {
+    let (mut head, body) = response.into_parts();
+    head.headers = passed_on(head.headers);
+    head.headers.extend(NO_PAGE);
+    Response::from_parts(head, Body::from_stream(permit.cut(body.into_data_stream())))
+}
+
+/// The route of the runtime; each piece of the path is one there too.
+fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
+    let mut route = String::from("/v1");
+    for piece in pieces {
+        if matches!(piece.as_str(), "" | "." | "..") {
+            return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
+        }
+        route.push('/');
+        route.extend(utf8_percent_encode(piece, SEGMENT));
+    }
+    if let Some(query) = query {
+        route = route + "?" + query;
+    }
+    route.parse().map_err(|_| Refusal::new(Kind::InvalidRequest, "the path or the query is too long"))
+}
+
+/// The headers of a request as the runtime gets them: what is done is done by who asks, whatever they say.
+fn said_by(caller: &Caller, headers: HeaderMap) -> HeaderMap {
+    let mut headers = passed_on(headers);
+    // The name of a user is a value that a header can carry.
+    if let Ok(user) = HeaderValue::from_str(caller.user.as_str()) {
+        headers.insert(AUTHOR, user);
+    }
+    headers
 }
 
 fn passed_on(mut headers: HeaderMap) -> HeaderMap {

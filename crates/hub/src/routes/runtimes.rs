@@ -4,23 +4,25 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
     Kind, RuntimeId,
-    hub::{AddRuntime, Runtime, RuntimeList},
+    hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
+    info::Health,
 };
 use server::{Refusal, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{Registered, RegistryError, app::App};
+use crate::{Registered, RegistryError, app::App, caller::Caller, guard::no_runtime, runtime::ask};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove))
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(invite)).routes(routes!(get, remove))
 }
 
-/// List the runtimes, by name.
+/// List the runtimes of the caller's workspaces, by name; all of them for who manages the hub.
 #[utoipa::path(get, path = "/api/runtimes", tag = "runtimes", responses((status = OK, body = RuntimeList), Problems))]
-async fn list(State(app): State<App>) -> Json<RuntimeList> {
-    let items = app.registry.list().into_iter().map(|(id, registered)| runtime(id, &registered, None));
-    Json(RuntimeList { items: items.collect(), next_cursor: None })
+async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
+    let seen = app.registry.list().into_iter().filter(|(_, registered)| caller.sees(&registered.workspace));
+    let items = seen.map(|(id, registered)| runtime(id, &registered)).collect();
+    Json(RuntimeList { items, next_cursor: None })
 }
 
 /// Add a runtime. Where it is and its token are kept by the hub, and told to nobody.
@@ -34,9 +36,24 @@ async fn add(
 ) -> Result<(StatusCode, Json<Runtime>)> {
     let registered = app
         .registry
-        .add(add.id.clone(), &add.endpoint, add.token.as_deref())
+        .add((add.id.clone(), add.workspace), &add.endpoint, add.token.as_deref())
         .map_err(|error| refused(&error))?;
-    Ok((StatusCode::CREATED, Json(runtime(add.id, &registered, None))))
+    Ok((StatusCode::CREATED, Json(runtime(add.id, &registered))))
+}
+
+/// Let a daemon join as a runtime, with the token that is told here and never again.
+///
+/// The runtime is known from now on; it can be reached while its daemon is there (`GET /api/join/ws`).
+#[utoipa::path(
+    post, path = "/api/runtimes/join-tokens", tag = "runtimes", request_body = InviteRuntime,
+    responses((status = CREATED, body = JoinToken), Problems)
+)]
+async fn invite(
+    State(app): State<App>,
+    extract::Json(InviteRuntime { id, workspace }): extract::Json<InviteRuntime>,
+) -> Result<(StatusCode, Json<JoinToken>)> {
+    let token = app.registry.invite(id.clone(), workspace).map_err(|error| refused(&error))?;
+    Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.reveal().into() })))
 }
 
 /// Say how a runtime is; it is asked.
@@ -47,12 +64,11 @@ async fn add(
 )]
 async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<Runtime>> {
     let registered = find(&app, &id)?;
-    let is_up = registered.client.info().health().await.is_ok();
-    registered.reach.note(is_up);
-    Ok(Json(runtime(id, &registered, Some(is_up))))
+    let is_up = ask::<Health>(&*registered.runtime, "/v1/health").await.is_ok();
+    Ok(Json(Runtime { is_up: Some(is_up), ..runtime(id, &registered) }))
 }
 
-/// Remove a runtime. Nothing happens to it; the hub forgets it.
+/// Remove a runtime. Nothing happens to it; the hub forgets it, and what it could join with.
 #[utoipa::path(
     delete, path = "/api/runtimes/{runtime_id}", tag = "runtimes",
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
@@ -64,21 +80,18 @@ async fn remove(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Sta
             app.feeds.forget(&id);
             Ok(StatusCode::NO_CONTENT)
         }
-        false => Err(unknown(&id)),
+        false => Err(no_runtime(&id)),
     }
 }
 
 /// The runtime of that name.
 pub(super) fn find(app: &App, id: &RuntimeId) -> Result<Registered> {
-    app.registry.get(id).ok_or_else(|| unknown(id))
+    app.registry.get(id).ok_or_else(|| no_runtime(id))
 }
 
-fn unknown(id: &RuntimeId) -> Refusal {
-    Refusal::new(Kind::RuntimeNotFound, format!("there is no runtime `{id}`"))
-}
-
-fn runtime(id: RuntimeId, registered: &Registered, is_up: Option<bool>) -> Runtime {
-    Runtime { id, is_up, added_at: registered.added_at }
+fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {
+    let (workspace, is_up) = (registered.workspace.clone(), registered.runtime.is_up());
+    Runtime { id, workspace, kind: registered.kind, is_up, added_at: registered.added_at }
 }
 
 fn refused(error: &RegistryError) -> Refusal {

@@ -8,7 +8,12 @@ use axum::{
     },
     response::Response,
 };
-use protocol::{Kind, RuntimeId, SessionId, sessions::SessionList};
+use protocol::{
+    Kind, RuntimeId, SessionId,
+    observation::{End, Leg, Trouble},
+    presence::Presence,
+    sessions::SessionList,
+};
 use serde::Deserialize;
 use server::{
     Refusal, Result,
@@ -19,10 +24,10 @@ use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, runtimes::find};
-use crate::app::App;
+use crate::{app::App, caller::Caller, permit::Permit, runtime::ask, viewer::Viewer};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
 }
 
 /// List the workers of a runtime: its sessions.
@@ -32,10 +37,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     responses((status = OK, body = SessionList), Problems)
 )]
 async fn list(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<SessionList>> {
-    let registered = find(&app, &id)?;
-    let answer = registered.client.sessions().list().await.and_then(|answer| answer.read());
-    registered.reach.note(answer.is_ok());
-    // What went wrong may tell where the runtime is.
+    let answer = ask(&*find(&app, &id)?.runtime, "/v1/sessions").await;
     answer.map(Json).map_err(|_| {
         Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"))
     })
@@ -53,8 +55,9 @@ struct WatchQuery {
 ///
 /// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
 /// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
-/// happens. When the runtime goes away, that is told, and the stream goes on when it is back. A peer that says anything is
-/// told `observation_only`, and the stream ends.
+/// happens. When the runtime goes away, that is told, and the stream goes on when it is back. Who is there for the worker is
+/// told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
+/// loses the role that it needs, or the token, is told `denied` at once.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", tag = "workers",
     params(
@@ -68,6 +71,8 @@ async fn watch(
     State(app): State<App>,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
     Query(query): Query<WatchQuery>,
+    caller: Caller,
+    permit: Permit,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
@@ -76,6 +81,31 @@ async fn watch(
     if !watch.is_there().await {
         return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
     }
-    let serve = move |socket| observed::serve(socket, watch, Patience::default());
+    let revoked = async move {
+        permit.ended().await;
+        End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
+    };
+    let (presences, user) = (app.presences.clone(), caller.user);
+    let serve = move |socket| async move {
+        let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
+        observed::serve_until(socket, viewer, Patience::default(), revoked).await;
+    };
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
+}
+
+/// Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes.
+#[utoipa::path(
+    get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", tag = "workers",
+    params(
+        ("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime"),
+        ("worker_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
+    ),
+    responses((status = OK, body = Presence), Problems)
+)]
+async fn presence(
+    State(app): State<App>,
+    Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
+) -> Result<Json<Presence>> {
+    find(&app, &runtime)?;
+    Ok(Json(app.presences.get(&runtime, &worker)))
 }

@@ -6,7 +6,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use axum::body::Body;
 use futures_util::future::BoxFuture;
+use http::{Request, Response};
 use hub::{Down, Runtime, Upstream};
 use jiff::Timestamp;
 use protocol::{
@@ -189,6 +191,10 @@ fn event(life: u32, number: usize, event: Event, replay: bool) -> String {
 pub(crate) struct Host(pub(crate) Arc<Bus>);
 
 impl Runtime for Host {
+    fn send(&self, _: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
+        Box::pin(async { Err(Down::Unreachable) })
+    }
+
     fn watch<'a>(
         &'a self,
         id: &'a SessionId,

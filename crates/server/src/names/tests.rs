@@ -34,6 +34,25 @@ fn a_page_is_allowed_by_name_or_because_it_is_ours() {
     check(&Names { origins: vec!["*".into()], ..names() }, &from("https://other.example"), true);
 }
 
+/// Whoever has a cookie must come from such a page: nothing said, or everything allowed, is not enough.
+#[test]
+fn a_page_of_ours_says_so() {
+    let names =
+        Names { loopback: false, origins: vec!["*".into(), "https://page.example".into()], hosts: vec![] };
+    for (origin, ours) in [
+        (Some("https://hub.example"), true),
+        (Some("https://page.example"), true),
+        (Some("https://evil.example"), false),
+        (Some("null"), false),
+        (None, false),
+    ] {
+        let sent = [(header::HOST, Some("hub.example")), (header::ORIGIN, origin)];
+        let headers =
+            sent.into_iter().filter_map(|(name, value)| Some((name, value?.parse().unwrap()))).collect();
+        assert_eq!(names.is_ours(&headers), ours, "{origin:?}");
+    }
+}
+
 #[test]
 fn elsewhere_every_name_is_answered() {
     let names = Names { loopback: false, ..names() };

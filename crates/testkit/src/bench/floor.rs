@@ -3,6 +3,7 @@
 //! Servers among the floors are children of the load generator, so that their CPU is counted as a server's is.
 
 mod axum_echo;
+mod broadcast;
 mod child;
 mod copy;
 mod fanout;
@@ -11,6 +12,7 @@ mod tcp_echo;
 
 use std::{io, net::TcpListener, path::PathBuf};
 
+pub use broadcast::Broadcast;
 pub(crate) use child::FloorServer;
 pub(crate) use copy::copy_all;
 pub(crate) use pipe::round_trips;
@@ -33,6 +35,8 @@ pub enum Floor {
         /// How long each is.
         bytes: usize,
     },
+    /// Says the same to everyone in a room, over WebSockets.
+    Broadcast(Broadcast),
     /// Writes what comes to a file.
     Copy {
         /// The file.
@@ -54,6 +58,7 @@ impl Floor {
             Self::Fanout { stub, readers, count, bytes } => {
                 fanout::serve(&listener, &stub, readers, count, bytes)
             }
+            Self::Broadcast(broadcast) => broadcast::serve(listener, broadcast),
             Self::Copy { file } => copy::serve(&listener, &file),
         }
     }

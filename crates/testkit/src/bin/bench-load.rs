@@ -54,7 +54,6 @@ fn measure(run: Run) -> io::Result<()> {
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum })?;
     let started = Instant::now();
     let mut report = Report { machine: Machine::this(), quick: run.quick, ..Report::default() };
-    let spinners = Spinners::start(&run.stub)?;
     let lab = Lab {
         ours: run.ours,
         peer: run.against,
@@ -67,12 +66,13 @@ fn measure(run: Run) -> io::Result<()> {
     let measures = if run.only.is_empty() { Measure::value_variants().to_vec() } else { run.only };
     for measure in measures {
         let began = Instant::now();
+        let spinners = measure.keeps_awake().then(|| Spinners::start(&lab.stub)).transpose()?;
         if let Err(error) = measure.run(&lab, &mut report) {
             report.failures.insert(format!("{measure:?}"), error.to_string());
         }
+        drop(spinners);
         eprintln!("measured {measure:?} in {:.1} s", began.elapsed().as_secs_f64());
     }
-    drop(spinners);
     report.seconds = started.elapsed().as_secs_f64();
     serde_json::to_writer_pretty(io::stdout().lock(), &report).map_err(io::Error::other)
 }

@@ -18,7 +18,7 @@ use crate::{
     draft::Of,
     error::chain,
     kept::{SESSION, note},
-    shared::{Doing, View, describe},
+    shared::{Doing, describe},
 };
 
 /// How long to wait before writing is tried again when it failed.
@@ -116,7 +116,7 @@ impl Worker {
             self.stopping.get_or_insert((Stop::Shutdown, reply));
             return false;
         }
-        self.shared.view.write().session.error = Some(AgentError::StorageError { message: chain(&error) });
+        self.shared.view.write().error = Some(AgentError::StorageError { message: chain(&error) });
         let retry = Instant::now() + RETRY;
         loop {
             tokio::select! {
@@ -137,13 +137,14 @@ impl Worker {
     pub(super) fn publish(&self) {
         let waits: Vec<Wait> = self.waits.unsettled().cloned().collect();
         let session = self.session(waits.len());
-        *self.shared.view.write() = View { session, waits };
+        *self.shared.view.write() = session;
+        self.shared.board.show(&self.shared.id, waits, |id| self.waits.find(id));
     }
 
     /// Shows how far the session is when nothing else of it can have changed: there are many pieces to a message.
     fn publish_progress(&self) {
         let Doing { state, turn, queued } = self.doing();
-        let session = &mut self.shared.view.write().session;
+        let session = &mut *self.shared.view.write();
         (session.state, session.turn_id, session.queued, session.newest) = (state, turn, queued, self.newest);
     }
 

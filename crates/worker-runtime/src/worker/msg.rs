@@ -3,7 +3,7 @@
 use protocol::{
     Author, IdempotencyKey, InputId, WaitId,
     sessions::{Created, Input, Send, Sent, Snapshot},
-    wait::PermissionAnswer,
+    wait::{PermissionAnswer, Wait, WaitAnswer},
 };
 use tokio::sync::oneshot;
 
@@ -15,9 +15,10 @@ pub(crate) enum Msg {
     Wake(Reply<Created>),
     Send(Send, Option<IdempotencyKey>, Reply<Sent>),
     Edit(InputId, String, Author, Reply<()>),
-    Withdraw(InputId, Reply<()>),
+    Withdraw(InputId, Option<Author>, Reply<()>),
     Cancel(Reply<()>),
-    Answer(WaitId, Answer, Author, Reply<()>),
+    /// The wait as it was settled.
+    Answer(WaitId, Answer, Author, Reply<Wait>),
     Snapshot(Reply<Snapshot>),
     /// Have all messages in notes.
     Fold(Reply<u64>),
@@ -31,7 +32,20 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 pub(crate) enum Answer {
     Permission(PermissionAnswer),
     Answers(Vec<Vec<String>>),
+    /// No, to a question.
     Reject,
+    /// No, whatever is asked.
+    No,
+}
+
+impl From<WaitAnswer> for Answer {
+    fn from(answer: WaitAnswer) -> Self {
+        match answer {
+            WaitAnswer::Permission(answer) => Answer::Permission(answer),
+            WaitAnswer::Question(answers) => Answer::Answers(answers),
+            WaitAnswer::Reject => Answer::No,
+        }
+    }
 }
 
 /// Why the worker is to end.
@@ -50,10 +64,10 @@ impl Msg {
             Msg::Wake(reply) => drop(reply.send(Err(error))),
             Msg::Send(_, _, reply) => drop(reply.send(Err(error))),
             Msg::Edit(_, _, _, reply)
-            | Msg::Withdraw(_, reply)
+            | Msg::Withdraw(_, _, reply)
             | Msg::Cancel(reply)
-            | Msg::Answer(_, _, _, reply)
             | Msg::Stop(_, reply) => drop(reply.send(Err(error))),
+            Msg::Answer(_, _, _, reply) => drop(reply.send(Err(error))),
             Msg::Snapshot(reply) => drop(reply.send(Err(error))),
             Msg::Fold(reply) => drop(reply.send(Err(error))),
             Msg::Inputs(reply) => drop(reply.send(Err(error))),

@@ -7,7 +7,7 @@ use protocol::{
     event::InputState,
     message::{Content, Part, Role},
     sessions::{Attachment, Created, Input, Send, Sent, Snapshot, WhenBusy},
-    wait::{Ask, Outcome, PermissionAnswer, PermissionOutcome, QuestionOutcome},
+    wait::{Ask, Outcome, PermissionAnswer, PermissionOutcome, QuestionOutcome, Wait},
 };
 use tokio::time::Instant;
 
@@ -125,7 +125,7 @@ impl Worker {
     }
 
     /// Settles a wait as a person answers it.
-    pub(super) fn settle(&mut self, id: WaitId, answer: Answer, author: Author) -> Result<(), Error> {
+    pub(super) fn settle(&mut self, id: WaitId, answer: Answer, author: Author) -> Result<Wait, Error> {
         let (outcome, reaction) = match (&self.waits.get(id)?.ask, answer) {
             (Ask::Permission(_), Answer::Permission(answer)) => {
                 (Outcome::Permission(outcome(answer)), Reaction::Permission(answer))
@@ -135,13 +135,17 @@ impl Worker {
                 let outcome = QuestionOutcome::Answered(answers.clone());
                 (Outcome::Question(outcome), Reaction::Answers(answers))
             }
-            (Ask::Question(_), Answer::Reject) => {
+            (Ask::Permission(_), Answer::No) => {
+                let answer = PermissionAnswer::Reject;
+                (Outcome::Permission(outcome(answer)), Reaction::Permission(answer))
+            }
+            (Ask::Question(_), Answer::Reject | Answer::No) => {
                 (Outcome::Question(QuestionOutcome::Rejected), Reaction::Dismissed)
             }
             (Ask::Permission(_) | Ask::Question(_), _) => return Err(Error::WaitNotFound(id)),
         };
         self.resolve(id, outcome, Some(author), reaction);
-        Ok(())
+        self.waits.find(id).cloned().ok_or(Error::WaitNotFound(id))
     }
 
     /// Settles the waits that nobody answered in time.

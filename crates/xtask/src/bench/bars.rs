@@ -56,6 +56,12 @@ const SESSIONS_MIB: f64 = 300.0;
 /// A cost that grows with the load and no faster is the same per event, as far as that can be seen.
 const LINEAR: f64 = 1.3;
 
+/// What counts as flat: less than a MiB for each hundred thousand deliveries.
+const FLAT_MIB: f64 = 8.0;
+
+/// The backlog of a worker, and what one socket may hold.
+const STALLED_MIB: f64 = 16.0;
+
 /// Every figure, in reading order.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[Row] = &[
@@ -142,6 +148,19 @@ pub(crate) const ROWS: &[Row] = &[
     row("session of 100 000 events: opened after SIGKILL in a turn", "open.killed", "ms", &[], Bar::Most(100.0)),
     row("session of 100 000 events: all pages", "open.paged", "ms", &[], Bar::Info),
     row("session of 100 000 events: all pages, RSS growth", "open.paged.grown", "MiB", &[], Bar::Most(32.0)),
+    row("hub, 100 workers × 20 clients × 20/s: lost", "hub.lost", "", &[], Bar::Most(0.0)),
+    row("hub: doubled or out of order", "hub.disorder", "", &[], Bar::Most(0.0)),
+    row("hub: CPU per delivered event", "hub.cpu", "µs", &["axum"], Bar::FloorMost(2.0)),
+    row("hub: agent to client, p50", "hub.p50", "ms", &["direct", "axum"], Bar::Info),
+    row("hub: agent to client, p99", "hub.p99", "ms", &["direct", "axum"], Bar::Info),
+    row("hub: RSS", "hub.rss", "MiB", &[], Bar::Info),
+    row("hub: RSS growth from a sixth of the time to the end", "hub.grown", "MiB", &[], Bar::Most(FLAT_MIB)),
+    row("hub, 99 clients of a worker at 400/s: p99", "hub.stalled.without", "ms", &[], Bar::Info),
+    row("hub, 99 clients beside one that never reads: p99", "hub.stalled.with", "ms", &[], Bar::Info),
+    row("hub, beside one that never reads: lost", "hub.stalled.lost", "", &[], Bar::Most(0.0)),
+    row("hub, beside one that never reads: RSS growth", "hub.stalled.grown", "MiB", &[], Bar::Most(STALLED_MIB)),
+    row("hub, the one that never reads was not told (1 = yes)", "hub.stalled.silent", "", &[], Bar::Most(0.0)),
+    row("hub, the one that never reads came back (1 = yes)", "hub.stalled.resumed", "", &[], Bar::Least(1.0)),
     row("200 MB beside 0 stalled readers", "stalled.without", "ms", &[], Bar::Info),
     row("200 MB beside 10 stalled readers", "stalled.with", "ms", &[], Bar::Info),
     row("10 stalled readers ÷ none", "stalled.ratio", "×", &[], Bar::Most(NO_SLOWER)),

@@ -14,8 +14,8 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   Everything talks over 127.0.0.1. The load generator, the agent and the server share the cores.
 - The **same stub agent** (`bench-stub`) runs behind both servers: it answers at once, and on demand floods its output
   with numbered lines of an exact size, dies, or leaves a child behind that ignores every polite signal.
-- One spinner of the lowest priority (`SCHED_IDLE`) per core keeps virtual cores awake. Wall times still repeat only to
-  about ±20 %; CPU is the server's own, from `/proc/PID/stat`, and counts more.
+- One spinner of the lowest priority (`SCHED_IDLE`) per core keeps virtual cores awake, but for the journal and the
+  many sessions: a core that never rests takes over nothing that waits for another. Wall times still repeat only to about ±20 %; CPU is the server's own, from `/proc/PID/stat`, and counts more.
 - **POST**: a closed loop on 32 connections or one; each answer is checked for its id. Floors: *axum* is a bare axum echo,
   *tcp* a thread per connection that sends back what comes, *pipe* the stub asked over its bare pipes.
 - **SSE**: from the request for the flood to the last line of the last reader, all readers on one thread. Loss is counted
@@ -35,6 +35,9 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
   reader is more than from the journal to the reader. All readers on one thread. RSS is the server's, without the agents.
   **Permission**: from before the `POST` is sent to when the agent has read the answer. **Open**: snapshot, and then the
   head of the stream, of a session of 50 turns; first opened after the server was started anew.
+- **Hub**: a hub, a daemon and a stub agent for each worker; every client is a WebSocket, all of them on one thread.
+  *direct* is the same for ten workers watched at the daemon, *axum* a bare broadcast of frames of the same length at the same
+  pace to as many clients. CPU is the hub's, without the daemon and the agents.
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor.
 ";
 

@@ -145,7 +145,7 @@ fn content(content: &Content) -> String {
 }
 
 /// What is asked, in a line.
-pub(in crate::api) fn ask(ask: &Ask) -> String {
+pub(crate) fn ask(ask: &Ask) -> String {
     match ask {
         Ask::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
         Ask::Question(asked) => question(asked),

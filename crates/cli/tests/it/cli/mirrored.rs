@@ -2,21 +2,21 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    io::{self, BufRead, BufReader, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
 };
 
 use super::{Run, api_at, tombolo};
 
 /// Answers everything with one answer, and keeps the first line of each request.
-pub(super) struct Recorder {
+pub(crate) struct Recorder {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Recorder {
-    pub(super) fn start(answer: &'static str) -> Self {
+    pub(crate) fn start(answer: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -30,8 +30,13 @@ impl Recorder {
         Self { address, asked }
     }
 
-    pub(super) fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// What it was asked so far.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
     }
 }
 
@@ -46,6 +51,9 @@ fn serve(mut connection: TcpStream, answer: &str, asked: &Mutex<Vec<String>>) {
     // Before it is answered: whoever has the answer looks here.
     asked.lock().unwrap().push(head.into_iter().next().unwrap_or_default());
     let _ = connection.write_all(answer.as_bytes());
+    // One that is closed before all was read may lose the answer.
+    let _ = connection.shutdown(Shutdown::Write);
+    let _ = io::copy(&mut connection, &mut io::sink());
 }
 
 const REFUSAL: &str = "HTTP/1.1 418 Teapot\r\ncontent-type: application/problem+json\r\nconnection: close\r\ncontent-length: 42\r\n\r\n{\"type\":\"urn:problem:teapot\",\"title\":\"T\"}\n";
@@ -85,6 +93,8 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("sessions reject", &["s", WAIT]),
         ("sessions permit", &["s", WAIT, "once"]),
         ("waits list", &[]),
+        ("waits follow", &[]),
+        ("waits answer", &[WAIT, "once"]),
         ("workers watch", &["s"]),
         ("fs entries", &["x"]),
         ("fs read", &["x"]),

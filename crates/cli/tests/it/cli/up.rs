@@ -27,6 +27,7 @@ fn up_prints_commands_that_work_as_they_are() {
     let mut up = Up(up.spawn().unwrap());
     let mut lines = BufReader::new(up.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.next().unwrap().starts_with("listening on http://127.0.0.1:"));
+    assert!(lines.next().unwrap().starts_with("hub on http://127.0.0.1:"));
     let mut commands = Vec::new();
     for line in lines {
         if line.starts_with("  ") {
@@ -36,17 +37,22 @@ fn up_prints_commands_that_work_as_they_are() {
             break;
         }
     }
+    assert_eq!(commands.len(), 12, "{commands:?}");
+    // They are typed into one terminal: what was exported holds for those after it.
+    let exported = commands.iter().position(|command| command.starts_with("export ")).unwrap();
+    let export = commands.remove(exported);
     let outputs: Vec<Run> = commands
         .iter()
-        .map(|line| Run::of(Command::new("sh").arg("-c").arg(line).output().unwrap()))
+        .map(|line| Run::of(Command::new("sh").arg("-c").arg(format!("{export}; {line}")).output().unwrap()))
         .collect();
     for (command, run) in commands.iter().zip(&outputs) {
         assert_eq!(run.code, Some(0), "{command}: {}", run.stderr);
     }
-    assert_eq!(commands.len(), 7, "{commands:?}");
     assert!(outputs[0].stdout.contains("mock"));
-    assert!(outputs[3].stdout.contains("end_turn"));
+    assert!(outputs[3].stdout.contains("local"));
     assert!(outputs[4].stdout.contains("hello"));
+    assert!(outputs[7].stdout.contains("end_turn"));
+    assert!(outputs[8].stdout.contains("hello"));
     let stopped = Command::new("kill").arg(up.0.id().to_string()).status().unwrap();
     assert!(stopped.success() && up.0.wait().unwrap().success());
 }

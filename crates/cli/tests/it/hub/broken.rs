@@ -2,11 +2,15 @@
 
 use super::{wire::Wire, *};
 
-/// Pieces that the agent says while everything breaks, one per millisecond.
+/// Pieces that the agent says while everything breaks.
 const PIECES: usize = 6_000;
 
-/// How often something breaks.
+/// How often something breaks, at most and at least.
 const BREAKS: usize = 60;
+const BREAKS_MIN: usize = 10;
+
+/// Who sees something so much later reads on before the next break.
+const OLD: jiff::SignedDuration = jiff::SignedDuration::from_millis(200);
 
 /// observation #31, #35, #53: who watches stays when the runtime goes away, is told, and misses nothing.
 #[tokio::test]
@@ -38,21 +42,45 @@ async fn a_runtime_goes_away_and_comes_back() {
 /// happened, in order and each once.
 #[tokio::test]
 async fn nothing_is_missed_whatever_breaks() {
-    let (daemon, mut hub) = both().await;
+    let (daemon, hub) = both().await;
     let wire = Wire::to(daemon.base()).await;
     hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
     hub.add("box", &wire.base, Some(TOKEN)).await;
+    // One per millisecond.
+    all_is_seen(daemon, hub, |_| (), &wire, &format!("/drip {PIECES} 1")).await;
+}
+
+/// observation #33, #52, #61, #75: the same where the daemon has called the hub, and the tunnel is what breaks.
+#[tokio::test]
+async fn nothing_is_missed_whatever_breaks_of_a_tunnel() {
+    let hub = Hub::start(TOMBOLO);
+    let wire = Wire::to(hub.base()).await;
+    let daemon = join(&hub, &wire.base, "box").await;
+    // More slowly: it takes a moment to join again, and the hub keeps so much only.
+    all_is_seen(daemon, hub, |hub| wire.lead_to(hub.base()), &wire, &format!("/drip {} 4", PIECES / 2)).await;
+}
+
+/// Whether it happened so long ago that whoever sees it only now may lose touch.
+fn is_old(time: &Value) -> bool {
+    let time: jiff::Timestamp = time.as_str().unwrap().parse().unwrap();
+    jiff::Timestamp::now().duration_since(time) > OLD
+}
+
+/// Breaks the wire and kills the hub while the agent does what `message` says.
+async fn all_is_seen(daemon: Daemon, mut hub: Hub, restarted: impl Fn(&Hub), wire: &Wire, message: &str) {
     create(&daemon, "s").await;
     let mut random = fastrand::Rng::with_seed(61);
     let mut viewer = Viewer::new(&hub, "s", None).await;
     let begun = viewer.until("event").await;
     let from = begun["payload"]["snapshot"]["seq"].as_u64().unwrap() as usize;
     let (mut cursor, mut log, mut resets) = (begun["cursor"].as_str().unwrap().to_owned(), Vec::new(), 0);
-    send(&daemon, "s", &format!("/drip {PIECES} 1")).await;
+    send(&daemon, "s", message).await;
     let (mut breaks, mut over) = (0, false);
     while !over {
         let mut lost = false;
-        for _ in 0..random.usize(1..120) {
+        let (mut left, mut behind) = (random.usize(1..120), true);
+        while left > 0 || behind {
+            left = left.saturating_sub(1);
             match viewer.next().await {
                 Ok(frame) if frame["kind"] == "event" => {
                     let envelope = &frame["envelope"];
@@ -62,6 +90,7 @@ async fn nothing_is_missed_whatever_breaks() {
                     }
                     cursor = envelope["cursor"].as_str().unwrap().into();
                     log.push(payload.clone());
+                    behind = is_old(&envelope["time"]);
                     if payload.get("turnEnded").is_some() {
                         over = true;
                         break;
@@ -83,13 +112,16 @@ async fn nothing_is_missed_whatever_breaks() {
                     wire.set_down(true);
                     wire.set_down(false);
                 }
-                2 => hub.killed_and_restarted(),
+                2 => {
+                    hub.killed_and_restarted();
+                    restarted(&hub);
+                }
                 _ => {}
             }
             viewer = Viewer::new(&hub, "s", Some(&cursor)).await;
         }
     }
-    assert!(breaks > 20, "{breaks} breaks");
+    assert!(breaks > BREAKS_MIN, "{breaks} breaks");
     let told = events(&daemon, "s").await;
     let end = told.iter().position(|event| event.get("turnEnded").is_some()).unwrap();
     assert_eq!(log.len(), end + 1 - from);

@@ -44,12 +44,50 @@ async fn nothing_tells_where_a_runtime_is() {
     assert!(!decoded.contains(TOKEN) && !decoded.contains("127.0.0.1"), "{decoded}");
 }
 
+/// No secret is in any file or in the log, or in any answer but the one that it was made for.
+#[tokio::test]
+async fn a_secret_is_shown_once() {
+    let hub = Hub::start_with(TOMBOLO, &["--log", "debug"]);
+    let ana = somebody(&hub, "ana", json!({ "everywhere": "viewer" })).await;
+    let (id, revoked) = token(&hub, json!({ "name": "t", "user": "ana" })).await;
+    let login = hub.request(Method::POST, "/api/login").json(&json!({ "token": ana })).send().await.unwrap();
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let cookie = cookie.split([';', '=']).nth(1).unwrap().to_owned();
+    let mut received = login.text().await.unwrap();
+    for (method, path) in [
+        (Method::GET, "/api/users"),
+        (Method::GET, "/api/users/ana"),
+        (Method::GET, "/api/tokens"),
+        (Method::GET, "/api/tokens?user=ana"),
+        (Method::GET, "/api/whoami"),
+        (Method::DELETE, &format!("/api/tokens/{id}")),
+        (Method::GET, "/api/audit"),
+        (Method::GET, "/api/nowhere"),
+    ] {
+        for token in [hub.token(), &ana, &revoked, "tombolo_never-heard-of-it"] {
+            let response = hub.request_as(token, method.clone(), path).send().await.unwrap();
+            received += &format!("{:?}\n", response.headers());
+            received += &response.text().await.unwrap();
+        }
+    }
+    let mut kept = received.into_bytes();
+    for entry in std::fs::read_dir(hub.directory()).unwrap() {
+        kept.extend(std::fs::read(entry.unwrap().path()).unwrap());
+    }
+    for secret in [hub.token(), &ana, &revoked, &cookie, "tombolo_never-heard-of-it"] {
+        assert!(secret.len() > 10);
+        // Neither whole nor without what all of them begin with.
+        let bare = secret.strip_prefix("tombolo_").unwrap().as_bytes();
+        assert!(!kept.windows(bare.len()).any(|bytes| bytes == bare), "`{secret}` is somewhere");
+    }
+}
+
 /// What the hub keeps of a runtime can be read by its owner only.
 #[tokio::test]
 async fn what_is_kept_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let (_daemon, hub) = both().await;
-    for file in ["runtimes.json", "tokens.json", "cursor.key"] {
+    for file in ["runtimes.json", "people.json", "cursor.key", "audit.db", "audit.db-wal"] {
         let mode = std::fs::metadata(hub.directory().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }

@@ -5,7 +5,8 @@ use tokio_tungstenite::tungstenite::{self, Message};
 use super::*;
 use crate::{check_problem, problem};
 
-async fn status(refused: Result<Viewer, tungstenite::Error>) -> u16 {
+/// How the request for a WebSocket was answered.
+pub(super) async fn status(refused: Result<Viewer, tungstenite::Error>) -> u16 {
     match refused.map(drop).unwrap_err() {
         tungstenite::Error::Http(response) => response.status().as_u16(),
         other => panic!("{other}"),
@@ -33,7 +34,7 @@ async fn nobody_comes_in_without_a_token() {
     }
     assert_eq!(http.get(format!("{}/api/health", hub.base())).send().await.unwrap().status(), 200);
     // Only its digest is kept, and it is not shown again.
-    let files = std::fs::read_to_string(hub.directory().join("tokens.json")).unwrap();
+    let files = std::fs::read_to_string(hub.directory().join("people.json")).unwrap();
     assert!(!files.contains(hub.token()), "{files}");
 }
 

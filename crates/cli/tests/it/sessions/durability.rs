@@ -98,6 +98,8 @@ async fn nothing_is_opened_before_it_is_needed() {
     let there = || walk(&daemon.home()).iter().any(|file| file.ends_with("sessions.db"));
     // Longer than a daemon waits before it looks for what was interrupted.
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    // Nor does whoever only looks for what waits.
+    let _waits = daemon.get("/v1/waits/events").await;
     assert!(!there());
     create(&daemon, "s").await;
     assert!(there());

@@ -1,7 +1,10 @@
 //! One request, one id, wherever it goes.
 
 use super::*;
-use crate::problem;
+use crate::{
+    hub::{joining, until_up, up::Up},
+    problem,
+};
 
 /// Logs who asked for what, and how that ended.
 const FILTER: &str = "server=debug";
@@ -15,7 +18,7 @@ fn lines<'a>(log: &'a str, id: &str) -> Vec<&'a str> {
 #[tokio::test]
 async fn a_request_has_one_id_at_every_hop() {
     let (daemon, mut hub) =
-        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().log(FILTER)).await;
+        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
     let path = "/api/runtimes/box/v1/sessions/none";
     let mut ids = Vec::new();
     for given in [Some("mine-1"), None] {
@@ -42,11 +45,43 @@ async fn a_request_has_one_id_at_every_hop() {
     }
 }
 
+/// issue 5, 8: what the hub itself asks of a runtime carries the id of who made it ask, whichever way leads there.
+#[tokio::test]
+async fn what_the_hub_asks_has_the_id_too() {
+    let (near, mut hub) =
+        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
+    let token = hub.invite("far").await;
+    let far = joining(hub.base(), &token).env("TOMBOLO_LOG", FILTER).start(TOMBOLO);
+    until_up(&hub, "far").await;
+    for runtime in ["box", "far"] {
+        let request = hub.request(Method::GET, &format!("/api/runtimes/{runtime}/workers"));
+        let answer = request.header("request-id", format!("list-{runtime}")).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+    }
+    assert!(hub.ended());
+    for (daemon, id) in [(near, "list-box"), (far, "list-far")] {
+        daemon.signal("TERM");
+        let log = daemon.ended().1;
+        assert!(lines(&log, id).iter().any(|line| line.contains("route=\"/v1/sessions\"")), "{log}");
+    }
+    let home = tempfile::tempdir().unwrap();
+    let up = Up::start(home.path());
+    let request = reqwest::Client::new().get(format!("{}/api/runtimes/local/workers", up.hub));
+    request.bearer_auth(up.secret()).header("request-id", "list-local").send().await.unwrap();
+    let log = up.log();
+    let answered: Vec<_> =
+        lines(&log, "list-local").into_iter().filter(|line| line.contains("answered")).collect();
+    for route in ["/v1/sessions", "/api/runtimes/{runtime_id}/workers"] {
+        let route = format!("route=\"{route}\"");
+        assert_eq!(answered.iter().filter(|line| line.contains(&route)).count(), 1, "{route} {log}");
+    }
+}
+
 /// issue 5, 8: an id that cannot be trusted in a log is replaced, and goes nowhere.
 #[tokio::test]
 async fn a_forged_id_is_replaced() {
     let (daemon, mut hub) =
-        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().log(FILTER)).await;
+        both(daemon().env("TOMBOLO_LOG", FILTER), HubOptions::default().env("TOMBOLO_LOG", FILTER)).await;
     let long = "long".repeat(33);
     for forged in [long.as_bytes(), b"two words", b"a\ttab", b"\xff\xfe", b""] {
         let value = reqwest::header::HeaderValue::from_bytes(forged).unwrap();

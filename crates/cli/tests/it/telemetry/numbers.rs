@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{page::Page, *};
-use crate::{check_problem, problem};
+use crate::{
+    check_problem,
+    hub::{joining, somebody, until_up, up::Up, viewer::Viewer},
+    problem,
+};
 
 /// What every number means, for people.
 const MANUAL: &str = include_str!("../../../../../docs/metrics.md");
@@ -70,6 +74,61 @@ async fn numbers_need_a_token() {
         let nobody = reqwest::get(format!("{base}/metrics")).await.unwrap();
         check_problem(&problem(nobody).await, 401, "urn:problem:unauthorized");
     }
+    // What everybody does through a hub is for who manages it.
+    let ana = somebody(&hub, "ana", json!({ "everywhere": "owner" })).await;
+    let theirs = hub.request_as(&ana, Method::GET, "/metrics").send().await.unwrap();
+    check_problem(&problem(theirs).await, 403, "urn:problem:forbidden");
+    let page = of_hub(&hub).await;
+    for reason in ["unauthorized", "forbidden"] {
+        assert_eq!(page.get("tombolo_http_problems_total", &[("problem", reason)]), 1.0, "{reason}");
+    }
+}
+
+/// issue 5, 8: daemon and hub in one process have a page each, and each counts what it answers, once.
+#[tokio::test]
+async fn two_in_one_process_count_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let up = Up::start(home.path());
+    let http = reqwest::Client::new();
+    let of = async |base: &str| {
+        read(http.get(format!("{base}/metrics")).bearer_auth(up.secret()).send().await.unwrap()).await
+    };
+    let before = of(&up.daemon).await;
+    let path = "/api/runtimes/local/v1/sessions/none";
+    let answer = http.get(format!("{}{path}", up.hub)).bearer_auth(up.secret()).send().await.unwrap();
+    assert_eq!(answer.status(), 404);
+    let (daemon, hub) = (of(&up.daemon).await, of(&up.hub).await);
+    let answered = |page: &Page, route: &str| {
+        page.get("tombolo_http_request_duration_seconds_count", &[("route", route), ("status", "4xx")])
+    };
+    let (theirs, ours) = ("/v1/sessions/{id}", "/api/runtimes/{runtime_id}/v1/{*path}");
+    assert_eq!((answered(&daemon, theirs), answered(&daemon, ours)), (1.0, 0.0));
+    assert_eq!((answered(&hub, theirs), answered(&hub, ours)), (0.0, 1.0));
+    let missing = |page: &Page| page.get("tombolo_http_problems_total", &[("problem", "session-not-found")]);
+    assert_eq!((missing(&before), missing(&daemon), missing(&hub)), (0.0, 1.0, 0.0));
+    assert_eq!(hub.get("tombolo_hub_runtimes", &[("kind", "local"), ("state", "up")]), 1.0);
+    assert_eq!(daemon.kinds.keys().filter(|name| name.contains("_hub_")).count(), 0);
+}
+
+/// issue 5, 8: a tunnel is counted while it is there, and what comes through it is counted by the daemon.
+#[tokio::test]
+async fn a_tunnel_is_counted() {
+    let hub = Hub::start(TOMBOLO);
+    let tunnels =
+        async || of_hub(&hub).await.get("tombolo_hub_runtimes", &[("kind", "joined"), ("state", "up")]);
+    let token = hub.invite("far").await;
+    assert_eq!(tunnels().await, 0.0);
+    let daemon = joining(hub.base(), &token).start(TOMBOLO);
+    until_up(&hub, "far").await;
+    assert_eq!(tunnels().await, 1.0);
+    let before = of_daemon(&daemon).await;
+    hub.request(Method::GET, "/api/runtimes/far/workers").send().await.unwrap();
+    let after = of_daemon(&daemon).await;
+    let listed = [("route", "/v1/sessions"), ("method", "GET"), ("status", "2xx")];
+    let name = "tombolo_http_request_duration_seconds_count";
+    assert_eq!(after.get(name, &listed) - before.get(name, &listed), 1.0);
+    drop(daemon);
+    within(secs(20), async { while tunnels().await > 0.0 {} }).await;
 }
 
 /// issue 5, 8: a daemon counts requests, turns, events, agents and waits.
@@ -88,7 +147,7 @@ async fn a_daemon_counts_what_it_does() {
     let third = until(&daemon, "crasher", "dormant").await;
     let initialize =
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": 1 } });
-    ask(&daemon, Method::POST, "/v1/acp/secret-name?agent=mock", initialize).await;
+    ask(&daemon, Method::POST, "/v1/acp/secret-name?agent=mock", Some(initialize)).await;
     daemon.request(Method::GET, "/no/such/secret").bearer_auth(TOKEN).send().await.unwrap();
     let after = of_daemon(&daemon).await;
     let grown = |name: &str, labels: &[(&str, &str)]| after.get(name, labels) - before.get(name, labels);
@@ -105,6 +164,7 @@ async fn a_daemon_counts_what_it_does() {
     assert_eq!(grown("tombolo_http_request_duration_seconds_count", &created), 3.0);
     let lost = [("route", "none"), ("method", "GET"), ("status", "4xx")];
     assert_eq!(grown("tombolo_http_request_duration_seconds_count", &lost), 1.0);
+    assert_eq!(grown("tombolo_http_problems_total", &[("problem", "not-found")]), 1.0);
     let now = |name: &str, labels: &[(&str, &str)]| after.get(name, labels);
     for state in ["idle", "waiting", "dormant"] {
         assert_eq!(now("tombolo_sessions", &[("state", state)]), 1.0, "{state}");
@@ -131,7 +191,7 @@ async fn a_hub_counts_what_passes() {
     let before = of_hub(&hub).await;
     let mut viewers = Vec::new();
     for _ in 0..2 {
-        let mut viewer = crate::hub::viewer::Viewer::new(&hub, "worker", None).await;
+        let mut viewer = Viewer::new(&hub, "worker", None).await;
         viewer.until("control").await;
         viewers.push(viewer);
     }
@@ -147,7 +207,7 @@ async fn a_hub_counts_what_passes() {
         (now("tombolo_hub_feeds"), now("tombolo_hub_watchers"), now("tombolo_websockets")),
         (1.0, 2.0, 2.0)
     );
-    assert_eq!(grown("tombolo_hub_upstream_connects_total"), 1.0);
+    assert_eq!((grown("tombolo_hub_upstream_connects_total"), now("tombolo_hub_upstreams")), (1.0, 1.0));
     assert!(grown("tombolo_hub_events_in_total") >= events as f64);
     assert!(grown("tombolo_hub_frames_out_total") >= 2.0 * events as f64);
     assert!(grown("tombolo_hub_out_bytes_total") > grown("tombolo_hub_in_bytes_total"));

@@ -18,7 +18,7 @@ async fn one_trace_holds_both_sides() {
     let collector = Collector::start().await;
     let endpoint = &collector.endpoint;
     let key = "x-key=a-key-of-the-collector";
-    let hub = HubOptions::default().log("debug").arg("--otlp-endpoint").arg(endpoint);
+    let hub = HubOptions::default().env("TOMBOLO_LOG", "debug").arg("--otlp-endpoint").arg(endpoint);
     let (daemon, mut hub) = both(
         daemon().env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint).env("TOMBOLO_LOG", "debug"),
         hub.env("OTEL_EXPORTER_OTLP_HEADERS", key),

@@ -18,13 +18,15 @@ use protocol::{
     AgentName, Kind,
     agents::{Install, Installed, Source},
 };
-use server::extract::{OptionalJson, Path};
+use server::{
+    extract::{OptionalJson, Path},
+    sse,
+};
 
 use super::{super::Problems, find};
 use crate::{
     app::App,
     problem::{ApiError, Result},
-    sse,
 };
 
 /// Install an agent, unless it is there already.

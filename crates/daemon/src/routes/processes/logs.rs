@@ -15,7 +15,10 @@ use http::HeaderMap;
 use journal::Seq;
 use protocol::{Kind, ProcessId, processes::LogPage};
 use serde::{Deserialize, Serialize};
-use server::extract::{self, Path, Query};
+use server::{
+    extract::{self, Path, Query},
+    sse,
+};
 use shell::{Event, Follower, Item, PAGE_MAX};
 use utoipa::IntoParams;
 
@@ -23,7 +26,6 @@ use crate::{
     app::App,
     problem::{ApiError, Result},
     routes::Problems,
-    sse,
 };
 
 /// How many bytes of events are sent as one piece, so that small ones travel together.

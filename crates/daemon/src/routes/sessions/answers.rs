@@ -6,7 +6,7 @@ use protocol::{
     SessionId, WaitId,
     sessions::{PermissionReply, QuestionReject, QuestionReply},
 };
-use server::extract::{self, OptionalJson, Path};
+use server::extract::{self, By, OptionalJson, Path};
 
 use crate::{app::App, problem::Result, routes::Problems};
 
@@ -16,14 +16,17 @@ use crate::{app::App, problem::Result, routes::Problems};
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
+        By,
     ),
     responses((status = NO_CONTENT, description = "The agent is told"), Problems)
 )]
 pub(super) async fn reply(
     State(app): State<App>,
     Path((id, question)): Path<(SessionId, WaitId)>,
-    extract::Json(reply): extract::Json<QuestionReply>,
+    by: By,
+    extract::Json(mut reply): extract::Json<QuestionReply>,
 ) -> Result<StatusCode> {
+    reply.author = by.or(reply.author);
     app.sessions.answer(&id, question, reply).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -34,15 +37,17 @@ pub(super) async fn reply(
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
+        By,
     ),
     responses((status = NO_CONTENT, description = "The agent is told"), Problems)
 )]
 pub(super) async fn reject(
     State(app): State<App>,
     Path((id, question)): Path<(SessionId, WaitId)>,
+    by: By,
     OptionalJson(rejection): OptionalJson<QuestionReject>,
 ) -> Result<StatusCode> {
-    app.sessions.reject(&id, question, rejection.author).await?;
+    app.sessions.reject(&id, question, by.or(rejection.author)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -52,14 +57,17 @@ pub(super) async fn reject(
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("permission_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The permission"),
+        By,
     ),
     responses((status = NO_CONTENT, description = "The agent is told"), Problems)
 )]
 pub(super) async fn permit(
     State(app): State<App>,
     Path((id, permission)): Path<(SessionId, WaitId)>,
-    extract::Json(reply): extract::Json<PermissionReply>,
+    by: By,
+    extract::Json(mut reply): extract::Json<PermissionReply>,
 ) -> Result<StatusCode> {
+    reply.author = by.or(reply.author);
     app.sessions.permit(&id, permission, reply).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use server::{
     Chain,
     extract::{self, Path, Query},
+    sse,
 };
 use tracing::warn;
 use utoipa::IntoParams;
@@ -20,7 +21,6 @@ use crate::{
     app::App,
     problem::{ApiError, Result},
     routes::Problems,
-    sse,
 };
 
 /// The largest page.

@@ -7,7 +7,7 @@ use protocol::{
     sessions::{Edit, InputList, Send, Sent, Transcribed},
 };
 use serde::Deserialize;
-use server::extract::{self, LongJson, Path, Query};
+use server::extract::{self, By, LongJson, Path, Query};
 use utoipa::IntoParams;
 
 use crate::{
@@ -31,15 +31,18 @@ const CURSOR_BYTES_MAX: usize = 32;
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("idempotency-key" = Option<String>, Header, description = "Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters"),
+        By,
     ),
     responses((status = ACCEPTED, description = "It is written down", body = Sent), Problems)
 )]
 pub(super) async fn send(
     State(app): State<App>,
     Path(id): Path<SessionId>,
+    by: By,
     headers: HeaderMap,
-    LongJson(send): LongJson<Send, MESSAGE_BYTES_MAX>,
+    LongJson(mut send): LongJson<Send, MESSAGE_BYTES_MAX>,
 ) -> Result<(StatusCode, Json<Sent>)> {
+    send.author = by.or(send.author);
     let key = extract::idempotency_key(&headers)?;
     Ok((StatusCode::ACCEPTED, Json(app.sessions.send(&id, send, key).await?)))
 }
@@ -94,14 +97,17 @@ pub(super) async fn list(State(app): State<App>, Path(id): Path<SessionId>) -> R
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("input_id" = String, Path, pattern = "^inp_[0-9a-f]{32}$", description = "The message"),
+        By,
     ),
     responses((status = NO_CONTENT, description = "It says that now"), Problems)
 )]
 pub(super) async fn edit(
     State(app): State<App>,
     Path((id, input)): Path<(SessionId, InputId)>,
-    LongJson(edit): LongJson<Edit, EDIT_BYTES_MAX>,
+    by: By,
+    LongJson(mut edit): LongJson<Edit, EDIT_BYTES_MAX>,
 ) -> Result<StatusCode> {
+    edit.author = by.or(edit.author);
     app.sessions.edit(&id, input, edit).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -112,13 +118,15 @@ pub(super) async fn edit(
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("input_id" = String, Path, pattern = "^inp_[0-9a-f]{32}$", description = "The message"),
+        By,
     ),
     responses((status = NO_CONTENT, description = "The agent will not see it"), Problems)
 )]
 pub(super) async fn withdraw(
     State(app): State<App>,
     Path((id, input)): Path<(SessionId, InputId)>,
+    by: By,
 ) -> Result<StatusCode> {
-    app.sessions.withdraw(&id, input).await?;
+    app.sessions.withdraw(&id, input, by.or(None)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

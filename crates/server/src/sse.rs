@@ -8,11 +8,10 @@ use std::{
 };
 
 use axum::{body::Body, response::Response};
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{StreamExt, stream::BoxStream};
 use http::{HeaderValue, header};
 use http_body::{Body as HttpBody, Frame};
-use journal::Item;
 use serde::Serialize;
 use tokio::time::{Instant, Sleep};
 
@@ -22,21 +21,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
 
 /// Where events come from.
-pub(crate) trait Source: Send + Unpin + 'static {
+pub trait Source: Send + Unpin + 'static {
     /// The next events as they are sent; `None` when nothing will come any more.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
-}
-
-/// A journal of frames that are events already.
-impl Source for acp::Listener {
-    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.poll_next(cx).map(|item| {
-            item.map(|item| match item {
-                Item::Frames(chunk) => chunk.bytes(),
-                Item::Gap(gap) => acp::gap_frame(gap),
-            })
-        })
-    }
 }
 
 /// A stream of frames that are events already.
@@ -47,14 +34,25 @@ impl Source for BoxStream<'static, Bytes> {
 }
 
 /// An event without an id: its name, and what it says as JSON.
-pub(crate) fn event(name: &str, data: &impl Serialize) -> Bytes {
+pub fn event(name: &str, data: &impl Serialize) -> Bytes {
     // What is serialised here is a wire type, which always can be.
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("event: {name}\ndata: {data}\n\n").into()
 }
 
+/// Events without a name or an id: each a text of JSON.
+pub fn messages(texts: &[Bytes]) -> Bytes {
+    let mut out = BytesMut::with_capacity(texts.iter().map(|text| text.len() + "data: \n\n".len()).sum());
+    for text in texts {
+        out.put_slice(b"data: ");
+        out.put_slice(text);
+        out.put_slice(b"\n\n");
+    }
+    out.freeze()
+}
+
 /// Answers with everything that `source` tells, until it ends.
-pub(crate) fn response(source: impl Source) -> Response {
+pub fn response(source: impl Source) -> Response {
     let mut response = Response::new(Body::new(Events {
         source,
         heartbeat: Box::pin(tokio::time::sleep(HEARTBEAT)),

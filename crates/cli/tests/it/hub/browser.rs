@@ -1,0 +1,128 @@
+//! Browsers, which come with a cookie.
+
+use reqwest::RequestBuilder;
+
+use super::*;
+use crate::{check_problem, problem};
+
+/// Logs in; the cookie as it was set.
+async fn log_in(hub: &Hub, token: &str, host: Option<&str>) -> String {
+    let mut request = plain(hub, Method::POST, "/api/login").json(&json!({ "token": token }));
+    if let Some(host) = host {
+        request = request.header("host", host);
+    }
+    let response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+    let set = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(!response.text().await.unwrap().contains(secret(&set)), "no script gets to see it");
+    set
+}
+
+/// What the browser sends of it.
+fn cookie(set: &str) -> &str {
+    set.split(';').next().unwrap()
+}
+
+fn secret(set: &str) -> &str {
+    cookie(set).split_once('=').unwrap().1
+}
+
+/// A request without any token.
+fn plain(hub: &Hub, method: Method, path: &str) -> RequestBuilder {
+    reqwest::Client::new().request(method, format!("{}{path}", hub.base()))
+}
+
+/// A browser gets a cookie for a token, which is as good as the token, until it logs out or the token is revoked.
+#[tokio::test]
+async fn a_browser_logs_in_and_out() {
+    let (daemon, hub) = both().await;
+    create(&daemon, "s").await;
+    somebody(&hub, "ana", json!({ "everywhere": "owner" })).await;
+    let scope = json!({ "role": "viewer" });
+    let (id, token) = token(&hub, json!({ "name": "t", "user": "ana", "scope": scope })).await;
+    let wrong = plain(&hub, Method::POST, "/api/login").json(&json!({ "token": "wrong" }));
+    check_problem(&problem(wrong.send().await.unwrap()).await, 401, "urn:problem:unauthorized");
+    let set = log_in(&hub, &token, None).await;
+    let age = "; HttpOnly; SameSite=Strict; Path=/; Max-Age=86400";
+    assert!(set.starts_with("tombolo=tombolo_") && set.ends_with(age), "{set}");
+    let origin = hub.base().to_owned();
+    let by = |method, path: &str, set: &str| {
+        plain(&hub, method, path).header("cookie", cookie(set)).header("origin", &origin)
+    };
+    let (status, who) = answer(by(Method::GET, "/api/whoami", &set)).await;
+    assert_eq!(
+        (status, &who["token"]["isSession"], &who["token"]["scope"]["role"]),
+        (200, &json!(true), &json!("viewer"))
+    );
+    assert_eq!(answer(by(Method::POST, "/api/runtimes/box/v1/sessions/s/cancel", &set)).await.0, 403);
+    // It is not what makes more of itself.
+    let again = plain(&hub, Method::POST, "/api/login").json(&json!({ "token": secret(&set) }));
+    assert_eq!(answer(again).await.0, 401);
+    assert_eq!(answer(by(Method::POST, "/api/logout", &set)).await.0, 204);
+    assert_eq!(answer(by(Method::GET, "/api/whoami", &set)).await.0, 401);
+    // It goes with the token, at once.
+    let set = log_in(&hub, &token, None).await;
+    let headers = [("cookie", cookie(&set)), ("origin", &*origin)];
+    let mut viewer = Viewer::try_with(&hub, "s/events/ws", &headers).await.unwrap();
+    viewer.until("control").await;
+    assert_eq!(answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await.0, 204);
+    assert_eq!(viewer.end().await.0["diagnostic"]["code"], "backend.denied");
+    assert_eq!(answer(by(Method::GET, "/api/whoami", &set)).await.0, 401);
+    // A token is no browser.
+    assert_eq!(answer(hub.request(Method::POST, "/api/logout")).await.0, 400);
+    let token = plain(&hub, Method::GET, "/api/whoami").header("cookie", format!("tombolo={}", hub.token()));
+    assert_eq!(answer(token).await.0, 401);
+}
+
+/// observation #49: a page of somebody else cannot use the cookie: nothing is done, and nothing watched, without an
+/// `Origin` of ours.
+#[tokio::test]
+async fn a_cookie_is_for_our_own_pages() {
+    let (daemon, hub) = both().await;
+    create(&daemon, "s").await;
+    let set = log_in(&hub, hub.token(), None).await;
+    let ours = hub.base().to_owned();
+    for (origin, allowed) in
+        [(None, false), (Some("https://evil.example"), false), (Some("null"), false), (Some(&*ours), true)]
+    {
+        let cancel = plain(&hub, Method::POST, "/api/runtimes/box/v1/sessions/s/cancel");
+        let mut cancel = cancel.header("cookie", cookie(&set));
+        let mut headers = vec![("cookie", cookie(&set))];
+        if let Some(origin) = origin {
+            cancel = cancel.header("origin", origin);
+            headers.push(("origin", origin));
+        }
+        assert_eq!(answer(cancel).await.0, if allowed { 204 } else { 403 }, "{origin:?}");
+        let watched = Viewer::try_with(&hub, "s/events/ws", &headers).await;
+        match allowed {
+            true => drop(watched.unwrap()),
+            false => assert_eq!(refused::status(watched).await, 403, "{origin:?}"),
+        }
+    }
+    // What only reads may come without, as from an address that was typed.
+    let read = plain(&hub, Method::GET, "/api/runtimes").header("cookie", cookie(&set));
+    assert_eq!(answer(read).await.0, 200);
+    // Nor does a page of somebody else let a browser in.
+    let login = plain(&hub, Method::POST, "/api/login").header("origin", "https://evil.example");
+    assert_eq!(answer(login.json(&json!({ "token": hub.token() }))).await.0, 403);
+    // What a runtime says is no page of ours, and sets no cookie.
+    let read = plain(&hub, Method::GET, "/api/runtimes/box/v1/sessions").header("cookie", cookie(&set));
+    let read = read.send().await.unwrap();
+    assert_eq!(read.headers()["content-security-policy"], "sandbox");
+    assert_eq!(read.headers()["x-content-type-options"], "nosniff");
+}
+
+/// Elsewhere than on this machine a cookie needs TLS, by its name too.
+#[tokio::test]
+async fn a_cookie_needs_tls_elsewhere() {
+    let hub = Hub::start_with(TOMBOLO, &["--allow-host", "hub.example"]);
+    let set = log_in(&hub, hub.token(), Some("hub.example")).await;
+    assert!(set.starts_with("__Host-tombolo=tombolo_") && set.ends_with("; Secure"), "{set}");
+    let at = |host: &str, cookie: &str| {
+        plain(&hub, Method::GET, "/api/whoami").header("host", host).header("cookie", cookie)
+    };
+    assert_eq!(answer(at("hub.example", cookie(&set))).await.0, 200);
+    // One without the name may have been set by anybody.
+    let renamed = cookie(&set).strip_prefix("__Host-").unwrap();
+    assert_eq!(answer(at("hub.example", renamed)).await.0, 401);
+}

@@ -1,0 +1,153 @@
+//! WebSockets of a runtime, passed on.
+
+use futures_util::{SinkExt, StreamExt};
+use tokio_tungstenite::tungstenite::{self, Message};
+
+use super::{person::Socket, *};
+use crate::check_problem;
+
+/// Shows exactly what is typed.
+const RAW_CAT: &str = "stty raw -echo; echo ready; exec cat";
+
+/// Starts a script through the hub; the path of its terminal.
+async fn terminal(owner: &Person, script: &str) -> String {
+    let body = json!({
+        "command": "sh", "args": ["-c", script], "terminal": { "columns": 80, "rows": 24 },
+    });
+    let started = owner.post("/api/runtimes/box/v1/processes", &body).await;
+    assert_eq!(started.status(), 201);
+    let process: Value = started.json().await.unwrap();
+    format!("/api/runtimes/box/v1/processes/{}/terminal", process["id"].as_str().unwrap())
+}
+
+async fn next(socket: &mut Socket) -> Message {
+    within(secs(20), async {
+        loop {
+            match socket.next().await.unwrap().unwrap() {
+                Message::Ping(_) | Message::Pong(_) => {}
+                message => return message,
+            }
+        }
+    })
+    .await
+}
+
+/// All bytes up to and including `end`; texts are passed over.
+async fn shows(socket: &mut Socket, end: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::new();
+    while !shown.windows(end.len()).any(|window| window == end) {
+        match next(socket).await {
+            Message::Binary(bytes) => shown.extend_from_slice(&bytes),
+            Message::Text(_) => {}
+            other => panic!("{other:?} after {:?}", String::from_utf8_lossy(&shown)),
+        }
+    }
+    shown
+}
+
+/// How it is closed; everything before is passed over.
+async fn closed(socket: &mut Socket) -> (u16, String) {
+    loop {
+        if let Message::Close(close) = next(socket).await {
+            let close = close.unwrap();
+            return (close.code.into(), close.reason.to_string());
+        }
+    }
+}
+
+/// What is typed on a terminal through the hub is shown as it is; what is said of it and how it ends too.
+#[tokio::test]
+async fn a_terminal_through_the_hub_echoes() {
+    let (_daemon, hub) = both().await;
+    let owner = Person::owner(&hub);
+    let path = terminal(&owner, RAW_CAT).await;
+    let (mut socket, _) = owner.open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    let every: Vec<u8> = (0..=255).rev().chain(*b"\xc3\xff\xfe!\n").collect();
+    socket.send(Message::binary(every.clone())).await.unwrap();
+    let shown = shows(&mut socket, b"!\n").await;
+    assert_eq!(shown[shown.len() - every.len()..], every);
+    // What nobody understands is refused by the daemon, in its own words.
+    socket.send(Message::text("beep")).await.unwrap();
+    let (code, reason) = closed(&mut socket).await;
+    assert!(code == 1007 && reason.starts_with("not a command"), "{code} {reason}");
+    let path = terminal(&owner, "stty -echo; echo ready; read x; stty size").await;
+    let (mut socket, _) = owner.open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    socket.send(Message::text(r#"{"type":"resize","columns":132,"rows":50}"#)).await.unwrap();
+    socket.send(Message::binary(b"\n".to_vec())).await.unwrap();
+    shows(&mut socket, b"50 132\r\n").await;
+    assert_eq!(closed(&mut socket).await, (1000, "the process has ended".into()));
+}
+
+/// Who leaves, leaves; the process goes on, and whoever comes back sees what was shown.
+#[tokio::test]
+async fn who_leaves_ends_nothing() {
+    let (_daemon, hub) = both().await;
+    let owner = Person::owner(&hub);
+    let path = terminal(&owner, RAW_CAT).await;
+    let (mut socket, _) = owner.open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    socket.close(None).await.unwrap();
+    within(secs(20), async { while socket.next().await.is_some_and(|message| message.is_ok()) {} }).await;
+    let (mut again, _) = owner.open(&path).await.unwrap();
+    shows(&mut again, b"ready").await;
+}
+
+/// What the runtime refuses is told as it says it; workers are watched where the hub says.
+#[tokio::test]
+async fn what_is_refused_is_told() {
+    let (_daemon, hub) = both().await;
+    let owner = Person::owner(&hub);
+    let body = json!({ "command": "cat" });
+    let process: Value = owner.post("/api/runtimes/box/v1/processes", &body).await.json().await.unwrap();
+    let piped = format!("/api/runtimes/box/v1/processes/{}/terminal", process["id"].as_str().unwrap());
+    hub.add("down", "http://127.0.0.1:9", None).await;
+    for (path, status, kind) in [
+        (&*piped, 409, "urn:problem:not-a-terminal"),
+        ("/api/runtimes/down/v1/processes/x/terminal", 502, "urn:problem:runtime-unavailable"),
+        ("/api/runtimes/none/v1/processes/x/terminal", 404, "urn:problem:runtime-not-found"),
+        ("/api/runtimes/box/v1/workers/s/events/ws", 404, "urn:problem:not-found"),
+    ] {
+        let Err(tungstenite::Error::Http(refused)) = owner.open(path).await else { panic!("{path}") };
+        let told: Value = serde_json::from_slice(refused.body().as_ref().unwrap()).unwrap();
+        check_problem(&told, status, kind);
+        if kind == "urn:problem:not-found" {
+            let detail = told["detail"].as_str().unwrap();
+            assert!(detail.contains("/api/runtimes/box/workers/s/events/ws"), "{detail}");
+        }
+    }
+}
+
+/// A terminal of a daemon that joined is passed on as any other, and what waits in it is in the inbox.
+#[tokio::test]
+async fn a_daemon_that_joined_is_used_as_any_other() {
+    let hub = Hub::start(TOMBOLO);
+    let daemon = join(&hub, hub.base(), "box").await;
+    let owner = Person::owner(&hub);
+    let path = terminal(&owner, RAW_CAT).await;
+    let (mut socket, _) = owner.open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    socket.send(Message::binary(b"echo!".to_vec())).await.unwrap();
+    shows(&mut socket, b"echo!").await;
+    let mut listener = owner.listen().await;
+    listener.next().await;
+    create(&daemon, "s").await;
+    send(&daemon, "s", "/permission").await;
+    let opened = listener.until("opened").await;
+    let path = format!("/api/waits/box/{}", opened["wait"]["id"].as_str().unwrap());
+    assert_eq!(owner.post(&path, &json!({ "answer": "reject" })).await.status(), 200);
+    assert_eq!(listener.until("settled").await["wait"]["settled"]["author"], "owner");
+}
+
+/// observation #49: a terminal ends with what let somebody have it.
+#[tokio::test]
+async fn a_terminal_ends_with_the_token() {
+    let (_daemon, hub) = both().await;
+    let path = terminal(&Person::owner(&hub), RAW_CAT).await;
+    let (id, secret) = token(&hub, json!({ "name": "terminal", "user": "owner" })).await;
+    let (mut socket, _) = Person::new(&hub, "owner", &secret).open(&path).await.unwrap();
+    shows(&mut socket, b"ready").await;
+    answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await;
+    assert_eq!(closed(&mut socket).await, (1008, "this is no longer allowed".into()));
+}

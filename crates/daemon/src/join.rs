@@ -1,0 +1,80 @@
+//! Joining a hub from where nobody can reach us: we call, and it asks.
+
+use std::time::Duration;
+
+use client::{Client, Error, WebSocket};
+use protocol::RuntimeId;
+use server::{Chain, Inside};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+use tunnel::Patience;
+
+/// How long to wait before the hub is called again: at first, and at most.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// A tunnel that holds for less than this is not made again as soon as it is lost: two daemons that join as the same runtime
+/// take each other's place, and shall not do so all the time.
+const STEADY: Duration = Duration::from_secs(1);
+const UNSTEADY_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long the hub may take to answer the call.
+const CALL_MAX: Duration = Duration::from_secs(20);
+
+/// The hub that a daemon makes itself known to.
+#[derive(Debug, Clone)]
+pub struct Join {
+    /// Calls the hub, with what it lets us join with.
+    pub hub: Client,
+    /// The runtime that we mean to be, if it matters.
+    pub name: Option<RuntimeId>,
+}
+
+impl Join {
+    /// Keeps a tunnel to the hub until `stop`; what comes through it is answered by `inside`.
+    pub(crate) async fn keep(self, inside: Inside, stop: CancellationToken) {
+        let mut pause = PAUSE_MIN;
+        // Told once, however often it is tried.
+        let mut told = None;
+        loop {
+            let wait = match stop.run_until_cancelled(self.call()).await {
+                None => return,
+                Some(Ok(socket)) => {
+                    info!("joined the hub");
+                    (told, pause) = (None, PAUSE_MIN);
+                    let since = Instant::now();
+                    answer(socket, inside.clone(), stop.clone()).await;
+                    if since.elapsed() < STEADY { UNSTEADY_PAUSE } else { PAUSE_MIN }
+                }
+                Some(Err(reason)) => {
+                    if told.as_ref() != Some(&reason) {
+                        warn!(%reason, "could not join the hub; it is tried again");
+                        told = Some(reason);
+                    }
+                    let wait = pause;
+                    pause = (pause * 2).min(PAUSE_MAX);
+                    wait
+                }
+            };
+            let wait = tokio::time::sleep(wait.mul_f64(0.5 + fastrand::f64() / 2.0));
+            if stop.run_until_cancelled(wait).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    async fn call(&self) -> Result<WebSocket, String> {
+        match timeout(CALL_MAX, self.hub.join(self.name.as_ref())).await {
+            Ok(answered) => answered.map_err(|error: Error| Chain(&error).to_string()),
+            Err(_) => Err(format!("it did not answer for {} s", CALL_MAX.as_secs())),
+        }
+    }
+}
+
+/// Answers what comes through the tunnel until it is lost or `stop`.
+async fn answer(socket: WebSocket, inside: Inside, stop: CancellationToken) {
+    let (near, far) = tunnel::pipe();
+    // Each ends with the other; what was said last is still carried.
+    tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, Patience::default()));
+}

@@ -1,0 +1,163 @@
+//! What was done through the hub, and by whom: a journal on disk.
+
+use std::{num::NonZeroU64, path::Path, sync::Arc, time::Instant};
+
+use axum::extract::Request;
+use http::StatusCode;
+use jiff::Timestamp;
+use journal::{
+    Frames, Item, Retention, Seq, Start,
+    durable::{Durable, Error, Store},
+};
+use protocol::audit::{AuditEntry, AuditPage, AuditRecord};
+use server::{Chain, Peer};
+use tokio::{runtime::Handle, task::JoinHandle};
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+use crate::{caller::Caller, guard::Asked, private};
+
+/// How much is kept.
+const KEPT: Retention =
+    Retention { events: NonZeroU64::new(200_000).unwrap(), bytes: NonZeroU64::new(128 << 20).unwrap() };
+
+/// How much of a path is kept.
+const PATH_CHARS_MAX: usize = 512;
+
+/// The name of the journal in its file.
+const JOURNAL: &str = "audit";
+
+/// What was done. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    journal: Durable,
+    /// Writes what whoever asked no longer waits for.
+    tasks: TaskTracker,
+    /// Where that is done; who drops a request may be anywhere.
+    runtime: Handle,
+    /// The journal is good for as long as this is there.
+    _store: Arc<Store>,
+}
+
+impl Audit {
+    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
+        let owned = path.to_owned();
+        let opened = tokio::task::spawn_blocking(move || {
+            // A file that cannot be made is told of by the store, with its name.
+            let _ = private::create(&owned);
+            Store::open(owned)
+        });
+        let store = opened.await.map_err(|_| Error::Died)??;
+        let journal = store.journal(JOURNAL, KEPT).await?;
+        Ok(Self { journal, tasks: TaskTracker::new(), runtime: Handle::current(), _store: Arc::new(store) })
+    }
+
+    /// Somebody asks for something.
+    pub(crate) fn begin(&self, request: &Request, asked: &Asked) -> Pending {
+        let entry = AuditEntry {
+            at: Timestamp::now(),
+            user: None,
+            token: None,
+            peer: request.extensions().get().map(|Peer(address)| address.ip().to_canonical()),
+            verb: asked.verb.name.to_owned(),
+            runtime: asked.runtime.clone(),
+            worker: asked.worker.clone(),
+            method: request.method().to_string(),
+            path: request.uri().path().chars().take(PATH_CHARS_MAX).collect(),
+            status: None,
+            duration_ms: 0,
+        };
+        Pending { audit: self.clone(), since: Instant::now(), entry: Some(entry), must_be_written: false }
+    }
+
+    /// The entries after `offset`, the oldest first.
+    pub(crate) async fn page(&self, offset: u64, limit: usize) -> Result<AuditPage, Error> {
+        let (newest, mut at, mut items) = (self.journal.bounds().newest, Seq::new(offset), Vec::new());
+        if at < newest {
+            // A bare number opens a reader whatever it is.
+            let Ok(mut reader) = self.journal.reader(Start::Resume(at)) else { return Err(Error::Died) };
+            while at < newest && items.len() < limit {
+                match reader.next().await? {
+                    None => break,
+                    // What is no longer kept is passed over: the numbers tell.
+                    Some(Item::Gap(gap)) => at = gap.oldest.before(),
+                    Some(Item::Frames(chunk)) => {
+                        for (seq, frame) in chunk.frames().take(limit - items.len()) {
+                            at = seq;
+                            // One that cannot be read is of a newer version.
+                            let entry = serde_json::from_slice(&frame).ok();
+                            items.extend(entry.map(|entry| AuditRecord { seq: seq.get(), entry }));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(AuditPage { items, has_more: at < newest })
+    }
+
+    /// Waits until everything is written.
+    pub(crate) async fn close(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Writes it in a task of its own: once, also if whoever asked leaves meanwhile.
+    fn spawn(&self, entry: AuditEntry) -> JoinHandle<Result<(), Error>> {
+        self.tasks.spawn_on(self.clone().append(entry), &self.runtime)
+    }
+
+    async fn append(self, entry: AuditEntry) -> Result<(), Error> {
+        // A wire type always can be serialised.
+        let frame = serde_json::to_vec(&entry).unwrap_or_default();
+        let appended = self.journal.append(Frames::one(frame)).await;
+        if let Err(error) = &appended {
+            error!(error = %Chain(error), verb = entry.verb, "what was done could not be written down");
+        }
+        appended.map(drop)
+    }
+}
+
+/// Something that somebody asks for, until it is answered.
+pub(crate) struct Pending {
+    audit: Audit,
+    since: Instant,
+    entry: Option<AuditEntry>,
+    must_be_written: bool,
+}
+
+impl Pending {
+    /// It is known who asks.
+    pub(crate) fn is_by(&mut self, caller: &Caller) {
+        if let Some(entry) = &mut self.entry {
+            (entry.user, entry.token) = (Some(caller.user.clone()), Some(caller.token));
+        }
+    }
+
+    /// From now on it may be done, even if nobody waits for the answer any more.
+    pub(crate) fn must_be_written(&mut self) {
+        self.must_be_written = true;
+    }
+
+    /// It is answered; returns once that is written down.
+    pub(crate) async fn written(mut self, status: StatusCode) -> Result<(), Error> {
+        let Some(entry) = self.take(Some(status)) else { return Ok(()) };
+        self.audit.spawn(entry).await.map_err(|_| Error::Died)?
+    }
+
+    fn take(&mut self, status: Option<StatusCode>) -> Option<AuditEntry> {
+        let mut entry = self.entry.take()?;
+        entry.status = status.map(|status| status.as_u16());
+        entry.duration_ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(entry)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if self.must_be_written
+            && let Some(entry) = self.take(None)
+        {
+            self.audit.spawn(entry);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The guard before every route: who asks, whether they may, and what is left of it in the audit.
+
+use axum::{
+    RequestExt,
+    extract::{MatchedPath, RawPathParams, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, Method, StatusCode, header};
+use protocol::{Kind, RuntimeId, SessionId};
+use server::{Peer, Refusal, Result, bearer};
+
+use crate::{
+    app::App,
+    caller::Caller,
+    cookie::Cookie,
+    permit::Permit,
+    verb::{self, Need, Verb},
+};
+
+/// What a request asks for, and of what.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) verb: &'static Verb,
+    pub(crate) runtime: Option<RuntimeId>,
+    pub(crate) worker: Option<SessionId>,
+    /// The path of what is passed on, after `/v1`. It is read once: what was allowed is what is done.
+    pub(crate) pieces: Vec<String>,
+}
+
+/// Lets those through who may have what they ask for. What changes something, or is refused, is written down before it is
+/// answered.
+pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    // Where nothing is either, below `/api/`, who asks must be known.
+    let is_route = request.extensions().get::<MatchedPath>().is_some();
+    if !is_route && !request.uri().path().starts_with("/api/") {
+        return next.run(request).await;
+    }
+    let asked = asked(&mut request).await;
+    let mut pending = app.audit.begin(&request, &asked);
+    let admitted = admit(&app, &request, &asked, &mut |caller| pending.is_by(caller));
+    let response = match admitted {
+        Ok(admitted) => {
+            let reads = asked.verb.reads;
+            request.extensions_mut().insert(asked);
+            admitted.caller.map(|caller| request.extensions_mut().insert(caller));
+            admitted.permit.map(|permit| request.extensions_mut().insert(permit));
+            if !reads {
+                pending.must_be_written();
+            }
+            let response = next.run(request).await;
+            if let Some(caller) = response.extensions().get::<Caller>() {
+                pending.is_by(caller);
+            }
+            if reads && !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return response;
+            }
+            response
+        }
+        // So many of them would push out everything else.
+        Err(refusal) if refusal.problem().kind == Kind::TooManyRequests => return refusal.into_response(),
+        Err(refusal) => refusal.into_response(),
+    };
+    match pending.written(response.status()).await {
+        Ok(()) => response,
+        Err(error) => Refusal::internal(&error).into_response(),
+    }
+}
+
+/// What is asked for, as the router has read it.
+async fn asked(request: &mut Request) -> Asked {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map(MatchedPath::as_str);
+    let params = request.extract_parts::<RawPathParams>().await.ok();
+    let param = |name: &str| {
+        let mut params = params.iter().flatten();
+        params.find(|(known, _)| *known == name).map(|(_, value)| value)
+    };
+    let runtime = param("runtime_id").and_then(|id| id.parse().ok());
+    if route != Some(verb::FORWARD) {
+        let worker = param("worker_id").and_then(|id| id.parse().ok());
+        return Asked { verb: verb::ours(request.method(), route), runtime, worker, pieces: Vec::new() };
+    }
+    let pieces: Vec<&str> = param("path").unwrap_or_default().split('/').collect();
+    let worker = match pieces[..] {
+        ["sessions" | "workers", id, ..] => id.parse().ok(),
+        _ => None,
+    };
+    let verb = verb::theirs(request.method(), &pieces);
+    Asked { verb, runtime, worker, pieces: pieces.into_iter().map(str::to_owned).collect() }
+}
+
+/// What somebody is let in with.
+#[derive(Default)]
+struct Admitted {
+    caller: Option<Caller>,
+    permit: Option<Permit>,
+}
+
+fn admit(app: &App, request: &Request, asked: &Asked, known: &mut impl FnMut(&Caller)) -> Result<Admitted> {
+    if asked.verb.need == Need::Nothing {
+        return Ok(Admitted::default());
+    }
+    let caller = authenticate(app, request)?;
+    known(&caller);
+    let permit = authorize(app, &caller, asked)?;
+    Ok(Admitted { caller: Some(caller), permit })
+}
+
+/// Who asks: by a token in the head, or by the cookie of a browser that has logged in.
+fn authenticate(app: &App, request: &Request) -> Result<Caller> {
+    let (headers, peer) = (request.headers(), request.extensions().get::<Peer>().copied());
+    let cookie = Cookie::for_request(headers, peer).read(headers);
+    let (rights, by_cookie) = match (bearer(headers), cookie) {
+        (Some(token), _) => (app.people.find(token), false),
+        (None, Some(secret)) => (app.people.find(secret).filter(|rights| rights.token.is_session), true),
+        (None, None) => (None, false),
+    };
+    let Some(rights) = rights else { return Err(app.limits.not_let_in(peer)) };
+    // A browser sends its cookie whichever page asks it to.
+    if by_cookie && does_something(request.method(), headers) && !app.names.is_ours(headers) {
+        let detail = "with a cookie, `Origin` must be that of a page of ours";
+        return Err(Refusal::new(Kind::HostNotAllowed, detail));
+    }
+    app.limits.spend(rights.token.id)?;
+    Ok(Caller::new(rights))
+}
+
+fn does_something(method: &Method, headers: &HeaderMap) -> bool {
+    !method.is_safe() || headers.contains_key(header::UPGRADE)
+}
+
+/// Whether they may: if that depends on a role, for as long as they have it.
+fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>> {
+    let verb = asked.verb;
+    match verb.need {
+        Need::Nothing | Need::Token => Ok(None),
+        Need::Admin if caller.is_admin() => Ok(None),
+        Need::Admin => {
+            let detail =
+                format!("`{}` is for those who manage the hub, and their tokens without a scope", verb.name);
+            Err(Refusal::new(Kind::Forbidden, detail))
+        }
+        Need::Role(role) => {
+            let Some(id) = &asked.runtime else {
+                return Err(Refusal::new(Kind::InvalidRequest, "this is no name of a runtime"));
+            };
+            let registered = app.registry.get(id).filter(|runtime| caller.sees(&runtime.workspace));
+            let workspace = registered.ok_or_else(|| no_runtime(id))?.workspace;
+            if caller.role_in(&workspace).is_none_or(|theirs| theirs < role) {
+                let detail =
+                    format!("`{}` needs the role `{role}` in the workspace `{workspace}`", verb.name);
+                return Err(Refusal::new(Kind::Forbidden, detail));
+            }
+            Ok(Some(Permit::new(&app.people, caller.token, workspace, role)))
+        }
+    }
+}
+
+/// The same whether there is none or it is not for them.
+pub(crate) fn no_runtime(id: &RuntimeId) -> Refusal {
+    Refusal::new(Kind::RuntimeNotFound, format!("there is no runtime `{id}`"))
+}

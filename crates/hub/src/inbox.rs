@@ -1,0 +1,160 @@
+//! What waits for a person in all runtimes.
+//!
+//! While somebody listens, each runtime is followed once, and what becomes of its waits is told to all who do. Whoever
+//! only looks asks the runtimes themselves: what they answered is what they were told last.
+
+mod board;
+mod listener;
+mod pull;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use protocol::{
+    RuntimeId,
+    inbox::{Inbox as Waiting, InboxWait},
+    wait::WaitList,
+};
+use tokio::{
+    task::{AbortHandle, JoinSet},
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{Registry, attendance::Attendance, caller::Caller, runtime::ask, standing::Standing};
+use board::{Board, oldest_first};
+pub(crate) use listener::Listener;
+
+/// How long a runtime may take to say what waits in it. Who takes longer is told to be unavailable.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// How long runtimes are followed that nobody listens to: whoever comes back soon finds everything.
+const LINGER: Duration = Duration::from_secs(30);
+
+/// What waits in all runtimes. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct Inbox(Arc<Inner>);
+
+struct Inner {
+    registry: Arc<Registry>,
+    board: Board,
+    attendance: Attendance,
+    /// Whether the runtimes are followed.
+    is_followed: Mutex<bool>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Inbox {
+    /// Of these runtimes; none is followed yet.
+    pub(crate) fn new(registry: Arc<Registry>) -> Self {
+        Self(Arc::new(Inner {
+            registry,
+            board: Board::new(),
+            attendance: Attendance::new(),
+            is_followed: Mutex::new(false),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }))
+    }
+
+    /// What is open in the runtimes that `caller` sees, the oldest first. All are asked at once.
+    pub(crate) async fn list(&self, caller: &Caller) -> Waiting {
+        let seen =
+            self.0.registry.list().into_iter().filter(|(_, it)| caller.rights.may_watch(&it.workspace));
+        let asked = seen.map(|(id, registered)| async move {
+            let answer = timeout(ANSWER_MAX, ask::<WaitList>(&*registered.runtime, "/v1/waits")).await;
+            (id, answer.ok().and_then(Result::ok))
+        });
+        let (mut items, mut unavailable) = (Vec::new(), Vec::new());
+        for (runtime_id, list) in join_all(asked).await {
+            match list {
+                Some(list) => items.extend(
+                    list.items.into_iter().map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }),
+                ),
+                None => unavailable.push(runtime_id),
+            }
+        }
+        oldest_first(&mut items);
+        Waiting { items, unavailable, next_cursor: None }
+    }
+
+    /// Listens to what becomes of the waits that somebody sees. Needs a tokio runtime.
+    pub(crate) async fn listen(&self, standing: Standing) -> Listener {
+        let listener = Listener::new(self.clone(), standing);
+        // What is not known by then is told later.
+        let _ = timeout(ANSWER_MAX, self.0.board.everybody_answered()).await;
+        listener
+    }
+
+    /// Counts somebody who listens, and follows the runtimes if they are the first.
+    fn attend(&self) {
+        let mut is_followed = self.0.is_followed.lock();
+        self.0.attendance.come();
+        if !std::mem::replace(&mut *is_followed, true) {
+            let there = self.0.registry.list().into_iter();
+            self.0.board.expect(there.map(|(id, registered)| (id, registered.workspace)));
+            self.0.tasks.spawn(self.clone().follow());
+        }
+    }
+
+    /// Follows the runtimes that there are until nobody has listened for a while.
+    async fn follow(self) {
+        let mut changes = self.0.registry.changes();
+        let (mut pulls, mut followed) = (JoinSet::new(), HashMap::new());
+        loop {
+            changes.mark_unchanged();
+            self.follow_those_there_are(&mut pulls, &mut followed);
+            tokio::select! {
+                // The registry is there as long as we are.
+                _ = changes.changed() => {}
+                () = self.0.attendance.deserted(LINGER) => {
+                    let mut is_followed = self.0.is_followed.lock();
+                    // Under the lock: whoever comes next has the runtimes followed anew.
+                    if !self.0.attendance.is_anybody_there() {
+                        *is_followed = false;
+                        pulls.abort_all();
+                        return self.0.board.clear();
+                    }
+                }
+                () = self.0.stop.cancelled() => return,
+            }
+        }
+    }
+
+    fn follow_those_there_are(
+        &self,
+        pulls: &mut JoinSet<()>,
+        followed: &mut HashMap<RuntimeId, (Timestamp, AbortHandle)>,
+    ) {
+        let there = self.0.registry.list();
+        followed.retain(|id, (added_at, pull)| {
+            let keep = there.iter().any(|(known, it)| known == id && it.added_at == *added_at);
+            if !keep {
+                pull.abort();
+                self.0.board.forget(id);
+            }
+            keep
+        });
+        for (id, registered) in there {
+            if followed.contains_key(&id) {
+                continue;
+            }
+            self.0.board.expect([(id.clone(), registered.workspace.clone())]);
+            let (inbox, name, added_at) = (self.clone(), id.clone(), registered.added_at);
+            let pull =
+                pulls.spawn(async move { pull::pull(&inbox.0.board, &name, &*registered.runtime).await });
+            followed.insert(id, (added_at, pull));
+        }
+    }
+
+    /// Nothing more is told: those who listen read what there is.
+    pub(crate) async fn shutdown(&self) {
+        self.0.stop.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+        self.0.board.seal();
+    }
+}

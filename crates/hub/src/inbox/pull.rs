@@ -1,0 +1,39 @@
+//! Following the waits of a runtime: one stream, taken up again whenever it ends.
+
+use axum::body::Body;
+use client::Messages;
+use protocol::{RuntimeId, wait::WaitEvent};
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::{ANSWER_MAX, board::Board};
+use crate::{Down, Runtime, pause::Pause, runtime::get};
+
+/// Follows the waits of a runtime for as long as it is polled.
+pub(super) async fn pull(board: &Board, id: &RuntimeId, runtime: &dyn Runtime) {
+    let mut pause = Pause::new();
+    loop {
+        if let Ok(Ok(told)) = timeout(ANSWER_MAX, open(runtime)).await {
+            hear(board, id, told, &mut pause).await;
+        }
+        debug!(runtime = %id, "what waits in a runtime is not known");
+        board.away(id);
+        pause.wait().await;
+    }
+}
+
+async fn open(runtime: &dyn Runtime) -> Result<Messages<Body, WaitEvent>, Down> {
+    let response = runtime.send(get("/v1/waits/events")?).await?;
+    match response.status().is_success() {
+        true => Ok(Messages::over(response.into_body())),
+        false => Err(Down::Unreachable),
+    }
+}
+
+/// Takes what the runtime says until it ends.
+async fn hear(board: &Board, id: &RuntimeId, mut told: Messages<Body, WaitEvent>, pause: &mut Pause) {
+    while let Ok(Some(event)) = told.next().await {
+        pause.reset();
+        board.take(id, event);
+    }
+}

@@ -1,0 +1,57 @@
+//! How much of the hub one may use.
+
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    time::Duration,
+};
+
+use protocol::{Kind, TokenId};
+use server::{Peer, Refusal, Result};
+
+use crate::rate::{Buckets, Rate};
+
+/// How much of the hub one may use.
+pub(crate) struct Limits {
+    failures: Buckets<Option<IpAddr>>,
+    requests: Buckets<TokenId>,
+}
+
+impl Limits {
+    pub(crate) fn new(failures: Rate, requests: Rate) -> Self {
+        Self { failures: Buckets::new(failures), requests: Buckets::new(requests) }
+    }
+
+    /// What to tell somebody who is not let in: why, or that they have tried too often.
+    ///
+    /// Who has a good token is let in all the same: others, such as those behind the same proxy, cannot lock them out.
+    pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
+        match self.failures.take(peer.map(|Peer(address)| place(address.ip()))) {
+            Ok(()) => {
+                let detail = "send a token of the hub as `Authorization: Bearer …`";
+                Refusal::new(Kind::Unauthorized, detail)
+            }
+            Err(after) => too_many("too many tokens that are no good came from your address", after),
+        }
+    }
+
+    /// Counts a request.
+    pub(crate) fn spend(&self, token: TokenId) -> Result<()> {
+        let counted = self.requests.take(token);
+        counted.map_err(|after| too_many("too many requests came with this token", after))
+    }
+}
+
+fn too_many(detail: &str, after: Duration) -> Refusal {
+    Refusal::new(Kind::TooManyRequests, detail).retry_after(after)
+}
+
+/// Whoever has one IPv6 address has a network of them.
+fn place(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+        v4 => v4,
+    }
+}

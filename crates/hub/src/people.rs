@@ -1,0 +1,167 @@
+//! Who may use the hub, and what they may do: users and tokens, in a file that only its owner can read.
+
+mod state;
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use protocol::{
+    TokenId, TokenName, UserName,
+    people::{AddToken, SetUser, Token, User},
+};
+use tokio::sync::watch;
+
+use crate::{
+    caller::Rights,
+    private,
+    secret::{NewToken, digest},
+};
+pub(crate) use state::State;
+
+/// What a token begins with.
+const PREFIX: &str = "tombolo_";
+
+/// How long a browser that has logged in stays so.
+pub(crate) const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The users and their tokens. A clone is the same ones.
+#[derive(Clone)]
+pub(crate) struct People(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    /// One change at a time. It is written while everybody goes on with what was before.
+    changing: Mutex<()>,
+    state: watch::Sender<Arc<State>>,
+}
+
+/// Why something cannot be done to users or tokens.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("could not write down who may use the hub")]
+    File(#[source] io::Error),
+    #[error("there is no user `{0}`")]
+    NoUser(UserName),
+    #[error("there is a user `{0}` already")]
+    UserTaken(UserName),
+    #[error("there is no token {0}")]
+    NoToken(TokenId),
+    #[error("`{0}` is the last who manages the hub")]
+    LastAdmin(UserName),
+    #[error("there are {max} {what} already")]
+    Full { what: &'static str, max: usize },
+    #[error("`expiresAt` must be in the future")]
+    Expired,
+    #[error("the token is not one of the hub, or no longer good")]
+    NotLetIn,
+}
+
+impl People {
+    /// Reads the file. If nobody has a token to manage the hub with, as the first time, one is made, which is shown once.
+    pub(crate) fn open(path: PathBuf) -> io::Result<(Self, Option<NewToken>)> {
+        let state = State::from_kept(private::read(&path)?);
+        let lost = !state.can_be_managed(Timestamp::now());
+        let people = Self(Arc::new(Inner {
+            path,
+            changing: Mutex::new(()),
+            state: watch::Sender::new(Arc::new(state)),
+        }));
+        if !lost {
+            return Ok((people, None));
+        }
+        let new = NewToken::mint(PREFIX)?;
+        let made = people.change(|state, now| {
+            state.bootstrap(&new, now);
+            Ok(())
+        });
+        made.map_err(|error| match error {
+            Error::File(source) => source,
+            other => io::Error::other(other),
+        })?;
+        Ok((people, Some(new)))
+    }
+
+    /// What whoever has this secret may do; nothing if it is no good.
+    pub(crate) fn find(&self, secret: &str) -> Option<Rights> {
+        self.now().find(&digest(secret), Timestamp::now())
+    }
+
+    /// What there is now, and word of each change.
+    pub(crate) fn follow(&self) -> watch::Receiver<Arc<State>> {
+        self.0.state.subscribe()
+    }
+
+    /// Every user, by name.
+    pub(crate) fn users(&self) -> Vec<User> {
+        self.now().users()
+    }
+
+    pub(crate) fn user(&self, name: &UserName) -> Result<User, Error> {
+        self.now().user(name).cloned()
+    }
+
+    pub(crate) fn add_user(&self, name: UserName, set: SetUser) -> Result<User, Error> {
+        self.change(|state, now| state.add_user(name, set, now))
+    }
+
+    /// From now on they may do this and nothing else.
+    pub(crate) fn set_user(&self, name: &UserName, set: SetUser) -> Result<User, Error> {
+        self.change(|state, _| state.set_user(name, set))
+    }
+
+    /// Their tokens go with them.
+    pub(crate) fn remove_user(&self, name: &UserName) -> Result<(), Error> {
+        self.change(|state, _| state.remove_user(name))
+    }
+
+    /// Every token of a user, the oldest first.
+    pub(crate) fn tokens(&self, user: &UserName) -> Result<Vec<Token>, Error> {
+        self.now().tokens(user, Timestamp::now())
+    }
+
+    pub(crate) fn token(&self, id: TokenId) -> Result<Token, Error> {
+        self.now().token(id)
+    }
+
+    pub(crate) fn add_token(&self, user: &UserName, add: AddToken) -> Result<(Token, NewToken), Error> {
+        let new = NewToken::mint(PREFIX).map_err(Error::File)?;
+        let token = self.change(|state, now| state.add_token(user, add, &new, now))?;
+        Ok((token, new))
+    }
+
+    /// It is no good from now on; nor is any that a browser got for it.
+    pub(crate) fn revoke(&self, id: TokenId) -> Result<(), Error> {
+        self.change(|state, _| state.revoke(id))
+    }
+
+    /// A token for the browser of whoever has this secret; it can do as much, and no longer than that.
+    pub(crate) fn log_in(&self, secret: &str) -> Result<(Rights, NewToken), Error> {
+        let new = NewToken::mint(PREFIX).map_err(Error::File)?;
+        let rights = self.change(|state, now| state.log_in(&digest(secret), &new, now))?;
+        Ok((rights, new))
+    }
+
+    fn now(&self) -> Arc<State> {
+        self.0.state.borrow().clone()
+    }
+
+    /// Changes something once that is written down; nothing if it cannot be.
+    fn change<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> Result<T, Error>) -> Result<T, Error> {
+        let _one = self.0.changing.lock();
+        let (mut next, now) = (State::clone(&self.now()), Timestamp::now());
+        next.sweep(now);
+        let done = change(&mut next, now)?;
+        private::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
+        self.0.state.send_replace(Arc::new(next));
+        Ok(done)
+    }
+}
+
+/// The name of a token that the hub made by itself.
+fn called(name: &str) -> TokenName {
+    name.parse().unwrap_or_else(|_| unreachable!("the name of a token"))
+}
+
+#[cfg(test)]
+mod tests;

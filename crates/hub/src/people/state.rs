@@ -1,0 +1,254 @@
+//! All users and tokens at one moment, and what can be done to them. Nothing here waits or writes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use protocol::{
+    TokenId, UserName,
+    hub::Role,
+    people::{AddToken, SetUser, Token, User},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Error, NewToken, SESSION, called};
+use crate::caller::Rights;
+
+/// How many users there can be; the file is written whole.
+const USERS_MAX: usize = 10_000;
+
+/// How many tokens a user can have; of those of browsers the oldest makes room.
+const TOKENS_MAX: usize = 100;
+
+/// All users and tokens at one moment.
+#[derive(Clone, Default)]
+pub(crate) struct State {
+    users: BTreeMap<UserName, Arc<User>>,
+    tokens: BTreeMap<TokenId, Arc<Entry>>,
+    digests: HashMap<String, TokenId>,
+}
+
+/// A token, and what is kept of its secret.
+struct Entry {
+    token: Arc<Token>,
+    digest: String,
+    /// The token that a browser has logged in with.
+    parent: Option<TokenId>,
+}
+
+/// All of them as the file has them.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Kept {
+    users: Vec<User>,
+    tokens: Vec<KeptToken>,
+}
+
+/// A token as the file has it.
+#[derive(Serialize, Deserialize)]
+struct KeptToken {
+    #[serde(flatten)]
+    token: Token,
+    digest: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<TokenId>,
+}
+
+impl State {
+    pub(super) fn from_kept(kept: Kept) -> Self {
+        let mut state = Self::default();
+        state.users.extend(kept.users.into_iter().map(|user| (user.name.clone(), Arc::new(user))));
+        for KeptToken { token, digest, parent } in kept.tokens {
+            state.insert(Entry { token: Arc::new(token), digest, parent });
+        }
+        state
+    }
+
+    pub(super) fn to_kept(&self) -> Kept {
+        let tokens = self.tokens.values().map(|entry| KeptToken {
+            token: Token::clone(&entry.token),
+            digest: entry.digest.clone(),
+            parent: entry.parent,
+        });
+        Kept { users: self.users(), tokens: tokens.collect() }
+    }
+
+    /// What whoever has the secret of this digest may do.
+    pub(super) fn find(&self, digest: &str, now: Timestamp) -> Option<Rights> {
+        self.rights(*self.digests.get(digest)?, now)
+    }
+
+    /// What whoever has this token may do; nothing if it is no good any more.
+    pub(crate) fn rights(&self, id: TokenId, now: Timestamp) -> Option<Rights> {
+        let entry = self.tokens.get(&id).filter(|entry| entry.is_good(now))?;
+        let user = self.users.get(&entry.token.user)?;
+        Some(Rights { user: user.clone(), token: entry.token.clone() })
+    }
+
+    /// Whether somebody has a token to manage the hub with.
+    pub(super) fn can_be_managed(&self, now: Timestamp) -> bool {
+        let mut all = self.tokens.keys().filter_map(|id| self.rights(*id, now));
+        all.any(|rights| rights.is_admin() && !rights.token.is_session)
+    }
+
+    /// A token for the first who manages the hub, or for `owner`, who then does.
+    pub(super) fn bootstrap(&mut self, new: &NewToken, now: Timestamp) {
+        let first = self.users.values().find(|user| user.admin).map(|user| user.name.clone());
+        let user = first.unwrap_or_else(|| {
+            let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
+            let set = SetUser { admin: true, everywhere: Some(Role::Owner), roles: BTreeMap::new() };
+            self.users.insert(name.clone(), Arc::new(user(name.clone(), set, now)));
+            name
+        });
+        let token = Token {
+            id: TokenId::mint(),
+            user,
+            name: called("bootstrap"),
+            scope: None,
+            is_session: false,
+            created_at: now,
+            expires_at: None,
+        };
+        self.insert(Entry { token: Arc::new(token), digest: new.digest(), parent: None });
+    }
+
+    pub(super) fn users(&self) -> Vec<User> {
+        self.users.values().map(|user| User::clone(user)).collect()
+    }
+
+    pub(super) fn user(&self, name: &UserName) -> Result<&User, Error> {
+        self.users.get(name).map(|user| &**user).ok_or_else(|| Error::NoUser(name.clone()))
+    }
+
+    pub(super) fn add_user(&mut self, name: UserName, set: SetUser, now: Timestamp) -> Result<User, Error> {
+        if self.users.contains_key(&name) {
+            return Err(Error::UserTaken(name));
+        }
+        if self.users.len() >= USERS_MAX {
+            return Err(Error::Full { what: "users", max: USERS_MAX });
+        }
+        let user = user(name, set, now);
+        self.users.insert(user.name.clone(), Arc::new(user.clone()));
+        Ok(user)
+    }
+
+    pub(super) fn set_user(&mut self, name: &UserName, set: SetUser) -> Result<User, Error> {
+        let created_at = self.user(name)?.created_at;
+        if !set.admin {
+            self.need_another_admin(name)?;
+        }
+        let user = user(name.clone(), set, created_at);
+        self.users.insert(name.clone(), Arc::new(user.clone()));
+        Ok(user)
+    }
+
+    pub(super) fn remove_user(&mut self, name: &UserName) -> Result<(), Error> {
+        self.user(name)?;
+        self.need_another_admin(name)?;
+        self.users.remove(name);
+        self.retain(|entry| entry.token.user != *name);
+        Ok(())
+    }
+
+    fn need_another_admin(&self, name: &UserName) -> Result<(), Error> {
+        let is_admin = self.users.get(name).is_some_and(|user| user.admin);
+        if is_admin && !self.users.values().any(|user| user.admin && user.name != *name) {
+            return Err(Error::LastAdmin(name.clone()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn tokens(&self, user: &UserName, now: Timestamp) -> Result<Vec<Token>, Error> {
+        self.user(user)?;
+        let theirs = self.of(user).filter(|entry| entry.is_good(now));
+        Ok(theirs.map(|entry| Token::clone(&entry.token)).collect())
+    }
+
+    pub(super) fn token(&self, id: TokenId) -> Result<Token, Error> {
+        self.tokens.get(&id).map(|entry| Token::clone(&entry.token)).ok_or(Error::NoToken(id))
+    }
+
+    pub(super) fn add_token(
+        &mut self,
+        user: &UserName,
+        add: AddToken,
+        new: &NewToken,
+        now: Timestamp,
+    ) -> Result<Token, Error> {
+        self.user(user)?;
+        let AddToken { name, scope, expires_at, .. } = add;
+        if expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::Expired);
+        }
+        if self.of(user).count() >= TOKENS_MAX {
+            return Err(Error::Full { what: "tokens of this user", max: TOKENS_MAX });
+        }
+        let (id, user) = (TokenId::mint(), user.clone());
+        let token = Token { id, user, name, scope, is_session: false, created_at: now, expires_at };
+        self.insert(Entry { token: Arc::new(token.clone()), digest: new.digest(), parent: None });
+        Ok(token)
+    }
+
+    pub(super) fn revoke(&mut self, id: TokenId) -> Result<(), Error> {
+        self.token(id)?;
+        self.retain(|entry| entry.token.id != id);
+        Ok(())
+    }
+
+    pub(super) fn log_in(&mut self, digest: &str, new: &NewToken, now: Timestamp) -> Result<Rights, Error> {
+        // One of a browser cannot be made to last by logging in with it again and again.
+        let theirs = self.find(digest, now).filter(|rights| !rights.token.is_session);
+        let Rights { user, token: theirs } = theirs.ok_or(Error::NotLetIn)?;
+        if self.of(&user.name).count() >= TOKENS_MAX {
+            let oldest = self.of(&user.name).find(|entry| entry.token.is_session);
+            let oldest = oldest.map(|entry| entry.token.id);
+            self.revoke(oldest.ok_or(Error::Full { what: "tokens of this user", max: TOKENS_MAX })?)?;
+        }
+        let ends = now + SESSION;
+        let token = Arc::new(Token {
+            id: TokenId::mint(),
+            user: user.name.clone(),
+            name: called("browser"),
+            scope: theirs.scope.clone(),
+            is_session: true,
+            created_at: now,
+            expires_at: Some(theirs.expires_at.map_or(ends, |at| at.min(ends))),
+        });
+        self.insert(Entry { token: token.clone(), digest: new.digest(), parent: Some(theirs.id) });
+        Ok(Rights { user, token })
+    }
+
+    /// Forgets tokens that are no good any more.
+    pub(super) fn sweep(&mut self, now: Timestamp) {
+        self.retain(|entry| entry.is_good(now));
+    }
+
+    fn of(&self, user: &UserName) -> impl Iterator<Item = &Entry> {
+        self.tokens.values().map(|entry| &**entry).filter(move |entry| entry.token.user == *user)
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        self.digests.insert(entry.digest.clone(), entry.token.id);
+        self.tokens.insert(entry.token.id, Arc::new(entry));
+    }
+
+    /// Keeps only these, and of those of browsers only the ones whose parents are kept.
+    fn retain(&mut self, keep: impl Fn(&Entry) -> bool) {
+        self.tokens.retain(|_, entry| keep(entry));
+        let parents: BTreeSet<TokenId> = self.tokens.keys().copied().collect();
+        self.tokens.retain(|_, entry| entry.parent.is_none_or(|parent| parents.contains(&parent)));
+        self.digests.retain(|_, id| self.tokens.contains_key(id));
+    }
+}
+
+impl Entry {
+    fn is_good(&self, now: Timestamp) -> bool {
+        self.token.expires_at.is_none_or(|at| at > now)
+    }
+}
+
+fn user(name: UserName, set: SetUser, created_at: Timestamp) -> User {
+    let SetUser { admin, everywhere, roles } = set;
+    User { name, admin, everywhere, roles, created_at }
+}

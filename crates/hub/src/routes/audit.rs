@@ -1,0 +1,41 @@
+//! `/api/audit`: what was done through the hub; for those who manage it.
+
+use axum::{Json, extract::State};
+use protocol::{Kind, audit::AuditPage};
+use serde::Deserialize;
+use server::{Refusal, Result, extract::Query};
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::app::App;
+
+/// How many entries a page has at most.
+const PAGE_MAX: usize = 1000;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(page))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PageQuery {
+    /// The `seq` of the last entry that was read; 0 for all that are kept.
+    #[serde(default)]
+    #[param(default = 0)]
+    offset: u64,
+    /// How many entries a page has at most.
+    #[param(minimum = 1, maximum = 1000, default = 1000)]
+    limit: Option<usize>,
+}
+
+/// Read what was done after `offset`, as a page: every change, every command to a runtime, every refusal.
+#[utoipa::path(get, path = "/api/audit", tag = "audit", params(PageQuery), responses((status = OK, body = AuditPage), Problems))]
+async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<AuditPage>> {
+    let limit = query.limit.unwrap_or(PAGE_MAX);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(Refusal::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+    }
+    app.audit.page(query.offset, limit).await.map(Json).map_err(|error| Refusal::internal(&error))
+}

@@ -1,0 +1,61 @@
+//! `/api/join`: a daemon that comes by itself, from where nobody can reach it.
+
+use axum::{
+    Extension,
+    extract::{
+        State,
+        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
+    },
+    response::Response,
+};
+use http::HeaderMap;
+use protocol::{Kind, RuntimeId};
+use serde::Deserialize;
+use server::{Peer, Refusal, Result, bearer, extract::Query};
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::app::App;
+
+/// Where a daemon comes in. The gate lets everybody through to here: what a daemon joins with is no token of a user.
+pub(crate) const PATH: &str = "/api/join/ws";
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(join))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct JoinQuery {
+    /// The runtime that the daemon means to be; it must be the one that its token is for.
+    #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9._-]{1,128}$")]
+    name: Option<RuntimeId>,
+}
+
+/// Join as a runtime, over a WebSocket, with a join token in place of a user's.
+///
+/// Binary messages are the bytes of one HTTP/2 connection on which the hub asks and the daemon answers. A daemon that joins
+/// again takes the place of its connection before.
+#[utoipa::path(
+    get, path = "/api/join/ws", tag = "runtimes", params(JoinQuery),
+    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+)]
+async fn join(
+    State(app): State<App>,
+    Query(query): Query<JoinQuery>,
+    headers: HeaderMap,
+    peer: Option<Extension<Peer>>,
+    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response> {
+    let Some((id, joined)) = bearer(&headers).and_then(|token| app.registry.joining(token)) else {
+        return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));
+    };
+    if query.name.is_some_and(|name| name != id) {
+        return Err(Refusal::new(Kind::Forbidden, "this token is for a runtime of another name"));
+    }
+    app.sockets.open(upgrade, tunnel::MESSAGE_BYTES_MAX, move |socket| async move {
+        joined.hold(socket).await;
+    })
+}

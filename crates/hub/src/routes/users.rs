@@ -1,0 +1,87 @@
+//! `/api/users`: who may use the hub; for those who manage it.
+
+use axum::{Json, extract::State};
+use http::StatusCode;
+use protocol::{
+    Kind, UserName,
+    people::{AddUser, SetUser, User, UserList},
+};
+use server::{Refusal, Result, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::Problems;
+use crate::{app::App, people::Error};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, set, remove))
+}
+
+/// List the users, by name.
+#[utoipa::path(get, path = "/api/users", tag = "users", responses((status = OK, body = UserList), Problems))]
+async fn list(State(app): State<App>) -> Json<UserList> {
+    Json(UserList { items: app.people.users(), next_cursor: None })
+}
+
+/// Add a user, who then needs a token.
+#[utoipa::path(
+    post, path = "/api/users", tag = "users", request_body = AddUser,
+    responses((status = CREATED, body = User), Problems)
+)]
+async fn add(
+    State(app): State<App>,
+    extract::Json(add): extract::Json<AddUser>,
+) -> Result<(StatusCode, Json<User>)> {
+    let AddUser { name, admin, everywhere, roles } = add;
+    let user =
+        app.people.add_user(name, SetUser { admin, everywhere, roles }).map_err(|error| refused(&error))?;
+    Ok((StatusCode::CREATED, Json(user)))
+}
+
+/// Say what a user may do.
+#[utoipa::path(
+    get, path = "/api/users/{user}", tag = "users",
+    params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
+    responses((status = OK, body = User), Problems)
+)]
+async fn get(State(app): State<App>, Path(name): Path<UserName>) -> Result<Json<User>> {
+    app.people.user(&name).map(Json).map_err(|error| refused(&error))
+}
+
+/// Say what a user may do from now on, also on streams that are open.
+#[utoipa::path(
+    put, path = "/api/users/{user}", tag = "users", request_body = SetUser,
+    params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
+    responses((status = OK, body = User), Problems)
+)]
+async fn set(
+    State(app): State<App>,
+    Path(name): Path<UserName>,
+    extract::Json(set): extract::Json<SetUser>,
+) -> Result<Json<User>> {
+    app.people.set_user(&name, set).map(Json).map_err(|error| refused(&error))
+}
+
+/// Remove a user and all tokens of theirs.
+#[utoipa::path(
+    delete, path = "/api/users/{user}", tag = "users",
+    params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
+    responses((status = NO_CONTENT, description = "They are not let in any more"), Problems)
+)]
+async fn remove(State(app): State<App>, Path(name): Path<UserName>) -> Result<StatusCode> {
+    app.people.remove_user(&name).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(super) fn refused(error: &Error) -> Refusal {
+    let kind = match error {
+        Error::NoUser(_) => Kind::UserNotFound,
+        Error::UserTaken(_) => Kind::UserTaken,
+        Error::NoToken(_) => Kind::TokenNotFound,
+        Error::LastAdmin(_) => Kind::LastAdmin,
+        Error::Full { .. } => Kind::PeopleFull,
+        Error::Expired => Kind::InvalidRequest,
+        Error::NotLetIn => Kind::Unauthorized,
+        Error::File(_) => return Refusal::internal(error),
+    };
+    Refusal::new(kind, error.to_string())
+}

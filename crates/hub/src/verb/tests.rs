@@ -1,0 +1,61 @@
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use serde_json::Value;
+
+use super::*;
+
+/// The methods and paths of a committed description.
+fn routes(document: &str) -> Vec<(Method, String)> {
+    let document: Value = serde_json::from_str(document).unwrap();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let routes = paths.flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap().keys();
+        methods.map(|method| (method.to_uppercase().parse().unwrap(), path.clone())).collect::<Vec<_>>()
+    });
+    routes.collect()
+}
+
+/// Every route of a daemon that can be reached through the hub has a verb; what has none needs the most.
+#[test]
+fn every_route_of_a_daemon_has_a_verb() {
+    let routes = routes(include_str!("../../../../docs/openapi.json"));
+    let passed_on: Vec<_> = routes.iter().filter_map(|(m, p)| Some((m, p.strip_prefix("/v1/")?))).collect();
+    assert!(passed_on.len() > 40, "{passed_on:?}");
+    for (method, path) in &passed_on {
+        let pieces: Vec<&str> = path.split('/').collect();
+        assert_ne!(theirs(method, &pieces).name, "other", "{method} {path}");
+    }
+    // Nor is there a row for what is no route.
+    for (method, pieces, _) in THEIRS {
+        let path = pieces.join("/");
+        assert!(passed_on.iter().any(|(m, p)| m.as_str() == *method && *p == path), "{method} {path}");
+    }
+    assert_eq!(theirs(&Method::GET, &["something", "new"]), OTHER_OF_RUNTIME);
+    assert_eq!(theirs(&Method::PATCH, &["sessions"]).need, OWNER);
+    assert_eq!(theirs(&Method::HEAD, &["sessions"]), SESSIONS_READ);
+}
+
+/// Every route of the hub has a verb; what has none is for who manages it.
+#[test]
+fn every_route_of_the_hub_has_a_verb() {
+    let routes: Vec<_> = routes(&crate::openapi().to_string());
+    for (method, path) in &routes {
+        assert_ne!(ours(method, Some(path)).name, "other", "{method} {path}");
+    }
+    for (method, path, _) in OURS {
+        assert!(routes.iter().any(|(m, p)| m.as_str() == *method && p == path), "{method} {path}");
+    }
+    assert_eq!(ours(&Method::PATCH, Some("/api/users")).need, Need::Admin);
+}
+
+/// What a verb is called is what it says: those that read change nothing.
+#[test]
+fn only_what_gets_something_reads() {
+    for (method, path, verb) in OURS {
+        assert!(!verb.reads || *method == "GET", "{method} {path}");
+    }
+    for (method, path, verb) in THEIRS {
+        // To wait for the end of a process does nothing to it.
+        assert!(!verb.reads || *method == "GET" || path.ends_with(&["wait"]), "{method} {path:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! Who is there for a worker.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::UserName;
+
+/// Who is there for a worker.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Presence {
+    /// Who watches it, by name.
+    pub watchers: Vec<Watcher>,
+    /// Who sent, answered or cancelled something in the last minutes, the last one first.
+    pub drivers: Vec<Driver>,
+}
+
+/// Somebody who watches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Watcher {
+    /// Who.
+    pub user: UserName,
+    /// On how many sockets.
+    pub sockets: u64,
+    /// Since when.
+    pub since_at: Timestamp,
+}
+
+/// Somebody who drives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Driver {
+    /// Who.
+    pub user: UserName,
+    /// When they last did something.
+    pub last_at: Timestamp,
+}
