@@ -59,22 +59,18 @@ async fn what_the_hub_asks_has_the_id_too() {
         assert_eq!(answer.status(), 200);
     }
     assert!(hub.ended());
-    for (daemon, id) in [(near, "list-box"), (far, "list-far")] {
+    // The span of the request at the daemon, wherever it is among others.
+    let asked = |runtime: &str| format!("request{{id=\"list-{runtime}\" method=GET route=\"/v1/sessions\"");
+    for (daemon, runtime) in [(near, "box"), (far, "far")] {
         daemon.signal("TERM");
         let log = daemon.ended().1;
-        assert!(lines(&log, id).iter().any(|line| line.contains("route=\"/v1/sessions\"")), "{log}");
+        assert!(log.contains(&asked(runtime)), "{log}");
     }
     let home = tempfile::tempdir().unwrap();
     let up = Up::start(home.path());
     let request = reqwest::Client::new().get(format!("{}/api/runtimes/local/workers", up.hub));
     request.bearer_auth(up.secret()).header("request-id", "list-local").send().await.unwrap();
-    let log = up.log();
-    let answered: Vec<_> =
-        lines(&log, "list-local").into_iter().filter(|line| line.contains("answered")).collect();
-    for route in ["/v1/sessions", "/api/runtimes/{runtime_id}/workers"] {
-        let route = format!("route=\"{route}\"");
-        assert_eq!(answered.iter().filter(|line| line.contains(&route)).count(), 1, "{route} {log}");
-    }
+    assert!(up.log().contains(&asked("local")), "{}", up.log());
 }
 
 /// issue 5, 8: an id that cannot be trusted in a log is replaced, and goes nowhere.
