@@ -29,7 +29,10 @@ const DURATIONS: [f64; 9] = [0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 
 
 /// What is counted of requests and connections. Clones count together.
 #[derive(Debug, Clone)]
-pub struct Metrics {
+pub struct Metrics(Arc<Numbers>);
+
+#[derive(Debug)]
+struct Numbers {
     requests: Family<Asked, Histogram>,
     problems: Family<[(&'static str, &'static str); 1], Counter>,
     connections: Gauge,
@@ -47,7 +50,8 @@ impl Default for Metrics {
     fn default() -> Self {
         let histogram: fn() -> Histogram = || Histogram::new(DURATIONS);
         let requests = Family::new_with_constructor(histogram);
-        Self { requests, problems: Family::default(), connections: Gauge::default() }
+        let (problems, connections) = (Family::default(), Gauge::default());
+        Self(Arc::new(Numbers { requests, problems, connections }))
     }
 }
 
@@ -58,28 +62,28 @@ impl Metrics {
             "http_request_duration",
             "Requests, and how long it took until their answers began",
             Unit::Seconds,
-            self.requests.clone(),
+            self.0.requests.clone(),
         );
         let help = "Requests that were refused or failed here, by the problem that was told";
-        registry.register("http_problems", help, self.problems.clone());
-        registry.register("http_connections", "Connections that are open", self.connections.clone());
+        registry.register("http_problems", help, self.0.problems.clone());
+        registry.register("http_connections", "Connections that are open", self.0.connections.clone());
     }
 
     /// Counts a connection, until that is dropped.
     pub(crate) fn connected(&self) -> Connected {
-        self.connections.inc();
-        Connected(self.connections.clone())
+        self.0.connections.inc();
+        Connected(self.0.connections.clone())
     }
 
     /// Counts a request that was answered.
     pub(crate) fn answered(&self, route: Arc<str>, method: &Method, status: StatusCode, elapsed: Duration) {
         let asked = Asked { route, method: known(method), status: class(status) };
-        self.requests.get_or_create(&asked).observe(elapsed.as_secs_f64());
+        self.0.requests.get_or_create(&asked).observe(elapsed.as_secs_f64());
     }
 
     /// Counts what went wrong with it.
     pub(crate) fn refused(&self, kind: Kind) {
-        self.problems.get_or_create(&[("problem", kind.slug())]).inc();
+        self.0.problems.get_or_create(&[("problem", kind.slug())]).inc();
     }
 }
 
