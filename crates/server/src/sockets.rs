@@ -16,6 +16,10 @@ use crate::Refusal;
 /// How much is read at once.
 const READ_BYTES_MAX: usize = 64 << 10;
 
+/// How much is gathered before it is written. What was needed once is kept for as long as the socket is open, and of
+/// sockets that only show something there are thousands.
+const WRITE_BYTES_MAX: usize = 16 << 10;
+
 /// All open WebSockets. A clone counts the same ones.
 #[derive(Clone)]
 pub struct Sockets {
@@ -46,7 +50,8 @@ impl Sockets {
         let upgrade = upgrade
             .max_message_size(message_bytes_max)
             .max_frame_size(message_bytes_max)
-            .read_buffer_size(message_bytes_max.min(READ_BYTES_MAX));
+            .read_buffer_size(message_bytes_max.min(READ_BYTES_MAX))
+            .write_buffer_size(WRITE_BYTES_MAX);
         Ok(upgrade.on_upgrade(move |socket| {
             tasks.track_future(async move {
                 session(socket).await;

@@ -13,7 +13,7 @@ mod http;
 mod lab;
 mod load;
 pub mod measure;
-mod proc;
+pub mod proc;
 mod readers;
 mod report;
 mod server;

@@ -29,8 +29,9 @@ pub(crate) fn written_bytes(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/io"), "write_bytes:")
 }
 
-/// The most that it ever had in use since [`forget_peak`], in KiB.
-pub(crate) fn peak_kib(pid: u32) -> u64 {
+/// The most that it ever had in use since [`forget_peak`], in KiB. The system keeps it loosely: a later look may find
+/// some pages less.
+pub fn peak_kib(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 

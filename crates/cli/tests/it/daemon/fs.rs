@@ -2,7 +2,7 @@ use std::os::unix::fs::symlink;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions};
+use testkit::{Daemon, DaemonOptions, bench::proc::peak_kib};
 
 use crate::{TOMBOLO, check_problem, problem};
 
@@ -254,7 +254,7 @@ async fn a_large_file_streams() {
     let source = daemon.home().join("source");
     let block: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(&source, block.repeat(MEGABYTES)).unwrap();
-    let before = rss(&daemon);
+    let before = peak_kib(daemon.pid());
     let file = tokio::fs::File::open(&source).await.unwrap();
     let request = daemon.request(Method::PUT, "/v1/fs/file?path=target").body(reqwest::Body::from(file));
     let written: Value = request.send().await.unwrap().json().await.unwrap();
@@ -270,13 +270,6 @@ async fn a_large_file_streams() {
         }
     }
     assert_eq!(at, MEGABYTES << 20);
-    let grown = rss(&daemon).saturating_sub(before);
+    let grown = peak_kib(daemon.pid()).saturating_sub(before);
     assert!(grown < 64 << 10, "{grown} kB");
-}
-
-/// The most memory that the daemon ever had, in kB.
-fn rss(daemon: &Daemon) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
