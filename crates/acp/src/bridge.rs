@@ -19,6 +19,7 @@ use tracing::{debug, info, warn};
 use crate::{
     Envelope, Error, Message, frame,
     instance::{Ask, Instance, Phase},
+    metrics::Metrics,
     pending::Outcome,
 };
 
@@ -38,6 +39,7 @@ pub(crate) struct Bridge {
     pub(crate) instance: Arc<Instance>,
     pub(crate) journal: Writer,
     pub(crate) door: Door,
+    pub(crate) metrics: Metrics,
 }
 
 /// Where the bridge hears what is asked of it while its process runs.
@@ -110,6 +112,7 @@ impl Bridge {
         let process = process::spawn(spec)
             .await
             .map_err(|error| Error::Start { agent: self.instance.agent.clone(), source: Arc::new(error) })?;
+        self.metrics.starts.inc();
         self.journal.unseal();
         *self.instance.phase.write() = Phase::Running {
             stdin: process.stdin.clone(),
@@ -127,6 +130,9 @@ impl Bridge {
         drop(stdin);
         let end = self.pump(stdout, &control).await;
         let exit = control.wait().await;
+        if end == End::Exited && exit.code != Some(0) {
+            self.metrics.crashes.inc();
+        }
         self.tell_exit(Exit { code: exit.code, signal: exit.signal, stderr_tail: control.stderr_tail() });
         // The leader is gone; whoever it left behind goes too.
         control.stop().await;

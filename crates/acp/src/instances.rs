@@ -13,6 +13,7 @@ use bytes::Bytes;
 use journal::{Retention, Ring, Seq};
 use parking_lot::RwLock;
 use process::{Limits, Spec};
+use prometheus_client::registry::Registry;
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
     acp::{self, Prepare},
@@ -25,6 +26,7 @@ use crate::{
     Answer, Envelope, Error, Listener, Wait,
     bridge::{Bridge, Door},
     instance::{Instance, Lingering, Phase},
+    metrics::Metrics,
 };
 
 /// How many callers may wait for one bridge; more wait in line.
@@ -59,12 +61,14 @@ struct Inner {
     installer: Installer,
     instances: RwLock<BTreeMap<ServerId, Arc<Instance>>>,
     bridges: TaskTracker,
+    metrics: Metrics,
 }
 
 impl Instances {
     /// None yet, of the agents that `installer` knows.
     pub fn new(config: Config, installer: Installer) -> Self {
-        let inner = Inner { config, installer, instances: RwLock::default(), bridges: TaskTracker::new() };
+        let (instances, bridges, metrics) = (RwLock::default(), TaskTracker::new(), Metrics::default());
+        let inner = Inner { config, installer, instances, bridges, metrics };
         Self { inner: Arc::new(inner) }
     }
 
@@ -179,7 +183,8 @@ impl Instances {
             bridge,
             lingering: linger.map(|linger| Lingering { attendance: Default::default(), linger }),
         });
-        let bridge = Bridge { instance: instance.clone(), journal, door: Door::new(asks) };
+        let (door, metrics) = (Door::new(asks), self.inner.metrics.clone());
+        let bridge = Bridge { instance: instance.clone(), journal, door, metrics };
         self.inner.bridges.spawn(bridge.run());
         if instance.lingering.is_some() {
             self.inner.bridges.spawn(self.clone().linger(instance.clone()));
@@ -293,6 +298,13 @@ impl Instances {
     pub fn running(&self, agent: &AgentName) -> usize {
         let instances = self.inner.instances.read();
         instances.values().filter(|instance| instance.agent == *agent && instance.is_running()).count()
+    }
+
+    /// Tells what was counted.
+    pub fn register(&self, registry: &mut Registry) {
+        let instances = self.inner.instances.read();
+        let running = instances.values().filter(|instance| instance.is_running()).count();
+        self.inner.metrics.register(registry, instances.len(), running);
     }
 
     /// Ends the instance, if it is there, and waits until no process of it is left.

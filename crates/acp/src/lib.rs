@@ -13,6 +13,7 @@ mod error;
 mod frame;
 mod instance;
 mod instances;
+mod metrics;
 mod pending;
 
 pub use answer::{Answer, Wait};

@@ -15,6 +15,7 @@ mod installation;
 mod lock;
 mod look;
 mod manifest;
+mod metrics;
 mod npm;
 mod offer;
 mod packages;
@@ -38,6 +39,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
+use prometheus_client::registry::Registry;
 use protocol::AgentName;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -59,6 +61,7 @@ use crate::{
 use http::Http;
 use installation::outcome;
 use look::Said;
+use metrics::Metrics;
 use progress::Teller;
 use work::Task;
 
@@ -109,6 +112,7 @@ struct Inner {
     running: Mutex<HashMap<Task, watch::Receiver<Progress>>>,
     /// What programs on the `PATH` said when they were asked for their versions.
     said: Mutex<BTreeMap<PathBuf, Said>>,
+    metrics: Metrics,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -135,6 +139,7 @@ impl Installer {
             downloads: Semaphore::new(DOWNLOADS_MAX),
             running: Mutex::default(),
             said: Mutex::default(),
+            metrics: Metrics::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             config,
@@ -244,6 +249,11 @@ impl Installer {
         found.await.unwrap_or_default()
     }
 
+    /// Tells what was counted.
+    pub fn register(&self, registry: &mut Registry) {
+        self.inner.metrics.register(registry, self.inner.running.lock().len());
+    }
+
     /// Ends every installation that runs; what has come stays for the next one.
     pub async fn shutdown(&self) {
         self.inner.stop.cancel();
@@ -267,6 +277,7 @@ impl Inner {
             let outcome = work.unwrap_or_else(|| Err(Error::Ended(task.component.clone())));
             // Whoever comes from now on looks at the disk.
             inner.running.lock().remove(&task);
+            inner.metrics.ended(outcome.is_ok());
             teller.end(outcome.map(Arc::new).map_err(Arc::new));
         });
         progress

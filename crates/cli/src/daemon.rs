@@ -13,30 +13,24 @@ pub(crate) use options::DaemonOptions;
 
 use crate::{
     agents, memory, secret,
-    serving::{Farewell, greet, log, runtime},
+    serving::{self, Farewell, greet},
     storage::data_dir,
 };
+
+/// What the daemon is called in traces.
+const SERVICE: &str = "tombolo-daemon";
 
 /// How long after its start a daemon returns what only that needed. The first answer needs much of the same.
 const START: Duration = Duration::from_millis(200);
 
 /// Serves until a signal ends it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
-    let config = begin(options)?;
-    runtime()?.block_on(until_a_signal(&config))?;
-    Ok(ExitCode::SUCCESS)
+    serving::run(SERVICE, (&options.log, &options.traces), || Ok(until_a_signal(config(options)?)))
 }
 
-/// What comes before anything else, and how the daemon is to run.
-pub(crate) fn begin(options: &DaemonOptions) -> anyhow::Result<Config> {
-    memory::return_what_is_freed();
-    log(&options.log)?;
-    config(options)
-}
-
-async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
+async fn until_a_signal(config: Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
-    let bound = Server::bind(config).await?;
+    let bound = Server::bind(&config).await?;
     greet(&format!("listening on http://{}", bound.address()?));
     signals.end(|stop| serve(bound, stop)).await;
     Ok(())
@@ -51,7 +45,8 @@ pub(crate) async fn serve(bound: Bound, stop: CancellationToken) {
     tokio::join!(bound.serve(stop), tidying);
 }
 
-fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
+/// How the daemon is to run.
+pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
     let file = match &options.config {
         Some(path) => ConfigFile::read(path)?,
         None => ConfigFile::default(),

@@ -135,12 +135,15 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
         // stdout only ever carries what was asked for, so that it can be piped without looking.
         Failure::Refused(refusal) if json => say(&plain(&String::from_utf8_lossy(&refusal.body))),
         Failure::Refused(refusal) => {
-            say(&plain(&refusal.to_string()));
+            say(&plain(&refusal.sentence()));
             say(&format!("  {}", plain(&refusal.urn)));
             for cause in &refusal.causes {
                 say(&plain(&format!("  - {}: {}", cause.source, cause.reason)));
             }
             quote(refusal.stderr_tail.as_deref().unwrap_or_default());
+            if let Some(id) = &refusal.request_id {
+                say(&format!("  request {}", plain(id)));
+            }
         }
         Failure::AgentEnded { how, last_words } => {
             say(&plain(&format!("tombolo: {how}")));

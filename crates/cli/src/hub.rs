@@ -1,6 +1,7 @@
 //! `tombolo hub`: many daemons, watched through one place.
 
 mod audit;
+mod info;
 mod runtimes;
 mod serve;
 mod tokens;
@@ -55,6 +56,8 @@ enum Command {
     Runtimes(Call<runtimes::Verb>),
     /// The sessions of those daemons, as people watch them
     Workers(Call<workers::Verb>),
+    /// What the hub says of itself
+    Info(Call<info::Verb>),
     /// Who may use the hub, and what they may do
     Users(Call<users::Verb>),
     /// What lets people in
@@ -72,6 +75,7 @@ pub(crate) fn run(options: HubOptions) -> ExitCode {
         None => exit::code(serve::run(&options.serve)),
         Some(Command::Runtimes(call)) => call.run(),
         Some(Command::Workers(call)) => call.run(),
+        Some(Command::Info(call)) => call.run(),
         Some(Command::Users(call)) => call.run(),
         Some(Command::Tokens(call)) => call.run(),
         Some(Command::Whoami(one)) => one.run(),

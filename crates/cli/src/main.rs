@@ -20,6 +20,7 @@ mod progress;
 mod secret;
 mod serving;
 mod storage;
+mod traces;
 mod up;
 mod waits;
 

@@ -3,16 +3,18 @@
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
 use clap::Args;
-use daemon::Server;
-use hub::Hub;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::DEFAULT_ENDPOINT,
-    daemon::{DaemonOptions, begin, serve},
+    daemon::{self, DaemonOptions, serve},
     hub::{DEFAULT_HUB, PORT, beside},
-    serving::{Farewell, greet, runtime},
+    serving::{self, Farewell, greet},
+    traces::TraceOptions,
 };
+
+/// What both are called in traces.
+const SERVICE: &str = "tombolo-up";
 
 /// What the hub calls the daemon beside it.
 const LOCAL: &str = "local";
@@ -39,26 +41,25 @@ pub(crate) struct UpOptions {
     /// Where the daemon keeps its own files, and the hub below them
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    traces: TraceOptions,
 }
 
 /// Serves until a signal ends it, after saying what to try.
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
-    let UpOptions { port, hub_port, config, data_dir } = options;
+    let UpOptions { port, hub_port, config, data_dir, traces } = options;
     let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::unsaid() };
-    let daemon = begin(&options)?;
-    let hub = beside(&daemon.data_dir, hub_port.unwrap_or(if port == 0 { 0 } else { PORT }));
-    runtime()?.block_on(until_a_signal(&daemon, &hub, program))?;
-    Ok(ExitCode::SUCCESS)
+    serving::run(SERVICE, (&options.log, &traces), || {
+        let daemon = daemon::config(&options)?;
+        let hub = beside(&daemon.data_dir, hub_port.unwrap_or(if port == 0 { 0 } else { PORT }));
+        Ok(until_a_signal(daemon, hub, program))
+    })
 }
 
-async fn until_a_signal(
-    daemon: &::daemon::Config,
-    hub: &::hub::Config,
-    program: &Path,
-) -> anyhow::Result<()> {
+async fn until_a_signal(daemon: ::daemon::Config, hub: ::hub::Config, program: &Path) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
-    let daemon = Server::bind(daemon).await?;
-    let mut hub = Hub::bind(hub).await?;
+    let daemon = ::daemon::Server::bind(&daemon).await?;
+    let mut hub = ::hub::Hub::bind(&hub).await?;
     hub.attach(LOCAL.parse()?, daemon.inside())?;
     let token = hub.take_new_token();
     let greeting = Greeting { daemon: daemon.address()?, hub: hub.address()?, program };

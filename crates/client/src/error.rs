@@ -86,6 +86,8 @@ pub struct Refusal {
     pub stderr_tail: Option<String>,
     /// What was tried and why it failed, where several things were.
     pub causes: Vec<Attempt>,
+    /// The id of the request, which the server's log has too.
+    pub request_id: Option<String>,
     /// The document, byte for byte.
     pub body: Bytes,
 }
@@ -102,6 +104,7 @@ impl Refusal {
             stderr_tail: Option<String>,
             #[serde(default)]
             causes: Vec<Attempt>,
+            request_id: Option<String>,
         }
         fn about_blank() -> String {
             "about:blank".into()
@@ -118,16 +121,26 @@ impl Refusal {
             detail: document.detail.unwrap_or_default(),
             stderr_tail: document.stderr_tail,
             causes: document.causes,
+            request_id: document.request_id,
             body,
         })
+    }
+
+    /// What went wrong, in a sentence, without the id of the request.
+    pub fn sentence(&self) -> String {
+        match self.detail.as_str() {
+            "" => self.title.clone(),
+            detail => format!("{}: {detail}", self.title),
+        }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.detail.as_str() {
-            "" => f.write_str(&self.title),
-            detail => write!(f, "{}: {detail}", self.title),
+        f.write_str(&self.sentence())?;
+        match &self.request_id {
+            Some(id) => write!(f, " (request {id})"),
+            None => Ok(()),
         }
     }
 }
@@ -148,6 +161,9 @@ mod tests {
         let refusal = Refusal::parse(StatusCode::TOO_EARLY, new.into()).unwrap();
         assert_eq!((refusal.kind, refusal.urn.as_str()), (None, "urn:problem:from-the-future"));
         assert_eq!(refusal.to_string(), "Too early");
+        let named = r#"{"type":"urn:problem:agent-busy","title":"Busy","detail":"now","requestId":"r-1"}"#;
+        let refusal = Refusal::parse(StatusCode::SERVICE_UNAVAILABLE, named.into()).unwrap();
+        assert_eq!(refusal.to_string(), "Busy: now (request r-1)");
     }
 
     #[test]

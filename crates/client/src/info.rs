@@ -25,4 +25,9 @@ impl Info<'_> {
     pub async fn openapi(self) -> Result<Answer<Value>> {
         self.0.ask(Method::GET, &["v1", "openapi.json"], &[]).await
     }
+
+    /// What was counted, by a daemon or a hub, as OpenMetrics. Only the body is of use: it is no JSON.
+    pub async fn metrics(self) -> Result<Answer<()>> {
+        self.0.ask(Method::GET, &["metrics"], &[]).await
+    }
 }

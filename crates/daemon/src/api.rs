@@ -2,7 +2,10 @@
 
 use axum::Router;
 use serde_json::Value;
-use server::api::{BearerToken, with_fallbacks};
+use server::{
+    Templates,
+    api::{BearerToken, with_fallbacks},
+};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -32,10 +35,10 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::workers::router())
 }
 
-/// What answers requests.
-pub(crate) fn router(app: App) -> Router {
-    let (router, _) = routes().split_for_parts();
-    with_fallbacks(router).with_state(app)
+/// What answers requests, and the routes that it has.
+pub(crate) fn router(app: App) -> (Router, Templates) {
+    let (router, openapi) = routes().split_for_parts();
+    (with_fallbacks(router).with_state(app), Templates::new(openapi.paths.paths.into_keys()))
 }
 
 /// The description of the API.

@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use acp::Instances;
 use agents::{Catalog, Installer};
-use axum::extract::FromRef;
+use axum::{extract::FromRef, response::Response};
 use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
-use server::{Sockets, Stall};
+use server::{Metrics, Sockets, Stall};
 use shell::Processes;
 use worker_runtime::Sessions;
 
@@ -33,6 +33,7 @@ pub(crate) struct Parts {
     pub(crate) processes: Processes,
     pub(crate) sessions: Sessions,
     pub(crate) sockets: Sockets,
+    pub(crate) metrics: Metrics,
     pub(crate) files: Root,
     pub(crate) store: Store,
     pub(crate) timeout_max: Duration,
@@ -100,11 +101,23 @@ impl App {
             processes,
             sessions,
             sockets: Sockets::new(SOCKETS_MAX),
+            metrics: Metrics::default(),
             files,
             store,
             timeout_max: config.timeout_max,
             stall: config.stall,
         })))
+    }
+
+    /// Everything that is counted, as a page.
+    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
+        server::metrics::page(|registry| {
+            self.metrics.register(registry);
+            self.sockets.register(registry);
+            self.sessions.register(registry);
+            self.instances.register(registry);
+            self.installer.register(registry);
+        })
     }
 
     /// Ends everything that runs.

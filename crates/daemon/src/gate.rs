@@ -26,7 +26,8 @@ impl Rules {
 
     fn check_token(&self, path: &str, headers: &HeaderMap) -> server::Result<()> {
         let Access::Token(token) = &self.access else { return Ok(()) };
-        if !path.starts_with("/v1/") || path == "/v1/health" {
+        let is_guarded = path.starts_with("/v1/") || path == "/metrics";
+        if !is_guarded || path == "/v1/health" {
             return Ok(());
         }
         let given = bearer(headers).unwrap_or_default();

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use axum::Router;
 use client::{Client, Error, WebSocket};
 use protocol::RuntimeId;
-use server::{Chain, Gate};
+use server::{Chain, Inside};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -34,7 +33,7 @@ pub struct Join {
 
 impl Join {
     /// Keeps a tunnel to the hub until `stop`; what comes through it is answered by `inside`.
-    pub(crate) async fn keep(self, inside: Gate<Router>, stop: CancellationToken) {
+    pub(crate) async fn keep(self, inside: Inside, stop: CancellationToken) {
         let mut pause = PAUSE_MIN;
         // Told once, however often it is tried.
         let mut told = None;
@@ -74,7 +73,7 @@ impl Join {
 }
 
 /// Answers what comes through the tunnel until it is lost or `stop`.
-async fn answer(socket: WebSocket, inside: Gate<Router>, stop: CancellationToken) {
+async fn answer(socket: WebSocket, inside: Inside, stop: CancellationToken) {
     let (near, far) = tunnel::pipe();
     // Each ends with the other; what was said last is still carried.
     tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, Patience::default()));

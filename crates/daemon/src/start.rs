@@ -2,14 +2,13 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::Router;
-use server::{Gate, Listener, Service};
+use server::{Listener, Service};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Access, Config, InvalidConfig, Join, api,
     app::App,
-    gate::{Inside, Rules},
+    gate::{self, Rules},
 };
 
 /// How long after its start a daemon looks for sessions that were interrupted. The first answers go before.
@@ -58,11 +57,14 @@ impl Server {
             return Err(InvalidConfig::OpenToTheNetwork(config.address).into());
         }
         let app = App::new(config)?;
+        let (router, templates) = api::router(app.clone());
         let service = Service {
-            router: api::router(app.clone()),
+            router,
             check: Arc::new(Rules::new(config)),
             cors: config.cors.layer().map_err(InvalidConfig::from)?,
             sockets: app.sockets.clone(),
+            templates: Arc::new(templates),
+            metrics: app.metrics.clone(),
             stall: config.stall,
         };
         let address = config.address;
@@ -80,8 +82,8 @@ impl Bound {
     }
 
     /// What answers those who are let in without a token, as they do not come from outside.
-    pub fn inside(&self) -> Gate<Router> {
-        Gate { check: Arc::new(Inside::new()), inner: self.server.service.router.clone() }
+    pub fn inside(&self) -> server::Inside {
+        self.server.service.inside(Arc::new(gate::Inside::new()))
     }
 
     /// Serves until `stop`, then ends every process and connection.

@@ -2,11 +2,14 @@
 
 use axum::{Router, middleware};
 use serde_json::Value;
-use server::api::{BearerToken, with_fallbacks};
+use server::{
+    Templates,
+    api::{BearerToken, with_fallbacks},
+};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{app::App, guard::guard, routes};
+use crate::{app::App, guard::guard, routes, verb};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -32,11 +35,13 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::audit::router())
 }
 
-/// What answers requests.
-pub(crate) fn router(app: App) -> Router {
-    let (router, _) = routes().split_for_parts();
-    let router = router.merge(routes::forward::router());
-    with_fallbacks(router).layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app)
+/// What answers requests, and the routes that it has.
+pub(crate) fn router(app: App) -> (Router, Templates) {
+    let (router, openapi) = routes().split_for_parts();
+    let templates = Templates::new(openapi.paths.paths.into_keys().chain([verb::FORWARD.into()]));
+    let router = with_fallbacks(router.merge(routes::forward::router()));
+    let router = router.layer(middleware::from_fn_with_state(app.clone(), guard));
+    (router.with_state(app), templates)
 }
 
 /// The description of the API.

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::extract::FromRef;
-use server::{Names, Sockets, Stall, observed::Patience};
+use axum::{extract::FromRef, response::Response};
+use server::{Metrics, Names, Sockets, Stall, observed::Patience};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -46,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) policies: Arc<Policies>,
     /// How long those at the other end of a stream may be silent.
     pub(crate) patience: Patience,
+    pub(crate) metrics: Metrics,
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
     stall: Duration,
@@ -97,9 +98,21 @@ impl App {
             sockets: Sockets::new(SOCKETS_MAX),
             policies,
             patience: config.pace.patience,
+            metrics: Metrics::default(),
             stop: CancellationToken::new(),
             stall: config.stall,
         }));
         Ok((app, new))
+    }
+
+    /// Everything that is counted, as a page.
+    pub(crate) fn metrics_page(&self) -> server::Result<Response> {
+        server::metrics::page(|registry| {
+            self.metrics.register(registry);
+            self.sockets.register(registry);
+            let registry = registry.sub_registry_with_prefix("hub");
+            self.registry.register(registry);
+            self.feeds.register(registry);
+        })
     }
 }

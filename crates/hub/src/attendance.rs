@@ -22,8 +22,13 @@ impl Attendance {
         self.0.send_modify(|count| *count -= 1);
     }
 
+    /// How many are there now.
+    pub(crate) fn len(&self) -> usize {
+        *self.0.borrow()
+    }
+
     pub(crate) fn is_anybody_there(&self) -> bool {
-        *self.0.borrow() > 0
+        self.len() > 0
     }
 
     /// Waits until nobody has come or gone for so long, and nobody is there.

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use crate::{
     Key, Pace, Runtime,
     attendance::Attendance,
+    metrics::{Fill, Metrics},
     policy::{Lens, Sight},
     seal::Seal,
 };
@@ -63,6 +64,7 @@ pub(crate) struct Feed {
     phase: watch::Sender<Phase>,
     /// How many watch it.
     pub(crate) attendance: Attendance,
+    pub(crate) metrics: Metrics,
 }
 
 /// What changes with each event.
@@ -101,7 +103,7 @@ pub(crate) struct Beginning {
 impl Feed {
     /// A worker of which nothing is known yet; the first who wants to watch it may have a cursor.
     pub(crate) fn new(
-        (key, backlog): (Key, Retention),
+        (key, backlog, metrics): (Key, Retention, Metrics),
         runtime: RuntimeId,
         worker: SessionId,
         cursor: Option<&str>,
@@ -124,7 +126,14 @@ impl Feed {
             }),
             phase: watch::Sender::new(Phase::New),
             attendance: Attendance::new(),
+            metrics,
         }
+    }
+
+    /// Adds it to how it is with all of them.
+    pub(crate) fn count(&self, fill: &mut Fill) {
+        let away = matches!(&*self.phase.borrow(), Phase::Away(_));
+        fill.add(away, self.attendance.len(), &self.ring.bounds());
     }
 
     /// Follows the worker for as long as there is one.
@@ -248,6 +257,7 @@ impl Feed {
             known.place.replace_range(.., place);
             known.frame = None;
         }
+        self.metrics.events_in.inc();
         let frame = self.frames.event(&self.seal.close(place), time, payload);
         let seq = *writer.append(Appended::one(frame.clone())).end();
         backlog.add(place, seq);

@@ -4,10 +4,15 @@ use std::{collections::HashMap, sync::Arc};
 
 use journal::Retention;
 use parking_lot::Mutex;
+use prometheus_client::registry::Registry;
 use protocol::{RuntimeId, SessionId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Key, Pace, Runtime, Watch, feed::Feed};
+use crate::{
+    Key, Pace, Runtime, Watch,
+    feed::Feed,
+    metrics::{Fill, Metrics},
+};
 
 /// How many workers are followed at a time; of each some megabytes are kept at most.
 const FEEDS_MAX: usize = 4096;
@@ -28,13 +33,15 @@ pub struct Feeds {
     all: Arc<Mutex<HashMap<Name, Arc<Feed>>>>,
     tasks: TaskTracker,
     stop: CancellationToken,
+    metrics: Metrics,
 }
 
 impl Feeds {
     /// None yet; cursors are sealed with `key`, and of each so much is kept.
     pub fn new(key: Key, backlog: Retention) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        Self { key, backlog, pace: Pace::default(), all: Arc::default(), tasks, stop }
+        let (pace, metrics) = (Pace::default(), Metrics::default());
+        Self { key, backlog, pace, all: Arc::default(), tasks, stop, metrics }
     }
 
     /// The same, with another patience.
@@ -60,7 +67,7 @@ impl Feeds {
         }
         let feed = all.entry(name).or_insert_with(|| {
             let feed = Arc::new(Feed::new(
-                (self.key.clone(), self.backlog),
+                (self.key.clone(), self.backlog, self.metrics.clone()),
                 id.clone(),
                 worker.clone(),
                 cursor.as_deref(),
@@ -81,6 +88,16 @@ impl Feeds {
             }
             keep
         });
+    }
+
+    /// Tells what was counted, and how it is with those that are followed.
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
+        let mut fill = Fill::default();
+        for feed in self.all.lock().values() {
+            feed.count(&mut fill);
+        }
+        fill.register(registry, self.backlog);
     }
 
     /// How many workers are followed.

@@ -33,7 +33,9 @@ pub(crate) struct Asked {
 /// Lets those through who may have what they ask for. What changes something, or is refused, is written down before it is
 /// answered.
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    if !request.uri().path().starts_with("/api/") {
+    // Where nothing is either, below `/api/`, who asks must be known.
+    let is_route = request.extensions().get::<MatchedPath>().is_some();
+    if !is_route && !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
     }
     let asked = asked(&mut request).await;

@@ -16,7 +16,7 @@ use protocol::{RuntimeId, Workspace};
 use tokio::sync::watch;
 
 use crate::{
-    Runtime, private,
+    Runtime, metrics, private,
     runtime::Joined,
     secret::{NewToken, digest},
 };
@@ -140,7 +140,8 @@ impl Registry {
     /// # Errors
     /// If the name is taken or cannot be used.
     pub fn attach(&self, id: RuntimeId, runtime: Arc<dyn Runtime>) -> Result<(), RegistryError> {
-        self.insert(id, Registered::here(runtime))
+        let registered = Registered::here(&id, runtime);
+        self.insert(id, registered)
     }
 
     /// Knows the runtimes that the file names from now on, and no longer those that it named before; which of these
@@ -218,6 +219,12 @@ impl Registry {
             joined.end();
         }
         Ok(true)
+    }
+
+    /// Tells how many runtimes there are.
+    pub(crate) fn register(&self, registry: &mut prometheus_client::registry::Registry) {
+        let all = self.all.read();
+        metrics::register_runtimes(registry, all.values().map(|it| (it.kind, it.state())));
     }
 
     fn write(&self, all: &All) -> Result<(), RegistryError> {

@@ -1,5 +1,6 @@
 //! Runtimes: what is asked and watched, wherever it runs.
 
+mod hop;
 mod joined;
 mod local;
 mod remote;
@@ -17,6 +18,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use server::{Refusal, observed::Patience};
 use tokio::time::timeout;
 
+pub(crate) use hop::Hop;
 pub(crate) use joined::Joined;
 pub use local::Local;
 pub use remote::Remote;

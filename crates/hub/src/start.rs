@@ -2,10 +2,9 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
-use axum::Router;
 use http::request::Parts;
 use protocol::RuntimeId;
-use server::{Check, Gate, InvalidCors, Listener, Service};
+use server::{Check, Inside, InvalidCors, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy::PolicyError};
@@ -56,11 +55,14 @@ impl Hub {
     /// Takes the address that the configuration names.
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
         let (app, new) = App::new(config).await?;
+        let (router, templates) = api::router(app.clone());
         let service = Service {
-            router: api::router(app.clone()),
+            router,
             check: Arc::new(Rules(app.clone())),
             cors: config.cors.layer()?,
             sockets: app.sockets.clone(),
+            templates: Arc::new(templates),
+            metrics: app.metrics.clone(),
             stall: config.stall,
         };
         let address = config.address;
@@ -88,7 +90,7 @@ impl Hub {
     ///
     /// # Errors
     /// If there is one of that name.
-    pub fn attach(&self, id: RuntimeId, inside: Gate<Router>) -> Result<(), RegistryError> {
+    pub fn attach(&self, id: RuntimeId, inside: Inside) -> Result<(), RegistryError> {
         self.app.registry.attach(id, Arc::new(Local::new(inside)))
     }
 

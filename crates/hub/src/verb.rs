@@ -73,6 +73,7 @@ verbs! {
     TOKENS_REVOKE = "tokens.revoke", Need::Token, false;
     WAITS_LIST = "waits.list", Need::Token, true;
     AUDIT_READ = "audit.read", Need::Admin, true;
+    METRICS_READ = "metrics.read", Need::Admin, true;
 
     INFO_READ = "info.read", VIEWER, true;
     SESSIONS_READ = "sessions.read", VIEWER, true;
@@ -107,6 +108,7 @@ pub(crate) const FORWARD: &str = "/api/runtimes/{runtime_id}/v1/{*path}";
 /// The hub's own routes.
 const OURS: &[(&str, &str, &Verb)] = &[
     ("GET", "/api/health", HEALTH),
+    ("GET", "/metrics", METRICS_READ),
     ("POST", "/api/login", LOGIN),
     ("POST", "/api/logout", LOGOUT),
     ("GET", "/api/whoami", WHOAMI),

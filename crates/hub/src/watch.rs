@@ -91,6 +91,12 @@ impl Watch {
     /// # Errors
     /// When there are none any more: how it ends.
     pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+        let frames = self.frames().await?;
+        self.feed.metrics.shown(frames.iter());
+        Ok(frames)
+    }
+
+    async fn frames(&mut self) -> Result<Vec<Bytes>, End> {
         loop {
             self.ask()?;
             if let Some(snapshot) = self.seen_anew() {
@@ -188,11 +194,15 @@ impl Watch {
     /// What was read, as they see it.
     fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, End> {
         let Some((reading, item)) = self.reading.as_mut().zip(item) else { return Err(self.over()) };
-        let Item::Frames(chunk) = item else { return Err(reading.lagged()) };
+        let lagged = |reading: &Reading| {
+            self.feed.metrics.lagged.inc();
+            reading.lagged()
+        };
+        let Item::Frames(chunk) = item else { return Err(lagged(reading)) };
         match &reading.ticket {
             None => Ok(reading.tell(chunk.frames())),
             Some(ticket) => {
-                let frames = self.feed.through(ticket, &chunk).ok_or_else(|| reading.lagged())?;
+                let frames = self.feed.through(ticket, &chunk).ok_or_else(|| lagged(reading))?;
                 Ok(reading.tell(frames.into_iter()))
             }
         }

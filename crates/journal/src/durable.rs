@@ -10,6 +10,7 @@ mod checkpoint;
 mod error;
 mod handle;
 mod ledger;
+mod metrics;
 mod note;
 mod places;
 mod pool;
@@ -21,6 +22,7 @@ mod writer;
 
 pub use error::{Cause, Error};
 pub use handle::Durable;
+pub use metrics::Metrics;
 pub use note::{Note, Noted};
 pub use queue::QUEUE_MAX;
 pub use reader::Reader;

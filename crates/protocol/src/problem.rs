@@ -20,6 +20,11 @@ macro_rules! problems {
                 match self { $(Kind::$kind => concat!("urn:problem:", $slug),)* }
             }
 
+            /// The last part of that.
+            pub const fn slug(self) -> &'static str {
+                match self { $(Kind::$kind => $slug,)* }
+            }
+
             /// The HTTP status that goes with it.
             pub const fn status(self) -> u16 {
                 match self { $(Kind::$kind => $status,)* }
@@ -150,6 +155,9 @@ pub struct Problem {
     /// What was tried and why it failed, where several things were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Attempt>,
+    /// The id of the request, as the header `Request-Id` of the answer and the server's log have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// Something that was tried and failed.
@@ -172,6 +180,7 @@ impl Problem {
             detail: detail.into(),
             stderr_tail: None,
             causes: Vec::new(),
+            request_id: None,
         }
     }
 }

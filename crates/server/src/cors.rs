@@ -5,6 +5,8 @@ use std::str::FromStr;
 use http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::REQUEST_ID;
+
 /// Which web pages may use the server; none by default.
 #[derive(Debug, Clone, Default)]
 pub struct CorsConfig {
@@ -49,10 +51,12 @@ impl CorsConfig {
                 HeaderName::from_static("idempotency-key"),
                 HeaderName::from_static("last-event-id"),
                 HeaderName::from_static("prefer"),
+                REQUEST_ID,
             ],
             headers => parsed(headers)?,
         };
-        let exposed = [HeaderName::from_static("acp-event-id"), header::ETAG, header::CONTENT_RANGE];
+        let exposed =
+            [HeaderName::from_static("acp-event-id"), header::ETAG, header::CONTENT_RANGE, REQUEST_ID];
         let layer = CorsLayer::new().allow_origin(origins).allow_methods(methods).allow_headers(headers);
         Ok(Some(layer.expose_headers(exposed).allow_credentials(self.credentials)))
     }

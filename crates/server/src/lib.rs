@@ -1,27 +1,37 @@
 //! What the daemon and the hub share: connections, who may come in, problems, bad input, WebSockets.
 //!
 //! A [`Listener`] takes connections, bounds them and ends them in order. Before a request reaches a route, the [`Gate`]
-//! asks a [`Check`]; what is refused, there or later, leaves as a problem document ([`Refusal`]).
+//! asks a [`Check`]; what is refused, there or later, leaves as a problem document ([`Refusal`]). Each request has a
+//! [`RequestId`], is a span, and is counted ([`Metrics`]).
 //!
 //! Routes, tokens and configuration are elsewhere.
 
 pub mod api;
 mod cors;
+mod exchange;
 pub mod extract;
 mod gate;
+mod inside;
 pub mod intake;
 mod listen;
+pub mod metrics;
 mod names;
 pub mod observed;
 mod refusal;
+mod request_id;
 mod socket;
 mod sockets;
 pub mod sse;
+mod templates;
 
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;
 pub use gate::{Check, Gate};
+pub use inside::Inside;
 pub use listen::{Listener, Peer, Service};
+pub use metrics::Metrics;
 pub use names::{Names, bearer, is_loopback_host};
 pub use refusal::{Chain, Refusal, Result};
+pub use request_id::{REQUEST_ID, RequestId};
 pub use sockets::Sockets;
+pub use templates::Templates;

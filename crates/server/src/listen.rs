@@ -4,11 +4,8 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body};
 use http::Request;
-use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -19,7 +16,8 @@ use tower_http::cors::CorsLayer;
 use tracing::{debug, warn};
 
 use crate::{
-    Chain, Check, Gate, Sockets,
+    Chain, Check, Gate, Inside, Metrics, Sockets, Templates,
+    exchange::Exchange,
     socket::{self, Socket},
 };
 
@@ -45,6 +43,10 @@ pub struct Service {
     pub cors: Option<CorsLayer>,
     /// The WebSockets that the router opens; the end waits for them.
     pub sockets: Sockets,
+    /// The routes that the router has, as requests are counted.
+    pub templates: Arc<Templates>,
+    /// Where they are counted.
+    pub metrics: Metrics,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }
@@ -106,6 +108,15 @@ impl Listener {
 }
 
 impl Service {
+    /// What answers those who come in without an address, if they pass `check`.
+    pub fn inside(&self, check: Arc<dyn Check>) -> Inside {
+        Inside { gate: Gate { check, inner: self.router.clone() }, exchange: self.exchange() }
+    }
+
+    fn exchange(&self) -> Exchange {
+        Exchange { templates: self.templates.clone(), metrics: self.metrics.clone() }
+    }
+
     fn connection(
         &self,
         socket: TcpStream,
@@ -120,12 +131,13 @@ impl Service {
             request.extensions_mut().insert(peer);
             request.map(Body::new)
         });
+        let (exchange, open) = (self.exchange(), self.metrics.connected());
         let io = TokioIo::new(Socket::new(socket, self.stall));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.stall)
             .max_buf_size(BUFFER_BYTES_MAX)
-            .serve_connection(io, TowerToHyperService::new(service))
+            .serve_connection(io, service_fn(move |request| exchange.carry(request, service.clone())))
             .with_upgrades();
         async move {
             let mut connection = std::pin::pin!(connection);
@@ -139,7 +151,7 @@ impl Service {
             if let Err(error) = ended {
                 debug!(error = %Chain(&error), "a connection ended early");
             }
-            drop(place);
+            drop((place, open));
         }
     }
 }

@@ -10,6 +10,8 @@ use http::{HeaderValue, StatusCode, header};
 use protocol::{Kind, Problem};
 use tracing::error;
 
+use crate::RequestId;
+
 /// When to come again, unless something else is known.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -32,7 +34,8 @@ impl Refusal {
 
     /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
     pub fn internal(error: &dyn error::Error) -> Self {
-        error!(error = %Chain(error), "a request failed");
+        let request = RequestId::current();
+        error!(request = request.as_ref().map(RequestId::as_str), error = %Chain(error), "a request failed");
         Self::new(Kind::Internal, "the server's log says more")
     }
 
@@ -56,10 +59,12 @@ impl From<Problem> for Refusal {
 }
 
 impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
+        self.problem.request_id = RequestId::current().map(|id| id.as_str().to_owned());
         let status = StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind = self.problem.kind;
         let mut response = (status, Json(self.problem)).into_response();
+        response.extensions_mut().insert(kind);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match kind {

@@ -6,6 +6,7 @@ use axum::{
     extract::ws::{WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
     response::Response,
 };
+use prometheus_client::{metrics::gauge::ConstGauge, registry::Registry};
 use protocol::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
@@ -57,6 +58,12 @@ impl Sockets {
                 drop(place);
             })
         }))
+    }
+
+    /// Tells how many are open.
+    pub fn register(&self, registry: &mut Registry) {
+        let open = ConstGauge::new(self.len() as u64);
+        registry.register("websockets", "WebSockets that are open", open);
     }
 
     /// How many are open.

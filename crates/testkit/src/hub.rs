@@ -5,14 +5,71 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
+    time::Duration,
 };
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::within_blocking;
+
+/// How long a hub may take to stop before the test fails.
+const STOP_MAX: Duration = Duration::from_secs(15);
+
 /// What it writes to standard error, in its directory.
 const LOG: &str = "stderr.log";
+
+/// How a hub is started.
+#[derive(Debug, Clone, Default)]
+pub struct HubOptions {
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+impl HubOptions {
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds a variable to its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Starts `program` as a hub with these options.
+    ///
+    /// # Panics
+    /// If it does not come up.
+    pub fn start(self, program: impl AsRef<Path>) -> Hub {
+        let directory = TempDir::new().expect("a directory for the test");
+        let (child, base, mut lines) = self.spawn(program.as_ref(), directory.path());
+        let token = token(&mut lines);
+        let (http, program) = (reqwest::Client::new(), program.as_ref().into());
+        Hub { child, base, token, http, directory, program, options: self }
+    }
+
+    fn spawn(&self, program: &Path, directory: &Path) -> (Child, String, BufReader<ChildStdout>) {
+        let log =
+            File::options().create(true).append(true).open(directory.join(LOG)).expect("a file for its log");
+        let mut command = Command::new(program);
+        command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(&self.args);
+        command.envs(self.env.iter().cloned());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().expect("start the program");
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("read where it listens");
+        let base = line.trim().strip_prefix("listening on ");
+        let base = base.unwrap_or_else(|| panic!("the hub did not start: {line}"));
+        (child, base.to_owned(), lines)
+    }
+}
 
 /// A running hub.
 #[derive(Debug)]
@@ -23,7 +80,7 @@ pub struct Hub {
     http: reqwest::Client,
     directory: TempDir,
     program: PathBuf,
-    args: Vec<String>,
+    options: HubOptions,
 }
 
 impl Hub {
@@ -40,12 +97,7 @@ impl Hub {
     /// # Panics
     /// If it does not come up.
     pub fn start_with(program: impl AsRef<Path>, args: &[&str]) -> Self {
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let directory = TempDir::new().expect("a directory for the test");
-        let (child, base, mut lines) = spawn(program.as_ref(), directory.path(), &args);
-        let token = token(&mut lines);
-        let (http, program) = (reqwest::Client::new(), program.as_ref().into());
-        Self { child, base, token, http, directory, program, args }
+        args.iter().fold(HubOptions::default(), |options, arg| options.arg(*arg)).start(program)
     }
 
     /// Kills it without warning and starts it again with the same files, at another address.
@@ -55,7 +107,7 @@ impl Hub {
     pub fn killed_and_restarted(&mut self) {
         self.child.kill().expect("kill the hub");
         self.child.wait().expect("wait for the hub");
-        (self.child, self.base, _) = spawn(&self.program, self.directory.path(), &self.args);
+        (self.child, self.base, _) = self.options.spawn(&self.program, self.directory.path());
     }
 
     /// The same, when nobody has a token to manage it with: it makes a new one.
@@ -66,7 +118,7 @@ impl Hub {
         self.child.kill().expect("kill the hub");
         self.child.wait().expect("wait for the hub");
         let mut lines;
-        (self.child, self.base, lines) = spawn(&self.program, self.directory.path(), &self.args);
+        (self.child, self.base, lines) = self.options.spawn(&self.program, self.directory.path());
         self.token = token(&mut lines);
     }
 
@@ -97,6 +149,24 @@ impl Hub {
     /// Where it keeps its files.
     pub fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Tells it to end, and waits until it has; whether it ended well.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn ended(&mut self) -> bool {
+        let told = Command::new("kill").arg("-TERM").arg(self.pid().to_string()).status();
+        assert!(told.expect("run kill").success());
+        let mut well = false;
+        within_blocking(STOP_MAX, || match self.child.try_wait().expect("wait for the hub") {
+            Some(status) => {
+                well = status.success();
+                true
+            }
+            None => false,
+        });
+        well
     }
 
     /// What carries requests to it.
@@ -152,21 +222,6 @@ impl Hub {
             self.request(Method::POST, "/api/runtimes").json(&body).send().await.expect("an answer");
         assert_eq!(response.status(), 201, "{}", response.text().await.unwrap_or_default());
     }
-}
-
-fn spawn(program: &Path, directory: &Path, args: &[String]) -> (Child, String, BufReader<ChildStdout>) {
-    let log =
-        File::options().create(true).append(true).open(directory.join(LOG)).expect("a file for its log");
-    let mut command = Command::new(program);
-    command.args(["hub", "--port", "0", "--data-dir"]).arg(directory).args(args);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-    let mut child = command.spawn().expect("start the program");
-    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
-    let mut line = String::new();
-    lines.read_line(&mut line).expect("read where it listens");
-    let base =
-        line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("the hub did not start: {line}"));
-    (child, base.to_owned(), lines)
 }
 
 /// The token that it prints once.

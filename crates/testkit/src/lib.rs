@@ -14,7 +14,7 @@ mod sse;
 mod within;
 
 pub use daemon::{Daemon, DaemonOptions};
-pub use hub::Hub;
+pub use hub::{Hub, HubOptions};
 pub use mounted::Mounted;
 pub use sse::{Event, Events};
 pub use within::{within, within_blocking};

@@ -20,7 +20,7 @@ use protocol::{
     sessions::{AgentError, Create},
 };
 
-use crate::{Config, Settings, error::chain, link::Link};
+use crate::{Config, Settings, error::chain, link::Link, metrics::Metrics};
 
 /// All that is needed to start agents.
 pub(crate) struct Launcher {
@@ -28,6 +28,7 @@ pub(crate) struct Launcher {
     pub(crate) installer: Installer,
     pub(crate) settings: Arc<dyn Settings>,
     pub(crate) servers: Servers,
+    pub(crate) metrics: Metrics,
 }
 
 /// What is to be started.

@@ -17,6 +17,7 @@ mod kept;
 mod launch;
 mod link;
 mod log;
+mod metrics;
 mod observe;
 mod page;
 mod probe;

@@ -12,6 +12,7 @@ use journal::{
     Retention, Seq, Start,
     durable::{self, Durable},
 };
+use prometheus_client::registry::Registry;
 use protocol::{
     Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
     sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
@@ -27,6 +28,7 @@ use crate::{
     kept::{SESSION, note},
     launch::{self, Launcher},
     log,
+    metrics::{self, Metrics},
     page::{self, PageError},
     probe::probe,
     shared::Shared,
@@ -65,7 +67,8 @@ impl Sessions {
     /// The sessions that are kept where `config` says.
     pub fn new(config: Config, installer: Installer, settings: Arc<dyn Settings>) -> Self {
         let servers = Servers::new(config.idle);
-        let launcher = Arc::new(Launcher { config, installer, settings, servers });
+        let metrics = Metrics::default();
+        let launcher = Arc::new(Launcher { config, installer, settings, servers, metrics });
         let (shelf, workers, stop) = (OnceCell::new(), TaskTracker::new(), CancellationToken::new());
         let board = Arc::new(Board::new());
         Self { inner: Arc::new(Inner { launcher, shelf, board, workers, stop }) }
@@ -315,6 +318,17 @@ impl Sessions {
     pub async fn reader(&self, id: &SessionId, offset: u64) -> Result<Readers, Error> {
         let reader = self.shared(id).await?.journal.reader(Start::Resume(Seq::new(offset)));
         reader.map_err(|_| Error::Damaged(id.clone()))
+    }
+
+    /// Tells what was counted, and how it is with the sessions; before the first is needed there are none.
+    pub fn register(&self, registry: &mut Registry) {
+        self.inner.launcher.metrics.register(registry);
+        let entries = self.inner.shelf.get().map(Shelf::entries).unwrap_or_default();
+        let now = |shared: &Arc<Shared>| {
+            let view = shared.view.read();
+            (view.state, view.waits)
+        };
+        metrics::register_now(registry, entries.iter().filter_map(|entry| entry.shared.get()).map(now));
     }
 
     /// Ends a session and its agent, and forgets it.

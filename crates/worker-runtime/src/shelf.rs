@@ -57,10 +57,11 @@ impl Shelf {
     /// As the file has it, which is made if there is none. What waits in the sessions is shown on `board`.
     pub(crate) async fn open(launcher: &Launcher, board: &Arc<Board>) -> Result<Self, Error> {
         let directory = launcher.config.directory.clone();
+        let metrics = launcher.metrics.journal.clone();
         let opened = tokio::task::spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
             let _ = fs::create_dir_all(&directory);
-            Store::open(directory.join(FILE))
+            Store::open_with(directory.join(FILE), durable::Sync::Normal, metrics)
         });
         let store = opened.await.map_err(|_| durable::Error::Died)??;
         let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;

@@ -23,9 +23,11 @@ use protocol::{
     sessions::Created,
 };
 use tokio::{sync::mpsc, time::Instant};
+use tracing::Span;
 
 use crate::{
-    Error, draft::Draft, inputs::Inputs, kept::Kept, launch::Launcher, log::Log, shared::Shared, waits::Waits,
+    Error, draft::Draft, inputs::Inputs, kept::Kept, launch::Launcher, log::Log, metrics, shared::Shared,
+    waits::Waits,
 };
 
 use agent::Agent;
@@ -41,6 +43,8 @@ struct Turn {
     id: TurnId,
     /// It was told to end, and has until then.
     interrupted: Option<Instant>,
+    /// As those see it who look at traces.
+    span: Span,
 }
 
 /// The owner of a session.
@@ -187,6 +191,8 @@ impl Worker {
             self.advance(id, InputState::Consumed, None);
         }
         let Some(turn) = self.turn.take() else { return };
+        turn.span.record("reason", metrics::ended(reason));
+        self.launcher.metrics.turn_ended(reason);
         self.emit(Event::TurnEnded(TurnEnded { turn_id: turn.id, reason, usage }), synthetic);
         self.idle_since = Instant::now();
         self.dirty = true;

@@ -19,12 +19,16 @@ pub(crate) enum Verb {
     /// Print the OpenAPI document
     #[command(after_help = "Examples:\n  tombolo api info openapi > openapi.json")]
     Openapi,
+    /// Print what the daemon counted, for Prometheus
+    #[command(after_help = "Examples:\n  tombolo api info metrics | grep turn")]
+    Metrics,
 }
 
 mirrors! { Verb:
     About = "about" GET "/";
     Health = "health" GET "/v1/health";
     Openapi = "openapi" GET "/v1/openapi.json";
+    Metrics = "metrics" GET "/metrics";
 }
 
 impl super::Verb for Verb {
@@ -47,6 +51,7 @@ impl super::Verb for Verb {
             }
             // A document is its own best form, for people and programs alike.
             Verb::Openapi => output.bytes(client.info().openapi().await?.body()),
+            Verb::Metrics => output.bytes(client.info().metrics().await?.body()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{net::IpAddr, num::NonZeroU64, path::PathBuf, time::Duration};
 use clap::{Args, Parser};
 use protocol::RuntimeId;
 
-use crate::{agents::InstallOptions, secret::Secret};
+use crate::{agents::InstallOptions, secret::Secret, traces::TraceOptions};
 
 /// How the daemon runs.
 #[derive(Debug, Args)]
@@ -101,6 +101,8 @@ pub(crate) struct DaemonOptions {
     /// What to log: a level, or `target=level` pairs
     #[arg(long, env = "TOMBOLO_LOG", hide_env_values = true, default_value = "warn", value_name = "FILTER")]
     pub(crate) log: String,
+    #[command(flatten)]
+    pub(crate) traces: TraceOptions,
 }
 
 /// A number with `ms`, `s`, `m`, `h` or `d`; seconds without.

@@ -14,9 +14,9 @@ use hub::{BACKLOG, Config, Files, Hub, Pace, Rate, Retention};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    memory,
-    serving::{Farewell, greet, log, runtime},
+    serving::{self, Farewell, greet},
     storage::data_dir,
+    traces::TraceOptions,
 };
 
 /// How long a connection may be silent or refuse to read before it is closed.
@@ -24,6 +24,9 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// The port that a hub listens on unless it is told otherwise.
 pub(crate) const PORT: u16 = 2470;
+
+/// What the hub is called in traces.
+const SERVICE: &str = "tombolo-hub";
 
 /// Where the hub keeps its own files, below those of the daemon.
 const DIRECTORY: &str = "hub";
@@ -76,24 +79,22 @@ pub(super) struct ServeOptions {
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
+    #[command(flatten)]
+    traces: TraceOptions,
 }
 
 /// Serves until a signal ends it.
 pub(super) fn run(options: &ServeOptions) -> anyhow::Result<ExitCode> {
-    memory::return_what_is_freed();
-    log(&options.log)?;
-    let config = config(options)?;
-    runtime()?.block_on(until_a_signal(&config))?;
-    Ok(ExitCode::SUCCESS)
+    serving::run(SERVICE, (&options.log, &options.traces), || Ok(until_a_signal(config(options)?)))
 }
 
-async fn until_a_signal(config: &Config) -> anyhow::Result<()> {
+async fn until_a_signal(config: Config) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
     // Before it is told that the hub is there: who has been told may hang up.
     let has_files = config.policy.is_some() || config.runtimes.is_some();
     let hangups = has_files.then(|| signal(SignalKind::hangup())).transpose();
     let hangups = hangups.context("could not listen for signals")?;
-    let mut hub = Hub::bind(config).await?;
+    let mut hub = Hub::bind(&config).await?;
     greet(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
         greet(&format!("token, shown only now: {}", token.reveal()));

@@ -106,6 +106,7 @@ macro_rules! assert_shown {
                 (r"PID +STARTED", "PID  STARTED"),
                 (r"running +\d+ +", "running  [pid]  "),
                 (r"prc_[0-9a-f]{32}", "[process]"),
+                (r"request [0-9a-f-]{36}", "request [id]"),
                 (r"pid( +)\d+", "pid$1[pid]"),
                 (r"directory +\d+ +", "directory  [size]  "),
                 (r"mode( +)0\d{3}", "mode$1[mode]"),

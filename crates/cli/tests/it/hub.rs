@@ -18,8 +18,8 @@ mod presence;
 mod refused;
 mod revoked;
 mod roles;
-mod up;
-mod viewer;
+pub(crate) mod up;
+pub(crate) mod viewer;
 mod watched;
 mod wire;
 
@@ -32,7 +32,7 @@ use viewer::Viewer;
 use crate::{TOMBOLO, secs};
 
 /// What lets the hub into a daemon.
-const TOKEN: &str = "a-token-of-the-daemon";
+pub(crate) const TOKEN: &str = "a-token-of-the-daemon";
 
 /// A daemon that needs a token, and a hub that knows it as `box`.
 async fn both() -> (Daemon, Hub) {
@@ -43,7 +43,7 @@ async fn both() -> (Daemon, Hub) {
 }
 
 /// Somebody who may do this; what lets them in.
-async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
+pub(crate) async fn somebody(hub: &Hub, name: &str, mut allowed: Value) -> String {
     allowed["name"] = json!(name);
     let added = hub.request(Method::POST, "/api/users").json(&allowed).send().await.unwrap();
     assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
@@ -73,13 +73,13 @@ async fn join(hub: &Hub, base: &str, id: &str) -> Daemon {
 }
 
 /// How a daemon is started that joins a hub at `base`.
-fn joining(base: &str, token: &str) -> DaemonOptions {
+pub(crate) fn joining(base: &str, token: &str) -> DaemonOptions {
     let options = DaemonOptions::default().arg("--join").arg(base);
     options.env("TOMBOLO_JOIN_TOKEN", token).env("TOMBOLO_TOKEN", TOKEN)
 }
 
 /// Waits until the runtime is there.
-async fn until_up(hub: &Hub, id: &str) {
+pub(crate) async fn until_up(hub: &Hub, id: &str) {
     within(secs(20), async { while get(hub, &format!("/api/runtimes/{id}")).await["isUp"] != true {} }).await;
 }
 
@@ -100,7 +100,7 @@ async fn through(hub: &Hub, method: Method, path: &str, body: Option<Value>) -> 
 }
 
 /// Asks the daemon itself.
-async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -> Value {
+pub(crate) async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -> Value {
     let mut request = daemon.request(method, path).bearer_auth(TOKEN);
     if let Some(body) = body {
         request = request.json(&body);
@@ -110,11 +110,11 @@ async fn ask(daemon: &Daemon, method: Method, path: &str, body: Option<Value>) -
     response.json().await.unwrap_or_default()
 }
 
-async fn create(daemon: &Daemon, id: &str) {
+pub(crate) async fn create(daemon: &Daemon, id: &str) {
     ask(daemon, Method::POST, &format!("/v1/sessions/{id}"), Some(json!({ "agent": "mock" }))).await;
 }
 
-async fn send(daemon: &Daemon, id: &str, message: &str) {
+pub(crate) async fn send(daemon: &Daemon, id: &str, message: &str) {
     let path = format!("/v1/sessions/{id}/messages");
     ask(daemon, Method::POST, &path, Some(json!({ "message": message }))).await;
 }

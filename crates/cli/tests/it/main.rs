@@ -12,6 +12,7 @@ mod processes;
 mod real;
 mod sessions;
 mod table;
+mod telemetry;
 mod universal;
 
 use std::time::Duration;

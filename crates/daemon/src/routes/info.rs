@@ -2,17 +2,21 @@
 
 use std::sync::OnceLock;
 
-use axum::Json;
+use axum::{Json, extract::State, response::Response};
 use bytes::Bytes;
 use http::header;
 use protocol::info::{About, Health};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{api, app::App};
+use crate::{api, app::App, problem::Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(about)).routes(routes!(health)).routes(routes!(openapi))
+    OpenApiRouter::new()
+        .routes(routes!(about))
+        .routes(routes!(health))
+        .routes(routes!(openapi))
+        .routes(routes!(metrics))
 }
 
 /// Say what this server is.
@@ -41,4 +45,13 @@ async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
     static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
     let document = DOCUMENT.get_or_init(|| Bytes::from(api::document().to_string()));
     ([(header::CONTENT_TYPE, "application/json")], document.clone())
+}
+
+/// Show what was counted, for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", tag = "info",
+    responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)
+)]
+async fn metrics(State(app): State<App>) -> Result<Response> {
+    Ok(app.metrics_page()?)
 }

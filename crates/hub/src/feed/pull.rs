@@ -3,7 +3,7 @@
 use protocol::observation::{Diagnostic, Leg, Trouble};
 use serde_json::json;
 use tokio::time::timeout;
-use tracing::debug;
+use tracing::{Instrument, debug, info_span};
 
 use super::{Feed, Taken};
 use crate::{Down, Pace, Runtime, Upstream, pause::Pause};
@@ -25,8 +25,11 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
     let mut told: Option<Diagnostic> = None;
     let mut place = feed.resumed_from();
     loop {
-        let ended = match open(feed, runtime, place.as_deref(), pace).await {
+        let connecting =
+            info_span!(parent: None, "upstream", runtime = %feed.runtime, session = %feed.worker);
+        let ended = match open(feed, runtime, place.as_deref(), pace).instrument(connecting).await {
             Ok(mut upstream) => {
+                let _connected = feed.metrics.connected();
                 let mut heard = || {
                     pause.reset();
                     if told.take().is_some() && place.is_some() {
@@ -75,8 +78,10 @@ async fn hear(
     from: Option<&str>,
     heard: &mut (dyn FnMut() + Send),
 ) -> Ended {
-    let malformed =
-        || Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"));
+    let malformed = || {
+        feed.metrics.upstream_malformed.inc();
+        Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"))
+    };
     let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime has gone away"));
     let mut first = true;
     loop {
@@ -86,6 +91,7 @@ async fn hear(
             Err(Down::NoWorker) => return Ended::Gone,
             Err(Down::Malformed) => return malformed(),
         };
+        feed.metrics.bytes_in.inc_by(text.len() as u64);
         match feed.take(&text, from) {
             Ok(Taken::Fine) if first => {
                 first = false;

@@ -8,7 +8,11 @@ use protocol::{RuntimeId, Workspace, hub::RuntimeKind};
 use serde::{Deserialize, Serialize};
 
 use super::RegistryError;
-use crate::{Remote, Runtime, runtime::Joined};
+use crate::{
+    Remote, Runtime,
+    reach::{Reach, State},
+    runtime::{Hop, Joined},
+};
 
 /// A runtime that the hub knows. Where it is and how it is spoken to stays with the hub.
 #[derive(Clone)]
@@ -21,6 +25,8 @@ pub struct Registered {
     pub kind: RuntimeKind,
     /// How it is asked and watched.
     pub runtime: Arc<dyn Runtime>,
+    /// Whether it could be reached.
+    reach: Reach,
     /// Where its tunnels end, if it comes by itself.
     pub(super) joined: Option<Arc<Joined>>,
     pub(super) origin: Origin,
@@ -73,9 +79,10 @@ impl Entry {
 
 impl Registered {
     /// One that is there as long as this process is.
-    pub(super) fn here(runtime: Arc<dyn Runtime>) -> Self {
+    pub(super) fn here(id: &RuntimeId, runtime: Arc<dyn Runtime>) -> Self {
         let (workspace, added_at, kind) = (Workspace::default(), Timestamp::now(), RuntimeKind::Local);
-        Self { workspace, added_at, kind, runtime, joined: None, origin: Origin::Process }
+        let (runtime, reach) = noted(id, runtime);
+        Self { workspace, added_at, kind, runtime, reach, joined: None, origin: Origin::Process }
     }
 
     /// One that somebody told the hub of.
@@ -106,7 +113,13 @@ impl Registered {
                 (RuntimeKind::Joined, joined.clone(), Some(joined))
             }
         };
-        Ok(Self { workspace, added_at, kind, runtime, joined, origin: origin(entry) })
+        let (runtime, reach) = noted(&entry.id, runtime);
+        Ok(Self { workspace, added_at, kind, runtime, reach, joined, origin: origin(entry) })
+    }
+
+    /// How it is, where that is known without asking, or else how it was when it was last asked.
+    pub(super) fn state(&self) -> State {
+        self.runtime.is_up().map_or_else(|| self.reach.state(), State::now)
     }
 
     /// What the hub writes down of it.
@@ -129,6 +142,12 @@ impl Registered {
             Origin::Process | Origin::Told(_) => false,
         }
     }
+}
+
+/// The way to a runtime, and what is noted on it.
+fn noted(id: &RuntimeId, runtime: Arc<dyn Runtime>) -> (Arc<dyn Runtime>, Reach) {
+    let reach = Reach::default();
+    (Arc::new(Hop { id: id.clone(), runtime, reach: reach.clone() }), reach)
 }
 
 /// A runtime at an address; or why there can be none.

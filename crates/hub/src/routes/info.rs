@@ -1,18 +1,28 @@
 //! What a hub says of itself.
 
-use axum::Json;
+use axum::{Json, extract::State, response::Response};
 use protocol::info::Health;
+use server::Result;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::app::App;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(health))
+    OpenApiRouter::new().routes(routes!(health)).routes(routes!(metrics))
 }
 
 /// Say whether this server is well.
 #[utoipa::path(get, path = "/api/health", tag = "info", security(()), responses((status = OK, body = Health), Problems))]
 async fn health() -> Json<Health> {
     Json(Health { status: "ok".into() })
+}
+
+/// Show what was counted, for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", tag = "info",
+    responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)
+)]
+async fn metrics(State(app): State<App>) -> Result<Response> {
+    app.metrics_page()
 }

@@ -2,12 +2,12 @@
 
 use std::convert::Infallible;
 
-use axum::{Router, body::Body};
+use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
 use hyper::{body::Incoming, client::conn::http1 as asking, server::conn::http1 as answering};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use server::Gate;
+use server::Inside;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
@@ -16,14 +16,14 @@ use super::{Down, Runtime};
 /// A runtime in the same process: what answers its requests is called as it is.
 #[derive(Debug)]
 pub struct Local {
-    inside: Gate<Router>,
+    inside: Inside,
     /// What WebSockets need.
     tasks: TaskTracker,
 }
 
 impl Local {
     /// The one that answers with `inside`.
-    pub fn new(inside: Gate<Router>) -> Self {
+    pub fn new(inside: Inside) -> Self {
         Self { inside, tasks: TaskTracker::new() }
     }
 

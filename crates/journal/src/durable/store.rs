@@ -11,7 +11,7 @@ use std::{
 use tracing::error;
 
 use super::{
-    Durable, Error, Noted,
+    Durable, Error, Metrics, Noted,
     checkpoint::{self, Signal},
     note,
     places::Places,
@@ -53,14 +53,14 @@ impl Store {
     /// [`Error::Locked`], [`Error::Newer`], [`Error::Foreign`], [`Error::Corrupt`], [`Error::Open`],
     /// [`Error::Prepare`]; the file is then as it was.
     pub fn open(path: impl Into<PathBuf>) -> Result<Store, Error> {
-        Store::open_with(path, Sync::Normal)
+        Store::open_with(path, Sync::Normal, Metrics::default())
     }
 
-    /// As [`Store::open`], with a say in what an append survives.
+    /// As [`Store::open`], with a say in what an append survives, and where that is counted.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn open_with(path: impl Into<PathBuf>, sync: Sync) -> Result<Store, Error> {
+    pub fn open_with(path: impl Into<PathBuf>, sync: Sync, metrics: Metrics) -> Result<Store, Error> {
         let path = path.into();
         let lock = lock(&path)?;
         let conn = schema::open(&path, sync)?;
@@ -71,8 +71,8 @@ impl Store {
         let (queue, closer, requests) = queue::queue();
         let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
         let mut store = Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock };
-        store.writer =
-            Some(writer::start(conn, places, requests, Arc::clone(&store.signal)).map_err(prepare)?);
+        let writing = writer::start(conn, places, requests, Arc::clone(&store.signal), metrics);
+        store.writer = Some(writing.map_err(prepare)?);
         let copying = checkpoint::start(copier, &path, Arc::clone(&store.signal)).map_err(prepare)?;
         store.checkpoint = Some(copying);
         Ok(store)

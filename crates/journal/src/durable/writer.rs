@@ -6,6 +6,7 @@ use std::{
     num::NonZeroU64,
     sync::{Arc, atomic::Ordering},
     thread::{self, JoinHandle},
+    time::Instant,
 };
 
 use parking_lot::Mutex;
@@ -14,7 +15,7 @@ use tokio::sync::mpsc;
 use tracing::warn;
 
 use super::{
-    Error, checkpoint,
+    Error, Metrics, checkpoint,
     checkpoint::Signal,
     handle::Shared,
     ledger::{self, Marks},
@@ -40,8 +41,9 @@ pub(super) fn start(
     places: Places,
     requests: mpsc::Receiver<Request>,
     signal: Arc<Signal>,
+    metrics: Metrics,
 ) -> io::Result<JoinHandle<()>> {
-    let writer = Writer::new(conn, places, requests, signal);
+    let writer = Writer::new(conn, places, requests, signal, metrics);
     thread::Builder::new().name("journal".into()).spawn(move || writer.run())
 }
 
@@ -50,6 +52,7 @@ struct Writer {
     places: Places,
     requests: mpsc::Receiver<Request>,
     signal: Arc<Signal>,
+    metrics: Metrics,
     open: HashMap<i64, Open>,
     /// The journals that the transaction under way changes.
     touched: Vec<i64>,
@@ -79,9 +82,16 @@ struct Rows {
 }
 
 impl Writer {
-    fn new(conn: Connection, places: Places, requests: mpsc::Receiver<Request>, signal: Arc<Signal>) -> Self {
+    fn new(
+        conn: Connection,
+        places: Places,
+        requests: mpsc::Receiver<Request>,
+        signal: Arc<Signal>,
+        metrics: Metrics,
+    ) -> Self {
         let (open, touched, doomed) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { conn, places, requests, signal, open, touched, sweep_at: OPEN_MIN, doomed, closing: false }
+        let (sweep_at, closing) = (OPEN_MIN, false);
+        Self { conn, places, requests, signal, metrics, open, touched, sweep_at, doomed, closing }
     }
 
     fn run(mut self) {
@@ -148,7 +158,15 @@ impl Writer {
         if appends.is_empty() {
             return;
         }
+        let started = Instant::now();
         let committed = self.commit(appends).map_err(Error::write);
+        match &committed {
+            Ok(()) => {
+                let (frames, bytes) = amount(appends);
+                self.metrics.committed(frames, bytes, started.elapsed());
+            }
+            Err(_) => self.metrics.failed(),
+        }
         for id in self.touched.drain(..) {
             let Some(open) = self.open.get_mut(&id) else { continue };
             if let Some(draft) = open.draft.take()
@@ -307,6 +325,12 @@ impl Writer {
         transaction.commit()?;
         Ok(!removed)
     }
+}
+
+/// How many frames there are, and bytes in them.
+fn amount(appends: &[Work]) -> (u64, u64) {
+    let frames = appends.iter().flat_map(|append| append.frames.slices());
+    frames.fold((0, 0), |(frames, bytes), frame| (frames + 1, bytes + frame.len() as u64))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 
 use journal::{
     Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Error, QUEUE_MAX, Store, Sync},
+    durable::{Durable, Error, Metrics, QUEUE_MAX, Store, Sync},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -47,7 +47,7 @@ async fn journal(store: &Store) -> Durable {
 fn a_journal_keeps_its_epoch_and_frames() {
     run(async {
         let home = Home::new();
-        let store = Store::open_with(home.path(), Sync::Full).unwrap();
+        let store = Store::open_with(home.path(), Sync::Full, Metrics::default()).unwrap();
         let mut one = journal(&store).await;
         append_each(&mut one.clone(), &one, 5).await;
         let (cursor, bounds) = (one.cursor(Seq::new(2)), one.bounds());

@@ -35,7 +35,15 @@ async fn start(router: Router, wind_down: impl Future<Output = ()> + Send + 'sta
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let (address, stop) = (listener.address().unwrap(), CancellationToken::new());
     let stall = Duration::from_secs(30);
-    let service = Service { router, check: Arc::new(Word), cors: None, sockets: Sockets::new(8), stall };
+    let service = Service {
+        router,
+        check: Arc::new(Word),
+        cors: None,
+        sockets: Sockets::new(8),
+        templates: Arc::new(Templates::new(["/"])),
+        metrics: Metrics::default(),
+        stall,
+    };
     let serving = listener.serve(service, stop.clone(), wind_down);
     let ended = TaskTracker::new().spawn(serving);
     Running { address, stop, ended }

@@ -57,7 +57,10 @@ impl Worker {
                 self.agent = Agent::Running { link, deadline };
                 self.take(out, None);
             }
-            Step::Started(Err(error)) => self.fail(&error),
+            Step::Started(Err(error)) => {
+                self.launcher.metrics.agent_start_failures.inc();
+                self.fail(&error);
+            }
             Step::Said(said) => {
                 for Said { out, raw } in said {
                     self.take(out, raw.as_deref());
@@ -69,6 +72,9 @@ impl Worker {
                     let introduced = link.introduced;
                     let error = link.gone().await;
                     info!(session = %self.shared.id, ?error, "the agent ended");
+                    if !leaving {
+                        self.launcher.metrics.agent_crashes.inc();
+                    }
                     match leaving {
                         true => self.left(),
                         false if !introduced && self.is_forgotten(&error) => {
@@ -101,6 +107,7 @@ impl Worker {
         if !matches!(self.agent, Agent::Absent) {
             return;
         }
+        self.launcher.metrics.agent_starts.inc();
         self.kept.runs += 1;
         self.dirty = true;
         let mut create = self.kept.create.clone();

@@ -8,7 +8,7 @@ use protocol::{
     wait::PermissionAnswer,
 };
 use tokio::time::Instant;
-use tracing::warn;
+use tracing::{field::Empty, info_span, warn};
 
 use super::{Agent, Turn, Worker};
 
@@ -174,7 +174,10 @@ impl Worker {
     }
 
     pub(super) fn begin_turn(&mut self, id: TurnId, input: Option<protocol::InputId>) {
-        self.turn = Some(Turn { id, interrupted: None });
+        let (session, agent) = (&self.shared.id, &self.kept.create.agent);
+        let span = info_span!(parent: None, "turn", %session, turn = %id, %agent, reason = Empty);
+        self.turn = Some(Turn { id, interrupted: None, span });
+        self.launcher.metrics.turn_starts.inc();
         self.kept.error = None;
         self.dirty = true;
         self.emit(Event::TurnStarted(TurnStarted { turn_id: id, input_id: input }), input.is_none());

@@ -10,6 +10,7 @@ use protocol::{
     sessions::Create,
 };
 use tokio::{sync::mpsc, time::Instant};
+use tracing::Span;
 
 use super::{Agent, Msg, Turn, Worker};
 use crate::{
@@ -70,7 +71,7 @@ impl Worker {
             launcher,
             agent_row,
             rx,
-            turn: kept.turn.map(|id| Turn { id, interrupted: None }),
+            turn: kept.turn.map(|id| Turn { id, interrupted: None, span: Span::none() }),
             kept,
             dirty: false,
             log,

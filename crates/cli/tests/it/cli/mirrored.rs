@@ -125,6 +125,7 @@ fn examples() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("info about", &[]),
         ("info health", &[]),
         ("info openapi", &[]),
+        ("info metrics", &[]),
     ])
 }
 

@@ -117,9 +117,9 @@ async fn a_workspace_is_closed_to_others() {
         (Method::GET, "/api/runtimes/box/v1/sessions"),
         (Method::POST, "/api/runtimes/box/v1/sessions/new"),
     ] {
-        let refused = problem(hub.request_as(&ana, method.clone(), path).send().await.unwrap()).await;
-        let none = path.replace("/box", "/none");
-        let unknown = problem(hub.request_as(&ana, method, &none).send().await.unwrap()).await;
+        let asked = |path: &str| hub.request_as(&ana, method.clone(), path).header("request-id", "one");
+        let refused = problem(asked(path).send().await.unwrap()).await;
+        let unknown = problem(asked(&path.replace("/box", "/none")).send().await.unwrap()).await;
         check_problem(&refused, 404, "urn:problem:runtime-not-found");
         assert_eq!(
             refused.to_string().replace("box", "none"),

@@ -1,8 +1,9 @@
 //! `tombolo up`: daemon and hub in one process.
 
 use std::{
+    fs::File,
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -10,27 +11,45 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// What it writes to standard error, in its home.
+const LOG: &str = "stderr.log";
+
 /// Ends with the test.
-struct Up {
+pub(crate) struct Up {
     child: Child,
-    hub: String,
+    home: PathBuf,
+    pub(crate) daemon: String,
+    pub(crate) hub: String,
     /// What it said of the token of the hub.
     token: String,
 }
 
 impl Up {
-    fn start(home: &Path) -> Self {
+    /// Started in this home; each request is logged.
+    pub(crate) fn start(home: &Path) -> Self {
         let mut command = Command::new(TOMBOLO);
+        command.env("TOMBOLO_LOG", "server=debug").stderr(File::create(home.join(LOG)).unwrap());
         command.args(["up", "--port", "0"]).env("HOME", home).env_remove("XDG_DATA_HOME").current_dir(home);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        assert!(lines.next().unwrap().starts_with("listening on http://127.0.0.1:"));
+        let daemon = lines.next().unwrap().strip_prefix("listening on ").unwrap().to_owned();
+        assert!(daemon.starts_with("http://127.0.0.1:"));
         let hub = lines.next().unwrap().strip_prefix("hub on ").unwrap().to_owned();
         let token = lines.next().unwrap();
         // The rest is read, so that nothing is in its way.
         let rest = lines.take_while(|line| !line.contains("acp delete demo")).count();
         assert!(rest > 5);
-        Self { child, hub, token }
+        Self { child, home: home.into(), daemon, hub, token }
+    }
+
+    /// The token of the hub, which is told the first time.
+    pub(crate) fn secret(&self) -> &str {
+        self.token.strip_prefix("token of the hub, shown only now: ").unwrap()
+    }
+
+    /// What it wrote to standard error so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.join(LOG)).unwrap()
     }
 
     async fn ask(&self, token: &str, method: Method, path: &str, body: Option<Value>) -> Value {
@@ -44,7 +63,7 @@ impl Up {
         response.json().await.unwrap_or_default()
     }
 
-    async fn watch(&self, token: &str, worker: &str) -> Viewer {
+    pub(crate) async fn watch(&self, token: &str, worker: &str) -> Viewer {
         let address = format!("{}/api/runtimes/local/workers/{worker}/events/ws", self.hub);
         Viewer::at(&address, token).await.unwrap()
     }
@@ -63,7 +82,7 @@ impl Drop for Up {
 async fn one_process_is_a_daemon_and_a_hub() {
     let home = TempDir::new().unwrap();
     let up = Up::start(home.path());
-    let token = up.token.strip_prefix("token of the hub, shown only now: ").unwrap().to_owned();
+    let token = up.secret().to_owned();
     let list = up.ask(&token, Method::GET, "/api/runtimes", None).await;
     let local = &list["items"][0];
     assert_eq!(

@@ -11,22 +11,22 @@ use tokio_tungstenite::{
 use super::{person::Socket, *};
 
 /// Somebody who watches, and everything that they were sent.
-pub(super) struct Viewer {
+pub(crate) struct Viewer {
     socket: Socket,
-    pub(super) received: String,
+    pub(crate) received: String,
     /// What came while something else was waited for.
     kept: VecDeque<Value>,
 }
 
 /// How a stream ended: with a close frame, or without.
-pub(super) type Ended = Option<CloseFrame>;
+pub(crate) type Ended = Option<CloseFrame>;
 
 impl Viewer {
-    pub(super) async fn new(hub: &Hub, worker: &str, cursor: Option<&str>) -> Self {
+    pub(crate) async fn new(hub: &Hub, worker: &str, cursor: Option<&str>) -> Self {
         Self::try_new(hub, worker, cursor).await.unwrap()
     }
 
-    pub(super) async fn try_new(
+    pub(crate) async fn try_new(
         hub: &Hub,
         worker: &str,
         cursor: Option<&str>,
@@ -37,13 +37,13 @@ impl Viewer {
     }
 
     /// With a token of somebody else.
-    pub(super) async fn try_as(hub: &Hub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
+    pub(crate) async fn try_as(hub: &Hub, token: &str, worker: &str) -> Result<Self, tungstenite::Error> {
         let token = format!("Bearer {token}");
         Self::try_with(hub, &format!("{worker}/events/ws"), &[("authorization", &token)]).await
     }
 
     /// With these headers and no others.
-    pub(super) async fn try_with(
+    pub(crate) async fn try_with(
         hub: &Hub,
         path: &str,
         headers: &[(&'static str, &str)],
@@ -52,7 +52,7 @@ impl Viewer {
     }
 
     /// Whoever watches at an address.
-    pub(super) async fn at(address: &str, token: &str) -> Result<Self, tungstenite::Error> {
+    pub(crate) async fn at(address: &str, token: &str) -> Result<Self, tungstenite::Error> {
         Self::open(address, &[("authorization", &format!("Bearer {token}"))]).await
     }
 
@@ -66,7 +66,7 @@ impl Viewer {
     }
 
     /// The next frame, or how it ended.
-    pub(super) async fn next(&mut self) -> Result<Value, Ended> {
+    pub(crate) async fn next(&mut self) -> Result<Value, Ended> {
         match self.kept.pop_front() {
             Some(frame) => Ok(frame),
             None => self.receive().await,
@@ -94,7 +94,7 @@ impl Viewer {
     }
 
     /// The next frame of a kind; all others are passed over, and so is who is there.
-    pub(super) async fn until(&mut self, kind: &str) -> Value {
+    pub(crate) async fn until(&mut self, kind: &str) -> Value {
         loop {
             let frame = self.next().await.unwrap();
             if frame["kind"] == kind && frame["control"]["type"] != "presence" {
@@ -104,7 +104,7 @@ impl Viewer {
     }
 
     /// Who is there, when that is told next. What happens meanwhile is kept for who asks for it.
-    pub(super) async fn presence(&mut self) -> Value {
+    pub(crate) async fn presence(&mut self) -> Value {
         loop {
             let frame = self.receive().await.unwrap();
             match frame["control"]["type"] == "presence" {
@@ -115,7 +115,7 @@ impl Viewer {
     }
 
     /// The envelopes up to an event of this kind.
-    pub(super) async fn until_event(&mut self, kind: &str) -> Vec<Value> {
+    pub(crate) async fn until_event(&mut self, kind: &str) -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
             let envelope = self.until("event").await;
@@ -127,12 +127,12 @@ impl Viewer {
         }
     }
 
-    pub(super) async fn say(&mut self, message: Message) {
+    pub(crate) async fn say(&mut self, message: Message) {
         self.socket.send(message).await.unwrap();
     }
 
     /// How it ends, and what was told before.
-    pub(super) async fn end(&mut self) -> (Value, Ended) {
+    pub(crate) async fn end(&mut self) -> (Value, Ended) {
         let mut last = Value::Null;
         loop {
             match self.next().await {

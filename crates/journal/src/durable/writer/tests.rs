@@ -10,7 +10,7 @@ fn writer(dir: &tempfile::TempDir) -> Writer {
     let conn = schema::open(&dir.path().join("journal.db"), crate::durable::Sync::Normal).unwrap();
     let (_queue, _closer, requests) = crate::durable::queue::queue();
     let places = Places::open(&conn).unwrap();
-    Writer::new(conn, places, requests, Arc::new(Signal::default()))
+    Writer::new(conn, places, requests, Arc::new(Signal::default()), Metrics::default())
 }
 
 /// Appends the frames as one group; answers with the first number of each.

@@ -1,0 +1,119 @@
+//! What is counted of sessions.
+
+use journal::durable;
+use prometheus_client::{
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::{ConstGauge, Gauge},
+    },
+    registry::Registry,
+};
+use protocol::{event::EndReason, sessions::State};
+
+/// The one thing that a number is told apart by.
+type Label = [(&'static str, &'static str); 1];
+
+/// What is counted of sessions. Clones count together.
+#[derive(Debug, Clone)]
+pub(crate) struct Metrics {
+    pub(crate) turn_starts: Counter,
+    turn_ends: Family<Label, Counter>,
+    pub(crate) agent_starts: Counter,
+    pub(crate) agent_start_failures: Counter,
+    pub(crate) agent_crashes: Counter,
+    /// What is counted of writing.
+    pub(crate) journal: durable::Metrics,
+}
+
+/// Every way that a turn may end, …
+const REASONS: [EndReason; 6] = [
+    EndReason::Completed,
+    EndReason::Interrupted,
+    EndReason::Failed,
+    EndReason::MaxTokens,
+    EndReason::Refused,
+    EndReason::Other,
+];
+
+/// … and every state that a session may be in.
+const STATES: [State; 5] = [State::Dormant, State::Starting, State::Idle, State::Running, State::Waiting];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let turn_ends = Family::default();
+        for reason in REASONS {
+            turn_ends.get_or_create_owned(&[("reason", ended(reason))]);
+        }
+        Self {
+            turn_starts: Counter::default(),
+            turn_ends,
+            agent_starts: Counter::default(),
+            agent_start_failures: Counter::default(),
+            agent_crashes: Counter::default(),
+            journal: durable::Metrics::default(),
+        }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register("turn_starts", "Turns that began", self.turn_starts.clone());
+        registry.register("turn_ends", "Turns that ended", self.turn_ends.clone());
+        registry.register("agent_starts", "Agents of sessions that were to start", self.agent_starts.clone());
+        let help = "Agents of sessions that could not be started";
+        registry.register("agent_start_failures", help, self.agent_start_failures.clone());
+        let help = "Agents of sessions that ended though nobody told them to";
+        registry.register("agent_crashes", help, self.agent_crashes.clone());
+        self.journal.register(registry.sub_registry_with_prefix("journal"));
+    }
+
+    pub(crate) fn turn_ended(&self, reason: EndReason) {
+        self.turn_ends.get_or_create(&[("reason", ended(reason))]).inc();
+    }
+}
+
+/// Tells how it is with the sessions: the state of each, and how many waits it has.
+pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (State, u64)>) {
+    let states = Family::<Label, Gauge>::default();
+    for known in STATES {
+        states.get_or_create_owned(&[("state", state(known))]);
+    }
+    let (mut agents, mut waits) = (0, 0);
+    for (now, open) in sessions {
+        states.get_or_create(&[("state", state(now))]).inc();
+        agents += u64::from(now != State::Dormant);
+        waits += open;
+    }
+    registry.register("sessions", "Sessions that there are", states);
+    registry.register("agents_running", "Agents of sessions that run", ConstGauge::new(agents));
+    registry.register(
+        "waits_open",
+        "Questions and permissions that wait for a person",
+        ConstGauge::new(waits),
+    );
+}
+
+/// How a turn ended, as it is counted.
+pub(crate) fn ended(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::Completed => "completed",
+        EndReason::Interrupted => "interrupted",
+        EndReason::Failed => "failed",
+        EndReason::MaxTokens => "maxTokens",
+        EndReason::Refused => "refused",
+        EndReason::Other => "other",
+    }
+}
+
+/// A state as it is counted.
+fn state(state: State) -> &'static str {
+    match state {
+        State::Dormant => "dormant",
+        State::Starting => "starting",
+        State::Idle => "idle",
+        State::Running => "running",
+        State::Waiting => "waiting",
+        State::Ended | State::Other => "other",
+    }
+}
