@@ -29,7 +29,7 @@ pub(crate) fn written_bytes(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/io"), "write_bytes:")
 }
 
-/// The most that it ever had in use since [`forget_peak`], in KiB. The system keeps it loosely: a later look may find
+/// The most that it ever had in use since `forget_peak`, in KiB. The system keeps it loosely: a later look may find
 /// some pages less.
 pub fn peak_kib(pid: u32) -> u64 {
     field(&format!("/proc/{pid}/status"), "VmHWM:")
