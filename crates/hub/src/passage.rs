@@ -4,10 +4,7 @@
 
 use std::time::Duration;
 
-use axum::{
-    body::Body,
-    extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket},
-};
+use axum::body::Body;
 use bytes::Bytes;
 use client::{Handshake, SocketFrame, SocketReader, SocketWriter};
 use futures_util::{
@@ -16,8 +13,9 @@ use futures_util::{
 };
 use http::{Request, Response, StatusCode};
 use protocol::observation::CloseCode;
-use server::observed::Patience;
+use server::{WebSocket, fragments, observed::Patience};
 use tokio::time::{Instant, MissedTickBehavior, timeout};
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -90,7 +88,7 @@ pub(crate) async fn pass(
             let _ = to.send(SocketFrame::Close(closing)).await;
         }
         if let Some(closing) = theirs {
-            let close = closing.map(|(code, reason)| CloseFrame { code, reason: reason.into() });
+            let close = closing.map(|(code, reason)| CloseFrame { code: code.into(), reason: reason.into() });
             let _ = sender.send(Message::Close(close)).await;
         }
         // A connection that is cut while they still send may lose what was sent to them last.
@@ -121,11 +119,21 @@ async fn down(
             },
             _ = heartbeat.tick() => Message::Ping(Bytes::new()),
         };
-        match timeout(patience.silence_max, sender.send(message)).await {
+        match timeout(patience.silence_max, send(sender, message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) | Err(_) => return Ended::They(None),
         }
     }
+}
+
+async fn send(
+    sender: &mut SplitSink<WebSocket, Message>,
+    message: Message,
+) -> Result<(), tungstenite::Error> {
+    for frame in fragments(message) {
+        sender.feed(frame).await?;
+    }
+    sender.flush().await
 }
 
 /// What they say, until they close or nothing was heard of them for long.
@@ -134,9 +142,10 @@ async fn up(receiver: &mut SplitStream<WebSocket>, to: &mut SocketWriter, patien
         let frame = match timeout(patience.silence_max, receiver.next()).await {
             Ok(Some(Ok(Message::Text(text)))) => SocketFrame::Text(text.as_str().into()),
             Ok(Some(Ok(Message::Binary(bytes)))) => SocketFrame::Binary(bytes),
-            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
+            // Frames are put together before anybody hears of them.
+            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => continue,
             Ok(Some(Ok(Message::Close(close)))) => {
-                return Ended::They(close.map(|close| (close.code, close.reason.to_string())));
+                return Ended::They(close.map(|close| (close.code.into(), close.reason.to_string())));
             }
             Ok(Some(Err(_)) | None) | Err(_) => return Ended::They(None),
         };

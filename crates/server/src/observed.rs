@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
 use futures_util::{
     SinkExt, StreamExt,
@@ -10,6 +9,9 @@ use futures_util::{
 };
 use protocol::observation::{End, Frame, Leg, Trouble};
 use tokio::time::{Instant, MissedTickBehavior, timeout};
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
+
+use crate::{WebSocket, fragments};
 
 /// What happens in a worker, as frames.
 pub trait Observed: Send {
@@ -73,7 +75,7 @@ pub async fn serve_until<O: Observed>(
             let last = serde_json::to_string(&Frame::Diagnostic { diagnostic }).unwrap_or_default();
             let _ = sender.send(Message::Text(last.into())).await;
         }
-        let close = CloseFrame { code: end.code.0, reason: reason.into() };
+        let close = CloseFrame { code: end.code.0.into(), reason: reason.into() };
         let _ = sender.send(Message::Close(Some(close))).await;
         // A connection that is cut while the peer still sends may lose what was sent to it last.
         while let Some(Ok(_)) = receiver.next().await {}
@@ -101,10 +103,13 @@ async fn show(
     }
 }
 
-/// Sends all of them with one system call.
-async fn send(sender: &mut SplitSink<WebSocket, Message>, messages: Vec<Message>) -> Result<(), axum::Error> {
-    for message in messages {
-        sender.feed(message).await?;
+/// Sends all of them with one system call, if they are small.
+async fn send(
+    sender: &mut SplitSink<WebSocket, Message>,
+    messages: Vec<Message>,
+) -> Result<(), tungstenite::Error> {
+    for frame in messages.into_iter().flat_map(fragments) {
+        sender.feed(frame).await?;
     }
     sender.flush().await
 }
@@ -113,7 +118,8 @@ async fn send(sender: &mut SplitSink<WebSocket, Message>, messages: Vec<Message>
 async fn listen(receiver: &mut SplitStream<WebSocket>, leg: Leg, patience: Patience) -> Option<End> {
     loop {
         match timeout(patience.silence_max, receiver.next()).await {
-            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => {}
+            // Frames are put together before anybody hears of them.
+            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => {}
             Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
                 return Some(End::with(leg, Trouble::ObservationOnly, "this stream can only be listened to"));
             }

@@ -2,23 +2,26 @@
 
 use std::sync::Arc;
 
-use axum::{
-    extract::ws::{WebSocket, WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
-    response::Response,
-};
+use axum::response::Response;
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use prometheus_client::{metrics::gauge::ConstGauge, registry::Registry};
 use protocol::Kind;
 use tokio::sync::Semaphore;
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::protocol::{Role, WebSocketConfig},
+};
 use tokio_util::task::TaskTracker;
+use tracing::debug;
 
-use crate::Refusal;
+use crate::{Refusal, Upgrade, fragments::FRAME_BYTES_MAX};
+
+/// An open WebSocket.
+pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// How much is read at once.
 const READ_BYTES_MAX: usize = 64 << 10;
-
-/// How much is gathered before it is written. What was needed once is kept for as long as the socket is open, and of
-/// sockets that only show something there are thousands.
-const WRITE_BYTES_MAX: usize = 16 << 10;
 
 /// All open WebSockets. A clone counts the same ones.
 #[derive(Clone)]
@@ -37,27 +40,31 @@ impl Sockets {
     /// Answers a request by becoming a WebSocket that is served by `session`.
     pub fn open<F: Future<Output = ()> + Send + 'static>(
         &self,
-        upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+        upgrade: Result<Upgrade, Refusal>,
         message_bytes_max: usize,
         session: impl FnOnce(WebSocket) -> F + Send + 'static,
     ) -> Result<Response, Refusal> {
-        let upgrade = upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))?;
+        let Upgrade { answer, connection } = upgrade?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
             Refusal::new(Kind::TooManyConnections, format!("{} WebSockets are open", self.sockets_max))
         })?;
-        let tasks = self.tasks.clone();
-        // The whole of what is read into is cleared each time.
-        let upgrade = upgrade
-            .max_message_size(message_bytes_max)
-            .max_frame_size(message_bytes_max)
+        // The whole of what is read into is cleared each time; what was needed once to write is kept.
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(message_bytes_max))
+            .max_frame_size(Some(message_bytes_max))
             .read_buffer_size(message_bytes_max.min(READ_BYTES_MAX))
-            .write_buffer_size(WRITE_BYTES_MAX);
-        Ok(upgrade.on_upgrade(move |socket| {
-            tasks.track_future(async move {
-                session(socket).await;
-                drop(place);
-            })
-        }))
+            .write_buffer_size(FRAME_BYTES_MAX);
+        self.tasks.spawn(async move {
+            match connection.await {
+                Ok(connection) => {
+                    let io = TokioIo::new(connection);
+                    session(WebSocket::from_raw_socket(io, Role::Server, Some(config)).await).await;
+                }
+                Err(error) => debug!(%error, "a connection did not become a WebSocket"),
+            }
+            drop(place);
+        });
+        Ok(answer)
     }
 
     /// Tells how many are open.

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{
-    Sink, SinkExt, Stream, StreamExt,
+    SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf},
     time::{Instant, MissedTickBehavior, timeout},
 };
+use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 
 use crate::limits::PIPE_BYTES_MAX;
 
@@ -36,46 +37,12 @@ impl Default for Patience {
     }
 }
 
-/// A message of a WebSocket, whichever library it is of.
-pub trait Message: Send {
-    /// One that carries bytes.
-    fn binary(bytes: Bytes) -> Self;
-    /// One that asks for a sign of life.
-    fn ping() -> Self;
-    /// The bytes that it carries, if it does.
-    fn into_bytes(self) -> Option<Bytes>;
-}
-
-macro_rules! message {
-    ($message:ty) => {
-        impl Message for $message {
-            fn binary(bytes: Bytes) -> Self {
-                Self::Binary(bytes)
-            }
-
-            fn ping() -> Self {
-                Self::Ping(Bytes::new())
-            }
-
-            fn into_bytes(self) -> Option<Bytes> {
-                match self {
-                    Self::Binary(bytes) => Some(bytes),
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-message!(axum::extract::ws::Message);
-message!(tokio_tungstenite::tungstenite::Message);
-
 /// Carries what goes into the pipe to the other end of the WebSocket and back, until one of them ends or falls silent.
-pub async fn carry<W, M, E>(socket: W, pipe: DuplexStream, patience: Patience)
-where
-    W: Stream<Item = Result<M, E>> + Sink<M, Error = E> + Unpin,
-    M: Message,
-{
+pub async fn carry<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: WebSocketStream<S>,
+    pipe: DuplexStream,
+    patience: Patience,
+) {
     let (mut sender, mut receiver) = socket.split();
     let (mut from, mut to) = tokio::io::split(pipe);
     tokio::select! {
@@ -85,9 +52,9 @@ where
     let _ = timeout(CLOSE_WAIT_MAX, sender.close()).await;
 }
 
-async fn send<W: Sink<M>, M: Message>(
+async fn send<S: AsyncRead + AsyncWrite + Unpin>(
     from: &mut ReadHalf<DuplexStream>,
-    sender: &mut SplitSink<W, M>,
+    sender: &mut SplitSink<WebSocketStream<S>, Message>,
     patience: Patience,
 ) {
     let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
@@ -98,9 +65,9 @@ async fn send<W: Sink<M>, M: Message>(
         let message = tokio::select! {
             read = from.read_buf(&mut bytes) => match read {
                 Ok(0) | Err(_) => return,
-                Ok(_) => M::binary(bytes.split().freeze()),
+                Ok(_) => Message::Binary(bytes.split().freeze()),
             },
-            _ = heartbeat.tick() => M::ping(),
+            _ = heartbeat.tick() => Message::Ping(Bytes::new()),
         };
         match timeout(patience.silence_max, sender.send(message)).await {
             Ok(Ok(())) => {}
@@ -109,14 +76,14 @@ async fn send<W: Sink<M>, M: Message>(
     }
 }
 
-async fn receive<W, M, E>(receiver: &mut SplitStream<W>, to: &mut WriteHalf<DuplexStream>, patience: Patience)
-where
-    W: Stream<Item = Result<M, E>> + Unpin,
-    M: Message,
-{
+async fn receive<S: AsyncRead + AsyncWrite + Unpin>(
+    receiver: &mut SplitStream<WebSocketStream<S>>,
+    to: &mut WriteHalf<DuplexStream>,
+    patience: Patience,
+) {
     // Whatever comes is a sign of life.
     while let Ok(Some(Ok(message))) = timeout(patience.silence_max, receiver.next()).await {
-        if let Some(bytes) = message.into_bytes()
+        if let Message::Binary(bytes) = message
             && to.write_all(&bytes).await.is_err()
         {
             return;

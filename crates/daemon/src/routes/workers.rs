@@ -1,15 +1,12 @@
 //! `/v1/workers`: sessions as a backend watches them. Nothing can be said here; commands have their own routes.
 
-use axum::{
-    extract::{
-        State,
-        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
-    },
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use protocol::SessionId;
 use serde::Deserialize;
-use server::extract::{Path, Query};
+use server::{
+    Upgrade,
+    extract::{Path, Query},
+};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use worker_runtime::ws::{self, Patience};
@@ -43,7 +40,7 @@ async fn watch(
     State(app): State<App>,
     Path(id): Path<SessionId>,
     Query(query): Query<WatchQuery>,
-    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: server::Result<Upgrade>,
 ) -> Result<Response> {
     let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
     let serve = move |socket| ws::serve(socket, observation, Patience::default());

@@ -10,7 +10,7 @@ pub(super) mod partial;
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
+    extract::{FromRequestParts, Request, State},
     response::Response,
     routing::any,
 };
@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
 use server::{
-    Refusal, Result,
+    Refusal, Result, Upgrade,
     extract::{AUTHOR, Path},
 };
 
@@ -130,15 +130,14 @@ fn shape(parts: &mut Parts, pieces: &[String]) -> Result<Shape> {
 }
 
 /// The WebSocket that they ask for. Nothing else is passed on in its place.
-async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<WebSocketUpgrade> {
+async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<Upgrade> {
     if let [workers, worker, events, ws] = pieces
         && [workers, events, ws] == ["workers", "events", "ws"]
     {
         let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
         return Err(Refusal::new(Kind::NotFound, detail));
     }
-    let upgrade = WebSocketUpgrade::from_request_parts(parts, &()).await;
-    upgrade.map_err(|error| Refusal::new(Kind::UpgradeRequired, error.body_text()))
+    Upgrade::from_request_parts(parts, &()).await
 }
 
 /// What comes of it, unless they lose what it needed before.

@@ -1,17 +1,10 @@
 //! `/api/join`: a daemon that comes by itself, from where nobody can reach it.
 
-use axum::{
-    Extension,
-    extract::{
-        State,
-        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
-    },
-    response::Response,
-};
+use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
 use protocol::{Kind, RuntimeId};
 use serde::Deserialize;
-use server::{Peer, Refusal, Result, bearer, extract::Query};
+use server::{Peer, Refusal, Result, Upgrade, bearer, extract::Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -47,7 +40,7 @@ async fn join(
     Query(query): Query<JoinQuery>,
     headers: HeaderMap,
     peer: Option<Extension<Peer>>,
-    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade>,
 ) -> Result<Response> {
     let Some((id, joined)) = bearer(&headers).and_then(|token| app.registry.joining(token)) else {
         return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));

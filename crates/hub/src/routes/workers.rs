@@ -1,13 +1,6 @@
 //! `/api/runtimes/{runtime_id}/workers`: the sessions of a runtime, as people watch them. Nothing can be said here.
 
-use axum::{
-    Json,
-    extract::{
-        State,
-        ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
-    },
-    response::Response,
-};
+use axum::{Json, extract::State, response::Response};
 use protocol::{
     Kind, RuntimeId, SessionId,
     observation::{End, Leg, Trouble},
@@ -16,7 +9,7 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
-    Refusal, Result,
+    Refusal, Result, Upgrade,
     extract::{Path, Query},
     observed,
 };
@@ -79,7 +72,7 @@ async fn watch(
     Query(query): Query<WatchQuery>,
     caller: Caller,
     permit: Permit,
-    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);

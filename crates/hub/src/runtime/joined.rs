@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use axum::{body::Body, extract::ws::WebSocket};
+use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use protocol::info::Health;
+use server::WebSocket;
 use tokio::{
     sync::watch,
     time::{Instant, timeout_at},

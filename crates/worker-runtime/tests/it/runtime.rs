@@ -9,18 +9,14 @@ use std::{
 };
 
 use agents::{Catalog, Installer, install};
-use axum::{
-    Router,
-    extract::{State, WebSocketUpgrade},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, response::Response, routing::get};
 use futures_util::future::{BoxFuture, ready};
 use protocol::{
     SessionId,
     config::Skill,
     sessions::{Create, Send, WhenBusy},
 };
+use server::{Sockets, Upgrade};
 use tempfile::TempDir;
 use tokio::{net::TcpSocket, sync::Notify, task::JoinSet};
 use worker_runtime::{
@@ -75,10 +71,10 @@ impl Runtime {
 
 async fn watch(
     State((sessions, patience, left)): State<(Sessions, Patience, Arc<Notify>)>,
-    upgrade: WebSocketUpgrade,
-) -> Response {
+    upgrade: server::Result<Upgrade>,
+) -> server::Result<Response> {
     let observation = sessions.observe(&id(), None).await.unwrap();
-    upgrade.on_upgrade(move |socket| async move {
+    Sockets::new(1).open(upgrade, ws::INPUT_BYTES_MAX, move |socket| async move {
         ws::serve(socket, observation, patience).await;
         left.notify_one();
     })

@@ -5,16 +5,7 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    extract::{
-        State,
-        ws::{
-            CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code,
-            rejection::WebSocketUpgradeRejection,
-        },
-    },
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use bytes::Bytes;
 use futures_util::{
     SinkExt, StreamExt,
@@ -26,9 +17,16 @@ use protocol::{
     processes::{TerminalCommand, TerminalEvent, TerminalSize},
 };
 use serde::Deserialize;
-use server::extract::{Path, Query};
+use server::{
+    Upgrade, WebSocket,
+    extract::{Path, Query},
+};
 use shell::{Attachment, Event, Follower, Input, Item};
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
 use utoipa::IntoParams;
 
 use super::INPUT_BYTES_MAX;
@@ -70,7 +68,7 @@ pub(super) async fn terminal(
     State(app): State<App>,
     Path(id): Path<ProcessId>,
     Query(query): Query<TerminalQuery>,
-    upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: server::Result<Upgrade>,
 ) -> Result<Response> {
     let attachment = app.processes.attach(id, query.after.map(Seq::new))?;
     Ok(app.sockets.open(upgrade, INPUT_BYTES_MAX, move |socket| session(socket, attachment))?)
@@ -113,17 +111,17 @@ async fn show(
                 Some(Item::Event(_, Event::Exited(exit))) => {
                     let exited = TerminalEvent::Exited { code: exit.code, signal: exit.signal, at: exit.at };
                     sender.send(text(&exited)).await.ok()?;
-                    return Some(closing(close_code::NORMAL, "the process has ended"));
+                    return Some(closing(CloseCode::Normal, "the process has ended"));
                 }
                 Some(Item::Gap(gap)) => {
                     text(&TerminalEvent::Gap { oldest: gap.oldest.get(), newest: gap.newest.get() })
                 }
-                None => return Some(closing(close_code::NORMAL, "the process has ended")),
+                None => return Some(closing(CloseCode::Normal, "the process has ended")),
             },
             _ = heartbeat.tick() => {
                 silent = if heard.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
                 if silent >= SILENT_HEARTBEATS_MAX {
-                    return Some(closing(close_code::AWAY, "nothing was heard of the client"));
+                    return Some(closing(CloseCode::Away, "nothing was heard of the client"));
                 }
                 Message::Ping(Bytes::new())
             }
@@ -144,10 +142,11 @@ async fn take(
             Message::Binary(bytes) => type_in(bytes, input, heard).await,
             Message::Text(command) => {
                 if let Err(reason) = obey(&command, input) {
-                    return Some(closing(close_code::INVALID, &reason));
+                    return Some(closing(CloseCode::Invalid, &reason));
                 }
             }
-            Message::Ping(_) | Message::Pong(_) => {}
+            // Frames are put together before anybody hears of them.
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
             Message::Close(_) => return None,
         }
     }
@@ -177,7 +176,7 @@ fn text(event: &TerminalEvent) -> Message {
     Message::Text(serde_json::to_string(event).unwrap_or_default().into())
 }
 
-fn closing(code: u16, reason: &str) -> CloseFrame {
+fn closing(code: CloseCode, reason: &str) -> CloseFrame {
     let reason = &reason[..reason.floor_char_boundary(REASON_BYTES_MAX)];
     CloseFrame { code, reason: reason.into() }
 }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::SocketAddr, num::NonZeroU64, path::PathBuf,
 
 use axum::{
     Router,
-    extract::{Path, Query, State, WebSocketUpgrade},
+    extract::{Path, Query, State},
     http::StatusCode,
     response::{IntoResponse, Response},
     routing::get,
@@ -19,7 +19,10 @@ use protocol::{
     hub::AddRuntime,
     observation::{CloseCode, End, Leg as Side, Trouble},
 };
-use server::observed::{self, Observed, Patience};
+use server::{
+    Sockets, Upgrade,
+    observed::{self, Observed, Patience},
+};
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -188,11 +191,15 @@ async fn show(
     State(buses): State<Buses>,
     Path(worker): Path<SessionId>,
     Query(query): Query<HashMap<String, String>>,
-    upgrade: WebSocketUpgrade,
+    upgrade: server::Result<Upgrade>,
 ) -> Response {
     let Some(bus) = buses.lock().get(&worker).cloned() else { return StatusCode::NOT_FOUND.into_response() };
     match Host(bus).watch(&worker, query.get("cursor").map(String::as_str)).await {
-        Ok(heard) => upgrade.on_upgrade(|socket| observed::serve(socket, Heard(heard), PATIENCE)),
+        Ok(heard) => {
+            let serve = |socket| observed::serve(socket, Heard(heard), PATIENCE);
+            let opened = Sockets::new(1).open(upgrade, observed::INPUT_BYTES_MAX, serve);
+            opened.unwrap_or_else(IntoResponse::into_response)
+        }
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
 }

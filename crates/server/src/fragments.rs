@@ -1,0 +1,85 @@
+//! Large messages in small frames.
+
+use bytes::Bytes;
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
+};
+
+/// How much of a message is in one frame. A socket keeps the memory that its largest frame once needed.
+pub(crate) const FRAME_BYTES_MAX: usize = 16 << 10;
+
+/// A message as it is sent: whole, or if it is large in frames that whoever gets them puts together.
+pub fn fragments(message: Message) -> Fragments {
+    let (kind, rest) = match message {
+        Message::Text(text) if text.len() > FRAME_BYTES_MAX => (Data::Text, text.into()),
+        Message::Binary(bytes) if bytes.len() > FRAME_BYTES_MAX => (Data::Binary, bytes),
+        message => return Fragments::Whole(Some(message)),
+    };
+    Fragments::Pieces { kind, rest }
+}
+
+/// The frames of a message.
+#[derive(Debug)]
+pub enum Fragments {
+    /// There is one.
+    Whole(Option<Message>),
+    /// There are several.
+    Pieces {
+        /// How the next begins.
+        kind: Data,
+        /// What was not sent yet.
+        rest: Bytes,
+    },
+}
+
+impl Iterator for Fragments {
+    type Item = Message;
+
+    fn next(&mut self) -> Option<Message> {
+        match self {
+            Self::Whole(message) => message.take(),
+            Self::Pieces { rest, .. } if rest.is_empty() => None,
+            Self::Pieces { kind, rest } => {
+                let piece = rest.split_to(rest.len().min(FRAME_BYTES_MAX));
+                let kind = std::mem::replace(kind, Data::Continue);
+                Some(Message::Frame(Frame::message(piece, OpCode::Data(kind), rest.is_empty())))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::{SinkExt, StreamExt};
+    use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::Role};
+
+    use super::*;
+
+    /// Whoever gets the frames has the message, and none of them is large.
+    #[tokio::test]
+    async fn a_large_message_comes_in_small_frames() {
+        let (near, far) = tokio::io::duplex(FRAME_BYTES_MAX / 2);
+        let mut server = WebSocketStream::from_raw_socket(near, Role::Server, None).await;
+        let mut client = WebSocketStream::from_raw_socket(far, Role::Client, None).await;
+        for bytes in [0, 1, FRAME_BYTES_MAX, FRAME_BYTES_MAX + 1, 5 * FRAME_BYTES_MAX, 100_001] {
+            // Characters of three bytes, so that frames end within them.
+            let text = Message::text("€".repeat(bytes.div_ceil(3)));
+            for message in [text, Message::binary(vec![7; bytes])] {
+                let frames: Vec<_> = fragments(message.clone()).collect();
+                assert_eq!(frames.len(), message.len().div_ceil(FRAME_BYTES_MAX).max(1));
+                assert!(frames.iter().all(|frame| frame.len() <= FRAME_BYTES_MAX + 16));
+                let send = async {
+                    for frame in frames {
+                        server.send(frame).await.unwrap();
+                    }
+                };
+                let ((), got) = tokio::join!(send, client.next());
+                assert_eq!(got.unwrap().unwrap(), message);
+            }
+        }
+    }
+}
