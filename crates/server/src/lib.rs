@@ -26,7 +26,7 @@ mod templates;
 
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;
-pub use gate::{Check, Gate};
+pub use gate::{Check, Gate, Open};
 pub use inside::Inside;
 pub use listen::{Listener, Peer, Service};
 pub use metrics::Metrics;
