@@ -26,7 +26,7 @@ pub struct Config {
     pub policy: Option<PathBuf>,
     /// How long others are waited for.
     pub pace: Pace,
-    /// How often a token that is no good may come from one address.
+    /// How often a token that is no good, or a name that is not ours, may come from one address.
     pub failures: Rate,
     /// How often one token may ask.
     pub requests: Rate,

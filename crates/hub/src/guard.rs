@@ -33,14 +33,15 @@ pub(crate) struct Asked {
 /// Lets those through who may have what they ask for. What changes something, or is refused, is written down before it is
 /// answered.
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let named = named(&app, &request);
     // Where nothing is either, below `/api/`, who asks must be known.
     let is_route = request.extensions().get::<MatchedPath>().is_some();
-    if !is_route && !request.uri().path().starts_with("/api/") {
+    if named.is_ok() && !is_route && !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
     }
     let asked = asked(&mut request).await;
     let mut pending = app.audit.begin(&request, &asked);
-    let admitted = admit(&app, &request, &asked, &mut |caller| pending.is_by(caller));
+    let admitted = named.and_then(|()| admit(&app, &request, &asked, &mut |caller| pending.is_by(caller)));
     let response = match admitted {
         Ok(admitted) => {
             let reads = asked.verb.reads;
@@ -67,6 +68,16 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
         Ok(()) => response,
         Err(error) => Refusal::internal(&error).into_response(),
     }
+}
+
+/// Whether the request is for us, and from no page that may not use us.
+fn named(app: &App, request: &Request) -> Result<()> {
+    let checked = app.names.check(request.headers());
+    checked.map_err(|refusal| app.limits.refused(peer(request), refusal))
+}
+
+fn peer(request: &Request) -> Option<Peer> {
+    request.extensions().get().copied()
 }
 
 /// What is asked for, as the router has read it.
@@ -111,7 +122,7 @@ fn admit(app: &App, request: &Request, asked: &Asked, known: &mut impl FnMut(&Ca
 
 /// Who asks: by a token in the head, or by the cookie of a browser that has logged in.
 fn authenticate(app: &App, request: &Request) -> Result<Caller> {
-    let (headers, peer) = (request.headers(), request.extensions().get::<Peer>().copied());
+    let (headers, peer) = (request.headers(), peer(request));
     let cookie = Cookie::for_request(headers, peer).read(headers);
     let (rights, by_cookie) = match (bearer(headers), cookie) {
         (Some(token), _) => (app.people.find(token), false),
@@ -122,7 +133,7 @@ fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     // A browser sends its cookie whichever page asks it to.
     if by_cookie && does_something(request.method(), headers) && !app.names.is_ours(headers) {
         let detail = "with a cookie, `Origin` must be that of a page of ours";
-        return Err(Refusal::new(Kind::HostNotAllowed, detail));
+        return Err(app.limits.refused(peer, Refusal::new(Kind::HostNotAllowed, detail)));
     }
     app.limits.spend(rights.token.id)?;
     Ok(Caller::new(rights))

@@ -21,16 +21,19 @@ impl Limits {
         Self { failures: Buckets::new(failures), requests: Buckets::new(requests) }
     }
 
-    /// What to tell somebody who is not let in: why, or that they have tried too often.
+    /// What to tell somebody whose token is no good.
+    pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
+        let detail = "send a token of the hub as `Authorization: Bearer …`";
+        self.refused(peer, Refusal::new(Kind::Unauthorized, detail))
+    }
+
+    /// What to tell somebody who is refused before it is known who they are: why, or that they have tried too often.
     ///
     /// Who has a good token is let in all the same: others, such as those behind the same proxy, cannot lock them out.
-    pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
+    pub(crate) fn refused(&self, peer: Option<Peer>, why: Refusal) -> Refusal {
         match self.failures.take(peer.map(|Peer(address)| place(address.ip()))) {
-            Ok(()) => {
-                let detail = "send a token of the hub as `Authorization: Bearer …`";
-                Refusal::new(Kind::Unauthorized, detail)
-            }
-            Err(after) => too_many("too many tokens that are no good came from your address", after),
+            Ok(()) => why,
+            Err(after) => too_many("too much that came from your address was refused", after),
         }
     }
 

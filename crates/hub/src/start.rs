@@ -2,9 +2,8 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
-use http::request::Parts;
 use protocol::RuntimeId;
-use server::{Check, Inside, InvalidCors, Listener, Service};
+use server::{Inside, InvalidCors, Listener, Open, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy::PolicyError};
@@ -58,7 +57,7 @@ impl Hub {
         let (router, templates) = api::router(app.clone());
         let service = Service {
             router,
-            check: Arc::new(Rules(app.clone())),
+            check: Arc::new(Open),
             cors: config.cors.layer()?,
             sockets: app.sockets.clone(),
             templates: Arc::new(templates),
@@ -104,14 +103,5 @@ impl Hub {
         };
         self.listener.serve(self.service, stop, wind_down).await;
         app.audit.close().await;
-    }
-}
-
-/// What is checked before a request reaches the guard: whether it is for us at all.
-struct Rules(App);
-
-impl Check for Rules {
-    fn check(&self, head: &mut Parts) -> server::Result<()> {
-        self.0.names.check(&head.headers)
     }
 }

@@ -29,7 +29,7 @@ mod upgrade;
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;
 pub use fragments::{Fragments, fragments};
-pub use gate::{Check, Gate};
+pub use gate::{Check, Gate, Open};
 pub use inside::Inside;
 pub use listen::{Listener, Peer, Service};
 pub use metrics::Metrics;

@@ -169,11 +169,6 @@ impl Hub {
         well
     }
 
-    /// What carries requests to it.
-    pub fn http(&self) -> &reqwest::Client {
-        &self.http
-    }
-
     /// A request to it, with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request_as(&self.token, method, path)

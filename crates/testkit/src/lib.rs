@@ -11,6 +11,7 @@ pub mod mirror;
 pub mod model;
 mod mounted;
 mod sse;
+pub mod tls;
 mod within;
 
 pub use daemon::{Daemon, DaemonOptions};

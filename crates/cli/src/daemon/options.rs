@@ -89,7 +89,9 @@ pub(crate) struct DaemonOptions {
     /// How many milliseconds a connection may stall
     #[arg(long, default_value_t = 30_000, value_name = "MS")]
     pub(crate) stall_ms: u64,
-    /// Join this hub: the daemon calls it, so that nobody has to reach the daemon
+    /// Join this hub: the daemon calls it, so that nobody has to reach the daemon. A hub with a CA of
+    /// its own is trusted if the system trusts that CA, or it is in the file that the variable SSL_CERT_FILE
+    /// names; only what is there is trusted then
     #[arg(long, value_name = "URL")]
     pub(crate) join: Option<String>,
     /// A file that holds what `tombolo hub runtimes invite` printed [default: the variable TOMBOLO_JOIN_TOKEN]

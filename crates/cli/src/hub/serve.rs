@@ -70,7 +70,7 @@ pub(super) struct ServeOptions {
     /// A file that says what is hidden from whom, as JSON; read again on SIGHUP
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// How many tokens that are no good may come from one address in a minute
+    /// How many tokens that are no good, and names that are not ours, may come from one address in a minute
     #[arg(long, default_value_t = FAILURES_PER_MINUTE, value_name = "COUNT")]
     failures_per_minute: NonZeroU32,
     /// How many requests may come with one token in a second; of ten seconds all may come at once

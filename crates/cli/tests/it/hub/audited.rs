@@ -106,6 +106,44 @@ async fn everything_that_is_done_leaves_an_entry() {
     assert_eq!(entries(&hub).await, before);
 }
 
+/// Who asks for a name that is not ours, or from a page that may not, leaves an entry, wherever they ask; a flood leaves few.
+#[tokio::test]
+async fn names_that_are_not_ours_leave_an_entry() {
+    let (_daemon, hub) = both().await;
+    let before = entries(&hub).await.len();
+    let asked = [
+        ("host", Method::GET, "/api/runtimes", "runtimes.list", Value::Null),
+        ("origin", Method::POST, "/api/runtimes/box/v1/sessions/s", "sessions.create", json!("box")),
+        ("origin", Method::GET, "/elsewhere", "nowhere", Value::Null),
+        ("host", Method::GET, "/api/health", "health", Value::Null),
+    ];
+    let ask = |name, method, path| hub.request(method, path).header(name, "http://evil.example");
+    for (name, method, path, ..) in asked.clone() {
+        let (status, told) = answer(ask(name, method, path)).await;
+        assert_eq!((status, &told["type"]), (403, &json!("urn:problem:host-not-allowed")));
+    }
+    let told = entries(&hub).await.split_off(before);
+    assert_eq!(told.len(), asked.len(), "{told:?}");
+    for (entry, (_, method, path, verb, runtime)) in told.iter().zip(asked) {
+        // It is not looked at what token they have.
+        let expected = json!({
+            "at": entry["at"], "user": null, "token": null, "peer": "127.0.0.1",
+            "verb": verb, "runtime": runtime, "worker": entry["worker"], "method": method.as_str(),
+            "path": path, "status": 403, "durationMs": entry["durationMs"],
+        });
+        assert_eq!(*entry, expected);
+    }
+    const FLOOD: usize = 200;
+    let mut last = 0;
+    for _ in 0..FLOOD {
+        last = answer(ask("origin", Method::GET, "/api/runtimes")).await.0;
+    }
+    assert_eq!(last, 429);
+    assert!(entries(&hub).await.len() - before < FLOOD / 2);
+    // Who asks for us is answered all the same.
+    assert_eq!(answer(hub.request(Method::GET, "/api/runtimes")).await.0, 200);
+}
+
 /// A command leaves an entry also if whoever gave it is gone before it is answered.
 #[tokio::test]
 async fn who_leaves_early_leaves_an_entry() {

@@ -1,5 +1,7 @@
 //! Daemons driven through the hub.
 
+use std::path::Path;
+
 use super::*;
 use crate::{check_problem, problem};
 use futures_util::StreamExt;
@@ -52,7 +54,7 @@ async fn the_commands_of_a_daemon_work_through_the_hub() {
 #[tokio::test]
 async fn large_bodies_are_not_held() {
     let (daemon, hub) = both().await;
-    check_large_bodies(&daemon, &hub).await;
+    check_large_bodies_between(&daemon, &hub).await;
 }
 
 /// The same through a tunnel, by either end of it.
@@ -60,21 +62,31 @@ async fn large_bodies_are_not_held() {
 async fn large_bodies_are_not_held_by_a_tunnel() {
     let hub = Hub::start(TOMBOLO);
     let daemon = join(&hub, hub.base(), "box").await;
-    check_large_bodies(&daemon, &hub).await;
+    check_large_bodies_between(&daemon, &hub).await;
 }
 
-async fn check_large_bodies(daemon: &Daemon, hub: &Hub) {
-    let path = format!("/api/runtimes/box/v1/fs/file?path={}/large", daemon.home().display());
+async fn check_large_bodies_between(daemon: &Daemon, hub: &Hub) {
+    let both = [("hub", hub.pid()), ("daemon", daemon.pid())];
+    check_large_bodies(&Person::owner(hub), "box", &daemon.home(), &both).await;
+}
+
+/// A large file goes into a directory of the runtime and comes back; none of these processes grows by it.
+pub(super) async fn check_large_bodies(
+    owner: &Person,
+    runtime: &str,
+    directory: &Path,
+    processes: &[(&str, u32)],
+) {
+    let path = format!("/api/runtimes/{runtime}/v1/fs/file?path={}/large", directory.display());
+    let put = || owner.request(Method::PUT, &path).header("content-type", "application/octet-stream");
     // Once, so that what is needed for any request is there.
-    let small = hub.request(Method::PUT, &path).header("content-type", "application/octet-stream");
-    assert!(small.body("small").send().await.unwrap().status().is_success());
-    let before = [hub.pid(), daemon.pid()].map(peak_kib);
+    assert!(put().body("small").send().await.unwrap().status().is_success());
+    let before: Vec<_> = processes.iter().map(|(_, pid)| peak_kib(*pid)).collect();
     let pieces =
         futures_util::stream::iter((0..MIB).map(|piece| Ok::<_, std::io::Error>(vec![piece as u8; 1 << 20])));
     let body = reqwest::Body::wrap_stream(pieces);
-    let put = hub.request(Method::PUT, &path).header("content-type", "application/octet-stream").body(body);
-    assert!(put.send().await.unwrap().status().is_success());
-    let mut got = hub.request(Method::GET, &path).send().await.unwrap().bytes_stream();
+    assert!(put().body(body).send().await.unwrap().status().is_success());
+    let mut got = owner.request(Method::GET, &path).send().await.unwrap().bytes_stream();
     let mut bytes = 0;
     while let Some(piece) = got.next().await {
         for byte in piece.unwrap() {
@@ -83,9 +95,8 @@ async fn check_large_bodies(daemon: &Daemon, hub: &Hub) {
         }
     }
     assert_eq!(bytes, MIB << 20);
-    let after = [hub.pid(), daemon.pid()].map(peak_kib);
-    for (who, before, after) in [("hub", before[0], after[0]), ("daemon", before[1], after[1])] {
-        let grown = after.saturating_sub(before);
+    for ((who, pid), before) in processes.iter().zip(before) {
+        let grown = peak_kib(*pid).saturating_sub(before);
         assert!(grown < GROWTH_KIB_MAX, "the {who} grew by {grown} KiB");
     }
 }

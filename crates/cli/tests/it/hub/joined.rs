@@ -1,6 +1,7 @@
 //! Daemons that call the hub, from where nobody can reach them.
 
 use futures_util::future::join_all;
+use testkit::tls::{CERTIFICATE, OTHER_CERTIFICATE, Tls};
 use tokio_tungstenite::tungstenite;
 
 use super::*;
@@ -220,6 +221,39 @@ async fn what_a_daemon_joins_with_stays_with_it() {
         .unwrap();
     let told = String::from_utf8(without.stderr).unwrap();
     assert!(!without.status.success() && told.contains("--join-token-file"), "{told}");
+}
+
+/// A daemon calls a hub over TLS if it trusts the certificate of the hub, such as one of a CA of one's own; to whoever shows
+/// another, or another name, it does not say a word.
+#[tokio::test]
+async fn a_daemon_joins_over_tls_whom_it_trusts() {
+    let hub = Hub::start(TOMBOLO);
+    let mut tls = Tls::before(hub.base()).await;
+    let token = hub.invite("box").await;
+    let file = |name: &str, certificate: &str| {
+        let path = hub.directory().join(name);
+        std::fs::write(&path, certificate).unwrap();
+        path.display().to_string()
+    };
+    let (ours, others) = (file("ours.pem", CERTIFICATE), file("others.pem", OTHER_CERTIFICATE));
+    let joining = |base: &str, trusted: &str| joining(base, &token).env("SSL_CERT_FILE", trusted);
+    for (base, trusted) in [(tls.base(), &others), (tls.base_by_another_name(), &ours)] {
+        let before = tls.calls_until(|_| true).await.distrusting;
+        let daemon = joining(&base, trusted).start(TOMBOLO);
+        // It has tried again, so that the first call is over.
+        let calls = within(secs(20), tls.calls_until(|calls| calls.distrusting > before + 1)).await;
+        assert_eq!(calls.trusting, 0, "{base}");
+        daemon.signal("TERM");
+        let (_, told) = daemon.ended();
+        assert!(told.contains("could not join the hub") && told.contains("certificate"), "{told}");
+        assert!(!told.contains(&token), "{told}");
+    }
+    assert_eq!(get(&hub, "/api/runtimes/box").await["isUp"], false);
+    let _daemon = joining(&tls.base(), &ours).start(TOMBOLO);
+    until_up(&hub, "box").await;
+    create_through(&hub, "s").await;
+    assert_eq!(get(&hub, "/api/runtimes/box/workers").await["items"][0]["id"], "s");
+    assert_eq!(tls.calls_until(|_| true).await.trusting, 1);
 }
 
 /// The command prints what a daemon can be given in a file, and nothing else.

@@ -4,20 +4,26 @@ use futures_util::{SinkExt, StreamExt};
 use tokio_tungstenite::tungstenite::{self, Message};
 
 use super::{person::Socket, *};
-use crate::check_problem;
+use crate::{check_problem, problem};
 
 /// Shows exactly what is typed.
 const RAW_CAT: &str = "stty raw -echo; echo ready; exec cat";
 
-/// Starts a script through the hub; the path of its terminal.
+/// Starts a script in `box`; the path of its terminal.
 async fn terminal(owner: &Person, script: &str) -> String {
+    terminal_in(owner, "box", script).await
+}
+
+/// Starts a script in a runtime, through the hub; the path of its terminal.
+async fn terminal_in(owner: &Person, runtime: &str, script: &str) -> String {
+    let processes = format!("/api/runtimes/{runtime}/v1/processes");
     let body = json!({
         "command": "sh", "args": ["-c", script], "terminal": { "columns": 80, "rows": 24 },
     });
-    let started = owner.post("/api/runtimes/box/v1/processes", &body).await;
+    let started = owner.post(&processes, &body).await;
     assert_eq!(started.status(), 201);
     let process: Value = started.json().await.unwrap();
-    format!("/api/runtimes/box/v1/processes/{}/terminal", process["id"].as_str().unwrap())
+    format!("{processes}/{}/terminal", process["id"].as_str().unwrap())
 }
 
 async fn next(socket: &mut Socket) -> Message {
@@ -123,21 +129,42 @@ async fn what_is_refused_is_told() {
 #[tokio::test]
 async fn a_daemon_that_joined_is_used_as_any_other() {
     let hub = Hub::start(TOMBOLO);
-    let daemon = join(&hub, hub.base(), "box").await;
+    let _daemon = join(&hub, hub.base(), "box").await;
     let owner = Person::owner(&hub);
-    let path = terminal(&owner, RAW_CAT).await;
+    check_terminal(&owner, "box").await;
+    check_inbox(&owner, "box").await;
+}
+
+/// A terminal of the runtime shows what is typed through the hub.
+pub(super) async fn check_terminal(owner: &Person, runtime: &str) {
+    let path = terminal_in(owner, runtime, RAW_CAT).await;
     let (mut socket, _) = owner.open(&path).await.unwrap();
     shows(&mut socket, b"ready").await;
     socket.send(Message::binary(b"echo!".to_vec())).await.unwrap();
     shows(&mut socket, b"echo!").await;
+}
+
+/// What waits in the runtime, where nothing waited before, is told and listed; who answers is told, whoever they say they are.
+pub(super) async fn check_inbox(owner: &Person, runtime: &str) {
     let mut listener = owner.listen().await;
-    listener.next().await;
-    create(&daemon, "s").await;
-    send(&daemon, "s", "/permission").await;
-    let opened = listener.until("opened").await;
-    let path = format!("/api/waits/box/{}", opened["wait"]["id"].as_str().unwrap());
-    assert_eq!(owner.post(&path, &json!({ "answer": "reject" })).await.status(), 200);
-    assert_eq!(listener.until("settled").await["wait"]["settled"]["author"], "owner");
+    assert_eq!(listener.next().await["waits"], json!([]));
+    let session = format!("/api/runtimes/{runtime}/v1/sessions/s");
+    let ask = json!({ "message": "/permission" });
+    assert_eq!(owner.post(&session, &json!({ "agent": "mock" })).await.status(), 200);
+    assert_eq!(owner.post(&format!("{session}/messages"), &ask).await.status(), 202);
+    let asked = listener.until("opened").await["wait"].clone();
+    assert_eq!((&asked["runtimeId"], &asked["sessionId"]), (&json!(runtime), &json!("s")));
+    assert_eq!(owner.get("/api/waits").await["items"], json!([asked]));
+    let path = format!("/api/waits/{runtime}/{}", asked["id"].as_str().unwrap());
+    let reject = json!({ "answer": "reject", "author": "mallory" });
+    let answer = owner.request(Method::POST, &path).header("tombolo-author", "mallory").json(&reject);
+    assert_eq!(answer.send().await.unwrap().status(), 200);
+    let settled = listener.until("settled").await["wait"].clone();
+    assert_eq!((&settled["id"], &settled["settled"]["author"]), (&asked["id"], &json!(owner.name)));
+    assert_eq!(owner.get("/api/waits").await["items"], json!([]));
+    let again = problem(owner.post(&path, &reject).await).await;
+    check_problem(&again, 409, "urn:problem:wait-settled");
+    assert!(again["detail"].as_str().unwrap().contains(&format!("by {}", owner.name)), "{again}");
 }
 
 /// observation #49: a terminal ends with what let somebody have it.

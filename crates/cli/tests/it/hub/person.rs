@@ -33,8 +33,12 @@ impl Person {
 
     /// Whoever has this token.
     pub(super) fn new(hub: &Hub, name: &str, token: &str) -> Self {
-        let (base, http) = (hub.base().to_owned(), hub.http().clone());
-        Self { name: name.into(), token: token.into(), base, http }
+        Self::at(hub.base(), name, token)
+    }
+
+    /// Whoever has this token of the hub at `base`.
+    pub(super) fn at(base: &str, name: &str, token: &str) -> Self {
+        Self { name: name.into(), token: token.into(), base: base.into(), http: reqwest::Client::new() }
     }
 
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -9,7 +9,11 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::*;
+use super::{
+    forwarded::check_large_bodies,
+    passed::{check_inbox, check_terminal},
+    *,
+};
 
 /// What it writes to standard error, in its home.
 const LOG: &str = "stderr.log";
@@ -61,6 +65,11 @@ impl Up {
         let response = request.send().await.unwrap();
         assert!(response.status().is_success(), "{path}: {}", response.text().await.unwrap());
         response.json().await.unwrap_or_default()
+    }
+
+    /// The one whom the hub made a token for.
+    fn owner(&self) -> Person {
+        Person::at(&self.hub, "owner", self.secret())
     }
 
     pub(crate) async fn watch(&self, token: &str, worker: &str) -> Viewer {
@@ -116,4 +125,21 @@ async fn one_process_is_a_daemon_and_a_hub() {
     let workers = again.ask(&token, Method::GET, "/api/runtimes/local/workers", None).await;
     assert_eq!(workers["items"][0]["id"], "s");
     assert!(again.watch(&token, "s").await.until("event").await["payload"]["snapshot"].is_object());
+}
+
+/// observation #7: terminals and what waits are those of any other runtime, though nothing is connected: all is in memory.
+#[tokio::test]
+async fn what_is_in_the_process_is_used_as_any_other() {
+    let home = TempDir::new().unwrap();
+    let up = Up::start(home.path());
+    check_terminal(&up.owner(), "local").await;
+    check_inbox(&up.owner(), "local").await;
+}
+
+/// Large bodies pass within the process as they come.
+#[tokio::test]
+async fn large_bodies_are_not_held_in_the_process() {
+    let home = TempDir::new().unwrap();
+    let up = Up::start(home.path());
+    check_large_bodies(&up.owner(), "local", home.path(), &[("process", up.child.id())]).await;
 }
