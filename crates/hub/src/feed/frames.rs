@@ -107,7 +107,7 @@ pub(super) fn json(frame: &Frame) -> Bytes {
 mod tests {
     use super::*;
 
-    /// observation #39, #40, #42, #60: the envelope is ours and the event is as it was; a replay is marked.
+    /// observation #39, #40, #42, #43, #60: the envelope is ours and the event is as it was; a replay is marked.
     #[test]
     fn an_event_is_put_into_an_envelope_of_ours() {
         let frames = Frames::new(&"box".parse().unwrap(), &"w".parse().unwrap());

@@ -83,7 +83,47 @@ impl<'a> Heard<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*, sample::Index};
+
     use super::*;
+
+    /// Frames of every kind, to be broken.
+    const FRAMES: [&str; 3] = [
+        r#"{"kind":"event","envelope":{"cursor":"c\u00e4","event_id":"c","worker_id":"w","replay":true,"time":"2026-01-01T00:00:00Z","payload":{"turnStarted":{"turnId":"t","inputs":[1,{"a":null}]}}}}"#,
+        r#"{"kind":"diagnostic","diagnostic":{"leg":"runtime","code":"runtime.lagged","message":"m","retryable":true,"details":{"cursor":"c"}}}"#,
+        r#"{"kind":"control","control":{"type":"resumed","resume":"ok"}}"#,
+    ];
+
+    proptest! {
+        /// observation #76: whatever a runtime says, and whatever the hub says to people, can be read or is refused; what is
+        /// taken for an event has a payload that is one.
+        #[test]
+        fn anything_can_be_heard(
+            frame in 0..FRAMES.len(),
+            changes in vec((any::<Index>(), any::<u8>(), 0..3_u8), 0..4),
+            noise in vec(any::<u8>(), 0..64),
+        ) {
+            let mut broken = FRAMES[frame].as_bytes().to_vec();
+            for (at, byte, how) in changes {
+                let at = at.index(broken.len());
+                match how {
+                    0 => broken[at] = byte,
+                    1 => broken.truncate(at + 1),
+                    _ => broken.insert(at, byte),
+                }
+            }
+            for bytes in [broken, noise] {
+                let text = String::from_utf8_lossy(&bytes);
+                if let Ok(Heard::Event { payload, .. }) = Heard::parse(&text, &"w".parse().unwrap()) {
+                    prop_assert!(serde_json::from_str::<Event>(payload).is_ok());
+                }
+                if let Ok(frame) = serde_json::from_str::<protocol::observation::Frame>(&text) {
+                    let again = serde_json::to_string(&frame).unwrap();
+                    prop_assert_eq!(serde_json::from_str::<protocol::observation::Frame>(&again).unwrap(), frame);
+                }
+            }
+        }
+    }
 
     /// observation #19, #36: what is no frame, or is of another worker, is malformed; what is newer is passed over.
     #[test]

@@ -177,7 +177,7 @@ async fn what_is_shown_is_decided_when_it_is_told() {
     assert!(is_bare(&next.await));
 }
 
-/// observation #70: those who may see everything get what others get who are not asked, whatever is hidden from whom.
+/// observation #67, #70: those who may see everything get what others get who are not asked, whatever is hidden from whom.
 #[tokio::test(start_paused = true)]
 async fn who_sees_everything_shares_the_frames_of_all() {
     let stage = Stage::new();
