@@ -94,6 +94,39 @@ mod tests {
         r#"{"kind":"control","control":{"type":"resumed","resume":"ok"}}"#,
     ];
 
+    /// What may stand anywhere in their place.
+    const OTHERS: [&str; 7] = ["null", "true", "-1e9", r#""""#, "[]", "{}", r#"{"a":1,"b":[{}]}"#];
+
+    /// How many values there are in it, itself included.
+    fn count(value: &Value) -> usize {
+        1 + children(&mut value.clone()).map(|child| count(child)).sum::<usize>()
+    }
+
+    /// Puts another in the place of the value that so many come before.
+    fn replace(value: &mut Value, before: &mut usize, other: &Value) {
+        match before.checked_sub(1) {
+            None => *value = other.clone(),
+            Some(fewer) => {
+                *before = fewer;
+                for child in children(value) {
+                    let within = count(child);
+                    if *before < within {
+                        return replace(child, before, other);
+                    }
+                    *before -= within;
+                }
+            }
+        }
+    }
+
+    fn children(value: &mut Value) -> Box<dyn Iterator<Item = &mut Value> + '_> {
+        match value {
+            Value::Array(items) => Box::new(items.iter_mut()),
+            Value::Object(fields) => Box::new(fields.values_mut()),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
+
     proptest! {
         /// observation #76: whatever a runtime says, and whatever the hub says to people, can be read or is refused; what is
         /// taken for an event has a payload that is one.
@@ -101,8 +134,12 @@ mod tests {
         fn anything_can_be_heard(
             frame in 0..FRAMES.len(),
             changes in vec((any::<Index>(), any::<u8>(), 0..3_u8), 0..4),
+            (node, other) in (any::<Index>(), 0..OTHERS.len()),
             noise in vec(any::<u8>(), 0..64),
         ) {
+            let mut replaced: Value = serde_json::from_str(FRAMES[frame]).unwrap();
+            let nodes = count(&replaced);
+            replace(&mut replaced, &mut node.index(nodes), &serde_json::from_str(OTHERS[other]).unwrap());
             let mut broken = FRAMES[frame].as_bytes().to_vec();
             for (at, byte, how) in changes {
                 let at = at.index(broken.len());
@@ -112,7 +149,7 @@ mod tests {
                     _ => broken.insert(at, byte),
                 }
             }
-            for bytes in [broken, noise] {
+            for bytes in [broken, noise, replaced.to_string().into_bytes()] {
                 let text = String::from_utf8_lossy(&bytes);
                 if let Ok(Heard::Event { payload, .. }) = Heard::parse(&text, &"w".parse().unwrap()) {
                     prop_assert!(serde_json::from_str::<Event>(payload).is_ok());
