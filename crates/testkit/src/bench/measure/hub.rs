@@ -28,9 +28,6 @@ const PACE: u64 = 20;
 /// How long the text of an event is: a few words, as models say them.
 const TEXT_BYTES: usize = 60;
 
-/// What each says first: more than the hub keeps, so that from then on it has nothing to grow for.
-const BEFORE: Speech = Speech { count: 1_100, bytes: TEXT_BYTES, per_second: 50 };
-
 /// How many workers are also watched without the hub, to know what it adds.
 const DIRECT: usize = 10;
 
@@ -46,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const RUNTIME: &str = "box";
 
 pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
-    let seconds = lab.size(60, 5);
+    let seconds = lab.size(120, 5);
     for _ in 0..lab.size(2, 1) {
         fan_out(lab, report, seconds)?;
     }
@@ -102,21 +99,17 @@ fn fan_out(lab: &Lab, report: &mut Report, seconds: u64) -> io::Result<()> {
         let mut connection = pair.daemon.connect()?;
         sessions.iter().try_for_each(|session| session.say(&mut connection, &speech.prompt()))
     };
-    let mut first = (0..WORKERS).map(|worker| pair.watcher(worker, "")).collect::<io::Result<Vec<_>>>()?;
-    speak(&BEFORE)?;
-    watch(&mut first, BEFORE.count)?;
     let mut watchers = (0..WORKERS * CLIENTS)
         .map(|number| pair.watcher(number % WORKERS, ""))
         .collect::<io::Result<Vec<_>>>()?;
-    drop(first);
     let mut direct = (0..DIRECT).map(|worker| pair.direct(worker)).collect::<io::Result<Vec<_>>>()?;
     let (pid, before) = (pair.hub.pid(), proc::cpu(pair.hub.pid()));
     let (watched, direct, early) = std::thread::scope(|scope| {
         let asking = scope.spawn(|| speak(&speech));
         let direct = scope.spawn(|| watch(&mut direct, speech.count));
-        // A sixth of the time in, everything has been used once.
+        // Half of the time in, the hub keeps as much as it may of each.
         let early = scope.spawn(|| {
-            clock::pause(Duration::from_secs(seconds) / 6);
+            clock::pause(Duration::from_secs(seconds) / 2);
             proc::rss_kib(pid)
         });
         let watched = watch(&mut watchers, speech.count);
