@@ -1,5 +1,7 @@
 //! Large messages in small frames.
 
+use std::{iter, mem};
+
 use bytes::Bytes;
 use tokio_tungstenite::tungstenite::{
     Message,
@@ -13,43 +15,20 @@ use tokio_tungstenite::tungstenite::{
 pub(crate) const FRAME_BYTES_MAX: usize = 16 << 10;
 
 /// A message as it is sent: whole, or if it is large in frames that whoever gets them puts together.
-pub fn fragments(message: Message) -> Fragments {
-    let (kind, rest) = match message {
-        Message::Text(text) if text.len() > FRAME_BYTES_MAX => (Data::Text, text.into()),
-        Message::Binary(bytes) if bytes.len() > FRAME_BYTES_MAX => (Data::Binary, bytes),
-        message => return Fragments::Whole(Some(message)),
+pub fn fragments(message: Message) -> impl Iterator<Item = Message> {
+    let (mut whole, mut kind, mut rest) = match message {
+        Message::Text(text) if text.len() > FRAME_BYTES_MAX => (None, Data::Text, text.into()),
+        Message::Binary(bytes) if bytes.len() > FRAME_BYTES_MAX => (None, Data::Binary, bytes),
+        small => (Some(small), Data::Continue, Bytes::new()),
     };
-    Fragments::Pieces { kind, rest }
-}
-
-/// The frames of a message.
-#[derive(Debug)]
-pub enum Fragments {
-    /// There is one.
-    Whole(Option<Message>),
-    /// There are several.
-    Pieces {
-        /// How the next begins.
-        kind: Data,
-        /// What was not sent yet.
-        rest: Bytes,
-    },
-}
-
-impl Iterator for Fragments {
-    type Item = Message;
-
-    fn next(&mut self) -> Option<Message> {
-        match self {
-            Self::Whole(message) => message.take(),
-            Self::Pieces { rest, .. } if rest.is_empty() => None,
-            Self::Pieces { kind, rest } => {
-                let piece = rest.split_to(rest.len().min(FRAME_BYTES_MAX));
-                let kind = std::mem::replace(kind, Data::Continue);
-                Some(Message::Frame(Frame::message(piece, OpCode::Data(kind), rest.is_empty())))
-            }
+    iter::from_fn(move || {
+        if rest.is_empty() {
+            return whole.take();
         }
-    }
+        let piece = rest.split_to(rest.len().min(FRAME_BYTES_MAX));
+        let kind = mem::replace(&mut kind, Data::Continue);
+        Some(Message::Frame(Frame::message(piece, OpCode::Data(kind), rest.is_empty())))
+    })
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ mod upgrade;
 
 pub use cors::{CorsConfig, InvalidCors};
 pub use extract::Stall;
-pub use fragments::{Fragments, fragments};
+pub use fragments::fragments;
 pub use gate::{Check, Gate, Open};
 pub use inside::Inside;
 pub use listen::{Listener, Peer, Service};

@@ -8,8 +8,10 @@ use futures_util::{
     stream::{SplitSink, SplitStream},
 };
 use protocol::observation::{End, Frame, Leg, Trouble};
+use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
+use utoipa::IntoParams;
 
 use crate::{WebSocket, fragments};
 
@@ -23,6 +25,15 @@ pub trait Observed: Send {
     /// # Errors
     /// When there are none any more: how it ends.
     fn next(&mut self) -> impl Future<Output = Result<Vec<Bytes>, End>> + Send;
+}
+
+/// Where to begin.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct WatchQuery {
+    /// The cursor of the last event that was received; only what happens from now on if left out.
+    pub cursor: Option<String>,
 }
 
 /// How long a peer is waited for.

@@ -2,12 +2,11 @@
 
 use axum::{extract::State, response::Response};
 use protocol::SessionId;
-use serde::Deserialize;
 use server::{
     Upgrade,
     extract::{Path, Query},
+    observed::WatchQuery,
 };
-use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use worker_runtime::ws::{self, Patience};
 
@@ -16,14 +15,6 @@ use crate::{app::App, problem::Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(watch))
-}
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct WatchQuery {
-    /// The cursor of the last event that was received; only what happens from now on if left out.
-    cursor: Option<String>,
 }
 
 /// Watch a worker, over a WebSocket: a backend's way to follow a session.

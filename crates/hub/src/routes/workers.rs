@@ -7,13 +7,11 @@ use protocol::{
     presence::Presence,
     sessions::SessionList,
 };
-use serde::Deserialize;
 use server::{
     Refusal, Result, Upgrade,
     extract::{Path, Query},
-    observed,
+    observed::{self, WatchQuery},
 };
-use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
@@ -40,14 +38,6 @@ async fn list(
         || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
     let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
     sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
-}
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct WatchQuery {
-    /// The cursor of the last event that was received; only what happens from now on if left out.
-    cursor: Option<String>,
 }
 
 /// Watch a worker, over a WebSocket.

@@ -5,11 +5,14 @@ use std::{fs, path::Path};
 use super::*;
 use crate::{check_problem, problem};
 
-/// A file that names the daemon as `box`, with its token in a file of its own.
-fn name(file: &Path, daemon: &Daemon) {
+/// A daemon with a session, and a file that names it as `box`, with its token in a file of its own.
+async fn named(file: &Path) -> Daemon {
+    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
+    create(&daemon, "s").await;
     fs::write(file.with_file_name("token"), TOKEN).unwrap();
     fs::write(file, json!([{ "id": "box", "endpoint": daemon.base(), "tokenFile": "token" }]).to_string())
         .unwrap();
+    daemon
 }
 
 /// A hub with such a file, and this besides.
@@ -22,10 +25,8 @@ fn with_names(file: &Path, args: &[&str]) -> Hub {
 async fn a_runtime_is_there_while_a_file_names_it() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("runtimes.json");
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    name(&file, &daemon);
+    let daemon = named(&file).await;
     let hub = with_names(&file, &[]);
-    create(&daemon, "s").await;
     let mut viewer = Viewer::new(&hub, "s", None).await;
     viewer.until("control").await;
     let kept = hub.request(Method::DELETE, "/api/runtimes/box").send().await.unwrap();
@@ -53,9 +54,7 @@ async fn a_runtime_is_there_while_a_file_names_it() {
 async fn how_much_is_kept_of_a_worker_can_be_said() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("runtimes.json");
-    let daemon = DaemonOptions::default().env("TOMBOLO_TOKEN", TOKEN).start(TOMBOLO);
-    name(&file, &daemon);
-    create(&daemon, "s").await;
+    let daemon = named(&file).await;
     let hubs = [with_names(&file, &[]), with_names(&file, &["--backlog-max", "4"])];
     let mut cursors = Vec::new();
     for hub in &hubs {

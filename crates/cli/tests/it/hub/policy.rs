@@ -37,17 +37,23 @@ fn speech() -> String {
     format!("/think a secret thought\n/tool\nsee {PATH} here")
 }
 
+/// An owner from whom all of it is hidden watches while it is said: the envelopes that they got.
+async fn watched(file: &Path) -> (Daemon, Hub, Viewer, Vec<Value>) {
+    let (daemon, hub) = with_policy(file, &everything("owner")).await;
+    let mut viewer = Viewer::new(&hub, "s", None).await;
+    viewer.until("control").await;
+    send(&daemon, "s", &speech()).await;
+    let seen = viewer.until_event("turnEnded").await;
+    (daemon, hub, viewer, seen)
+}
+
 /// observation #68, #70: what a file says is hidden is hidden on the stream; it is read again when the hub is told to, and
 /// holds at once.
 #[tokio::test]
 async fn a_policy_is_read_again() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("policy.json");
-    let (daemon, hub) = with_policy(&file, &everything("owner")).await;
-    let mut viewer = Viewer::new(&hub, "s", None).await;
-    viewer.until("control").await;
-    send(&daemon, "s", &speech()).await;
-    let seen = viewer.until_event("turnEnded").await;
+    let (daemon, hub, mut viewer, seen) = watched(&file).await;
     for secret in HIDDEN {
         assert!(!viewer.received.contains(secret), "`{secret}` was seen");
     }
@@ -74,11 +80,7 @@ async fn a_policy_is_read_again() {
 async fn what_is_hidden_cannot_be_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("policy.json");
-    let (daemon, hub) = with_policy(&file, &everything("owner")).await;
-    let mut viewer = Viewer::new(&hub, "s", None).await;
-    viewer.until("control").await;
-    send(&daemon, "s", &speech()).await;
-    viewer.until_event("turnEnded").await;
+    let (daemon, hub, ..) = watched(&file).await;
     let at = |path: &str| format!("/api/runtimes/box/v1/{path}");
     for path in [
         "sessions",
