@@ -308,10 +308,14 @@ impl Instances {
     }
 
     /// Ends the instance, if it is there, and waits until no process of it is left.
+    ///
+    /// The call can be dropped at any time: the instance is ended all the same.
     pub async fn delete(&self, id: &ServerId) {
-        if let Some(instance) = self.get(id) {
-            self.end(&instance).await;
-        }
+        let Some(instance) = self.get(id) else { return };
+        let instances = self.clone();
+        let ended = self.inner.bridges.spawn(async move { instances.end(&instance).await });
+        // It is there for as long as the runtime is, and without that there is nobody to tell.
+        let _ = ended.await;
     }
 
     async fn end(&self, instance: &Arc<Instance>) {

@@ -23,7 +23,7 @@ use client::{Client, Endpoint, Token};
 
 pub(crate) use operations::{operations, with_operations};
 pub(crate) use sessions::{ask as asked, list as sessions_table, permission_mode};
-pub(crate) use waits::choices;
+pub(crate) use waits::{always, choices};
 pub(crate) use workers::show;
 
 use crate::{

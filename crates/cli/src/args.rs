@@ -5,9 +5,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     agents::AgentsOptions,
     api::{self, Api, Resource},
+    audit::AuditOptions,
     chat::ChatOptions,
     credentials::Credentials,
     daemon::DaemonOptions,
+    device::DeviceOptions,
     editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
     hub::HubOptions,
@@ -33,6 +35,7 @@ Examples:
   tombolo up                        try it: a daemon and a hub, with the mock agent
   tombolo daemon --token-file T     serve this sandbox
   tombolo hub                       watch the sessions of many sandboxes from one place
+  tombolo device connect HUB        lend agents your own directories and commands
   tombolo waits --follow            what waits for a person in all of them
   tombolo chat --agent claude       talk with an agent, here in the terminal
   tombolo acp --agent claude        be that agent for an editor on your own machine
@@ -56,8 +59,12 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Watch the sessions of many daemons through one place
     Hub(Box<HubOptions>),
+    /// Lend this machine to agents: directories, commands and tools
+    Device(Box<DeviceOptions>),
     /// What waits for a person, in all sandboxes; and the answers
     Waits(Box<WaitsOptions>),
+    /// What was asked of devices, and whether nothing was changed in that record
+    Audit(Box<AuditOptions>),
     /// Talk with an agent in the terminal
     Chat(Box<ChatOptions>),
     /// Be an ACP agent for an editor: the one in the sandbox

@@ -68,9 +68,7 @@ pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
         data_dir,
         own_program: std::env::current_exe().context("could not find this program")?,
         current_dir: std::env::current_dir().context("could not find the current directory")?,
-        env_remove: [secret::TOKEN_VARIABLE, secret::HUB_TOKEN_VARIABLE, secret::JOIN_TOKEN_VARIABLE]
-            .map(Into::into)
-            .into(),
+        env_remove: secret::VARIABLES.map(Into::into).into(),
         agents: file.agents,
         install,
         events_max: options.events_max,

@@ -44,6 +44,8 @@ Exit codes:
 pub(crate) enum Failure {
     /// The server said no.
     Refused(Box<Refusal>),
+    /// The hub does not accept the device.
+    NotAccepted(String),
     /// What was asked for makes no sense.
     Usage(String),
     /// The server could not be reached.
@@ -63,6 +65,10 @@ pub(crate) enum Failure {
     Missed(String),
     /// The last turn did not come to its end.
     TurnFailed(String),
+    /// Nobody is there who could be asked.
+    Absent(String),
+    /// A record is not what it was.
+    Broken(String),
     /// Whoever read our output has had enough.
     Closed,
 }
@@ -75,9 +81,9 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Failure::Closed => 0,
-            Failure::Refused(_) => 1,
+            Failure::Refused(_) | Failure::NotAccepted(_) | Failure::Broken(_) => 1,
             Failure::Usage(_) => 2,
-            Failure::Unreachable(_) => 3,
+            Failure::Unreachable(_) | Failure::Absent(_) => 3,
             Failure::NotUnderstood(_) => 4,
             Failure::Local(_) => 5,
             Failure::AgentEnded { .. } => 6,
@@ -91,9 +97,12 @@ impl Failure {
         match self {
             Failure::Closed => "nobody reads the output".into(),
             Failure::Refused(refusal) => refusal.to_string(),
-            Failure::Usage(message) | Failure::Missed(message) | Failure::TurnFailed(message) => {
-                message.clone()
-            }
+            Failure::Usage(message)
+            | Failure::NotAccepted(message)
+            | Failure::Missed(message)
+            | Failure::TurnFailed(message)
+            | Failure::Absent(message)
+            | Failure::Broken(message) => message.clone(),
             Failure::Unreachable(error) | Failure::NotUnderstood(error) => chain(error),
             Failure::Local(error) => format!("{error:#}"),
             Failure::AgentEnded { how, .. } => how.clone(),
@@ -149,9 +158,12 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
             say(&plain(&format!("tombolo: {how}")));
             quote(last_words);
         }
-        Failure::Usage(message) | Failure::Missed(message) | Failure::TurnFailed(message) => {
-            say(&plain(&format!("tombolo: {message}")))
-        }
+        Failure::Usage(message)
+        | Failure::Missed(message)
+        | Failure::TurnFailed(message)
+        | Failure::Absent(message)
+        | Failure::NotAccepted(message)
+        | Failure::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
         Failure::Unreachable(error) | Failure::NotUnderstood(error) => {
             say(&plain(&format!("tombolo: {}: {doing}", chain(error))));
         }

@@ -1,7 +1,12 @@
 //! `tombolo hub`: many daemons, watched through one place.
 
 mod audit;
+mod devices;
+mod environments;
+mod granted;
+mod grants;
 mod info;
+mod relay;
 mod runtimes;
 mod serve;
 mod tokens;
@@ -41,7 +46,9 @@ Examples:
   tombolo hub workers list box
   tombolo hub workers watch box demo
   tombolo hub users add ana --role default=controller
-  tombolo hub tokens add laptop --user ana"
+  tombolo hub tokens add laptop --user ana
+  tombolo hub devices confirm KXQM-3F7P --runtime box --root main:rw
+  tombolo hub relay status"
 )]
 pub(crate) struct HubOptions {
     #[command(flatten)]
@@ -62,6 +69,14 @@ enum Command {
     Users(Call<users::Verb>),
     /// What lets people in
     Tokens(Call<tokens::Verb>),
+    /// The machines that are lent to agents
+    Devices(Call<devices::Verb>),
+    /// What of which device a runtime may use
+    Grants(Call<grants::Verb>),
+    /// What sessions use of devices
+    Environments(Call<environments::Verb>),
+    /// Everything that is lent
+    Relay(Call<relay::Verb>),
     /// Say who you are to the hub, and what you may do
     #[command(after_help = "Examples:\n  tombolo hub whoami")]
     Whoami(One<whoami::WhoAmI>),
@@ -78,13 +93,17 @@ pub(crate) fn run(options: HubOptions) -> ExitCode {
         Some(Command::Info(call)) => call.run(),
         Some(Command::Users(call)) => call.run(),
         Some(Command::Tokens(call)) => call.run(),
+        Some(Command::Devices(call)) => call.run(),
+        Some(Command::Grants(call)) => call.run(),
+        Some(Command::Environments(call)) => call.run(),
+        Some(Command::Relay(call)) => call.run(),
         Some(Command::Whoami(one)) => one.run(),
         Some(Command::Audit(one)) => one.run(),
     }
 }
 
 /// One thing that can be asked of a hub.
-trait Verb {
+pub(crate) trait Verb {
     /// Asks, and prints the answer.
     async fn run(self, hub: &Client, output: Output) -> Outcome;
 }
@@ -110,7 +129,7 @@ struct One<V: Args> {
 /// Which hub to ask, and how to show what it says.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Hub")]
-struct Connection {
+pub(crate) struct Connection {
     /// Where the hub is
     #[arg(
         long,
@@ -146,7 +165,13 @@ impl<V: Args + Verb> One<V> {
 }
 
 impl Connection {
-    fn ask(self, verb: impl Verb) -> ExitCode {
+    /// Whether what is printed is for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Asks, and tells how that went.
+    pub(crate) fn ask(self, verb: impl Verb) -> ExitCode {
         let Self { endpoint, token, token_file, json } = self;
         let token = secret::token(token.as_ref(), token_file.as_deref(), secret::HUB_TOKEN_VARIABLE);
         let outcome = connect_with(&endpoint, token).and_then(|hub| {

@@ -6,9 +6,11 @@
 mod agents;
 mod api;
 mod args;
+mod audit;
 mod chat;
 mod credentials;
 mod daemon;
+mod device;
 mod editor;
 mod environment;
 mod exit;
@@ -31,9 +33,14 @@ use args::{Command, SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, Serve, Tombol
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next().map(PathBuf::from).unwrap_or_default();
+    let first = arguments.next().unwrap_or_default();
     // One is started for each instance of the mock, which needs nothing of what is defined below.
-    if arguments.next().is_some_and(|first| first == ::agents::mock::ARGUMENT) {
+    if first == ::agents::mock::ARGUMENT {
         return exit::code(mock_agent());
+    }
+    // This one is started for each command that a device runs in a sandbox.
+    if first == ::device::shell::init::ARGUMENT {
+        return ::device::shell::init::serve(arguments);
     }
     let as_sandbox_daemon = program.file_name().is_some_and(|name| name == SANDBOX_DAEMON);
     if let Some(options) = args::daemon_options(as_sandbox_daemon) {
@@ -51,7 +58,9 @@ fn main() -> ExitCode {
         Command::Up(options) => exit::code(up::run(options, &program)),
         Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
         Command::Hub(options) => hub::run(*options),
+        Command::Device(options) => device::run(*options),
         Command::Waits(options) => waits::run(*options),
+        Command::Audit(options) => audit::run(*options),
         Command::Acp(options) => editor::run(&options),
         Command::Chat(options) => chat::run(&options),
         Command::Api(api) => api.resource.run(),

@@ -6,6 +6,7 @@ use client::Answer;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::de::DeserializeOwned;
 use serde_json::{json, value::RawValue};
+use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::exit::Outcome;
 
@@ -118,13 +119,28 @@ pub(crate) fn yes_no(value: bool) -> String {
     if value { "yes".into() } else { "no".into() }
 }
 
-/// A text of somebody else without the characters that would command the terminal.
+/// What the name of a character begins with.
+const NAME: &str = "<U+";
+
+/// A text of somebody else, in which every character can be seen. One that would command the terminal, turn the direction
+/// of what follows or leave no trace is named instead, as in `<U+001B>`; so that nothing else looks like such a name, what
+/// would begin like one is named too.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() { out.extend(character.escape_default()) } else { out.push(character) }
+    let mut rest = text.chars();
+    loop {
+        let is_name = rest.as_str().starts_with(NAME);
+        let Some(character) = rest.next() else { return out };
+        match is_name || !is_seen(character) {
+            true => out.push_str(&format!("{NAME}{:04X}>", u32::from(character))),
+            false => out.push(character),
+        }
     }
-    out
+}
+
+fn is_seen(character: char) -> bool {
+    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
+    !matches!(get_general_category(character), Control | Format | LineSeparator | ParagraphSeparator)
 }
 
 /// JSON of somebody else on one line; outside of its texts a control character can only be space.
@@ -141,9 +157,30 @@ mod tests {
 
     #[test]
     fn a_name_cannot_command_the_terminal() {
-        assert_eq!(plain("a\x1b[2Jb\r\n\u{9b}é"), r"a\u{1b}[2Jb\r\n\u{9b}é");
+        assert_eq!(plain("a\x1b[2Jb\r\n\u{9b}é"), "a<U+001B>[2Jb<U+000D><U+000A><U+009B>é");
         let shown = table(["NAME", "SIZE"], [["\x1b]0;x\x07".into(), "1".into()]]);
         assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
+    }
+
+    /// What cannot be seen, or has something else seen in its place, is named; and nothing else looks like such a name.
+    #[test]
+    fn what_is_not_seen_is_named() {
+        for (hidden, name) in [
+            ('\u{202e}', "<U+202E>"),
+            ('\u{2066}', "<U+2066>"),
+            ('\u{200b}', "<U+200B>"),
+            ('\u{2028}', "<U+2028>"),
+            ('\u{2029}', "<U+2029>"),
+            ('\u{feff}', "<U+FEFF>"),
+            ('\u{ad}', "<U+00AD>"),
+            ('\u{e0041}', "<U+E0041>"),
+        ] {
+            assert_eq!(plain(&format!("a{hidden}b")), format!("a{name}b"));
+        }
+        for seen in ["C:\\new\\table", "e\u{301}", "漢字", "a < U+1", "👍"] {
+            assert_eq!(plain(seen), seen);
+        }
+        assert_eq!(plain("<U+202E>"), "<U+003C>U+202E>");
     }
 
     #[test]

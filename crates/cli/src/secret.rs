@@ -17,6 +17,13 @@ pub(crate) const HUB_TOKEN_VARIABLE: &str = "TOMBOLO_HUB_TOKEN";
 /// The variable that holds what a daemon joins a hub with.
 pub(crate) const JOIN_TOKEN_VARIABLE: &str = "TOMBOLO_JOIN_TOKEN";
 
+/// The variable that holds what a device connects with.
+pub(crate) const DEVICE_TOKEN_VARIABLE: &str = "TOMBOLO_DEVICE_TOKEN";
+
+/// All of them: no child of ours inherits any.
+pub(crate) const VARIABLES: [&str; 4] =
+    [TOKEN_VARIABLE, HUB_TOKEN_VARIABLE, JOIN_TOKEN_VARIABLE, DEVICE_TOKEN_VARIABLE];
+
 /// The token that was given: a flag before the file, and both before the variable.
 pub(crate) fn token(
     flag: Option<&Secret>,

@@ -11,8 +11,8 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Audit, Endpoint, Fs, Inbox, Info, Mcp, Processes, Runtimes, Sessions, Skills, Token,
-    Tokens, Users, Waits, Workers,
+    Acp, Agents, Answer, Audit, Devices, Endpoint, Environments, Fs, Grants, Inbox, Info, Mcp, Processes,
+    Relay, Runtimes, Sessions, Skills, Token, Tokens, Users, Waits, Workers,
     error::{Error, Refusal, Result},
 };
 
@@ -127,6 +127,26 @@ impl Client {
     /// What lets people into a hub.
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens(self)
+    }
+
+    /// The devices that are lent through a hub.
+    pub fn devices(&self) -> Devices<'_> {
+        Devices(self)
+    }
+
+    /// What devices may offer and runtimes may use.
+    pub fn grants(&self) -> Grants<'_> {
+        Grants(self)
+    }
+
+    /// What sessions use of devices.
+    pub fn environments(&self) -> Environments<'_> {
+        Environments(self)
+    }
+
+    /// What is lent through a hub, and what was asked of it.
+    pub fn relay(&self) -> Relay<'_> {
+        Relay(self)
     }
 
     /// What was done through a hub.

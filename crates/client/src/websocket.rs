@@ -8,7 +8,7 @@ use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
         handshake::{client::generate_key, derive_accept_key},
-        protocol::Role,
+        protocol::{Role, WebSocketConfig},
     },
 };
 
@@ -50,6 +50,15 @@ impl Handshake {
     /// # Errors
     /// If it was answered with something else.
     pub async fn finish<B>(self, response: Response<B>) -> Result<WebSocket> {
+        self.finish_with(response, None).await
+    }
+
+    /// The same, with limits of its own.
+    async fn finish_with<B>(
+        self,
+        response: Response<B>,
+        config: Option<WebSocketConfig>,
+    ) -> Result<WebSocket> {
         let status = response.status();
         let accept = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
         let understood = accept
@@ -58,13 +67,18 @@ impl Handshake {
             return Err(Error::unexpected(status, "it is not a WebSocket", b""));
         }
         let upgraded = hyper::upgrade::on(response).await.map_err(Error::transport)?;
-        Ok(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, None).await)
+        Ok(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, config).await)
     }
 }
 
 /// Asks for a WebSocket; what is refused is told as for any other request.
 pub(crate) async fn open(request: RequestBuilder) -> Result<WebSocket> {
+    open_with(request, None).await
+}
+
+/// The same, with limits of its own.
+pub(crate) async fn open_with(request: RequestBuilder, config: Option<WebSocketConfig>) -> Result<WebSocket> {
     let handshake = Handshake::new();
     let response = client::accepted(request.headers(handshake.headers())).await?;
-    handshake.finish(Response::<reqwest::Body>::from(response)).await
+    handshake.finish_with(Response::<reqwest::Body>::from(response), config).await
 }

@@ -2,16 +2,23 @@
 
 use std::{
     ffi::OsString,
+    fs::File,
+    hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
     os::{fd::OwnedFd, unix::ffi::OsStringExt},
 };
 
 use rustix::{
-    fs::{self, Access, AtFlags, FallocateFlags, Gid, Mode, Uid},
+    fs::{self, Access, AtFlags, FallocateFlags, Gid, Mode, OFlags, Uid},
     io::Errno,
 };
 
-use crate::{Cause, Error, FileKind, Parents, Root, Stat, VirtualPath, error::At, root::Place, temp::Temp};
+use crate::{
+    AppendFile, Cause, Error, FileKind, Parents, Root, Stat, VirtualPath,
+    error::At,
+    root::{DIRECTORY, Place},
+    temp::Temp,
+};
 
 /// The most links followed at the end of a path, as many as the kernel follows.
 const LINKS_MAX: usize = 40;
@@ -99,12 +106,13 @@ impl Root {
             // Each target starts again at the root handle, so a link that lies leads nowhere new.
             match fs::readlinkat(&place.dir, &place.name, Vec::new()) {
                 Ok(target) => {
-                    path = self.absolute(&place.parent.join(&OsString::from_vec(target.into_bytes())))
+                    path = self.target(&place.parent, &OsString::from_vec(target.into_bytes()))?;
                 }
                 Err(Errno::INVAL | Errno::NOENT) => return Ok(place),
                 Err(errno) => return Err(errno.into()),
             }
-            if path.names_a_directory() {
+            if path.names_a_directory() || path.split().is_none() {
+                self.open_at(&path, DIRECTORY)?;
                 return Err(Cause::IsADirectory);
             }
         }
@@ -151,6 +159,50 @@ impl AtomicFile {
         match fs::fallocate(&self.temp.file, FallocateFlags::KEEP_SIZE, 0, len) {
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(errno).at("write", &self.path),
             _ => Ok(()),
+        }
+    }
+
+    /// The same number for all that are to take this place, by whichever way: what writers that look first take turns by.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn place(&self) -> Result<u64, Error> {
+        let dir = fs::fstat(&self.dir).at("write", &self.path)?;
+        let mut hasher = DefaultHasher::new();
+        (dir.st_dev, dir.st_ino, &self.name).hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    /// The file that is in the place now, if there is one.
+    ///
+    /// # Errors
+    /// [`Cause::NotAFile`] if something else is there.
+    pub fn current(&self) -> Result<Option<(File, Stat)>, Error> {
+        self.open_current(OFlags::RDONLY)
+    }
+
+    /// The same, to be written after what is in it, in place of this one.
+    ///
+    /// # Errors
+    /// [`Cause::NotAFile`] if something else is there.
+    pub fn current_to_append(&self) -> Result<Option<AppendFile>, Error> {
+        let current = self.open_current(OFlags::RDWR | OFlags::APPEND)?;
+        Ok(current.map(|(file, stat)| AppendFile { file, stat, path: self.path.clone() }))
+    }
+
+    fn open_current(&self, access: OFlags) -> Result<Option<(File, Stat)>, Error> {
+        let flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match fs::openat(&self.dir, &self.name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            // Only of the last name, so there is a link now where none was.
+            Err(Errno::LOOP) => return Err(Cause::NotAFile).at("write", &self.path),
+            Err(errno) => return Err(errno).at("write", &self.path),
+        };
+        let stat = Stat::of(&file).at("write", &self.path)?;
+        match stat.kind {
+            FileKind::File => Ok(Some((file, stat))),
+            _ => Err(Cause::NotAFile).at("write", &self.path),
         }
     }
 

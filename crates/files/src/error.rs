@@ -68,6 +68,9 @@ pub enum Cause {
     /// The kernel cannot keep paths inside a tree (`openat2` is missing or forbidden).
     #[error("this system cannot confine paths to a directory (openat2 is missing or forbidden)")]
     Unsupported,
+    /// Whoever wanted it wants it no more: some of it may be done.
+    #[error("it is no longer wanted")]
+    Stopped,
     /// Anything else the system said.
     #[error("the system refused")]
     Io(#[source] io::Error),
@@ -119,6 +122,8 @@ impl From<Errno> for Cause {
             Errno::ROFS => Self::ReadOnly,
             Errno::LOOP => Self::TooManyLinks,
             Errno::NOSYS => Self::Unsupported,
+            // No file operation of the kernel says so; ours do.
+            Errno::CANCELED => Self::Stopped,
             other => Self::Io(other.into()),
         }
     }

@@ -17,8 +17,10 @@ mod path;
 
 mod root;
 
+mod append;
 mod copy;
 mod create;
+mod directory;
 mod entries;
 mod mkdir;
 mod read;
@@ -26,11 +28,14 @@ mod remove;
 mod rename;
 mod stat;
 mod temp;
+mod watch;
 
 mod archive;
 pub mod unpack;
 
+pub use append::AppendFile;
 pub use create::{AtomicFile, CreateOptions, Durability, Existing, Written};
+pub use directory::{Directory, Name};
 pub use entries::{ENTRIES_MAX, Entry, Page};
 pub use error::{Cause, Error};
 pub use mkdir::Parents;
@@ -38,6 +43,7 @@ pub use path::{PATH_BYTES_MAX, VirtualPath};
 pub use remove::Removal;
 pub use root::Root;
 pub use stat::{FileKind, Links, Stat};
+pub use watch::{Reach, Seen, WATCHED_MAX, Watch};
 
 /// How much to read or write at a time: large enough that system calls do not show, small enough for any number of
 /// transfers at once.

@@ -64,6 +64,13 @@ impl VirtualPath {
         if self.is_absolute() { self.tidied() } else { base.join(&self.0).tidied() }
     }
 
+    /// A path seen from the root, as the kernel takes it from a handle of the root.
+    pub(crate) fn below_root(&self) -> &OsStr {
+        let bytes = self.0.as_bytes();
+        let slashes = bytes.iter().take_while(|&&byte| byte == b'/').count();
+        OsStr::from_bytes(if slashes == bytes.len() { b"." } else { &bytes[slashes..] })
+    }
+
     fn tidied(&self) -> Self {
         let mut tidy = Vec::with_capacity(self.0.len());
         for part in self.parts() {

@@ -39,13 +39,26 @@ impl Root {
     /// [`Cause::InvalidPath`] for the root, [`Cause::NotEmpty`] for a directory with entries unless asked for the
     /// tree. A tree that fails half-way stays half removed.
     pub fn remove(&self, path: &VirtualPath, removal: Removal) -> Result<(), Error> {
+        self.remove_while(path, removal, || true)
+    }
+
+    /// The same for as long as it is wanted, which is asked before each entry of a tree.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove), and [`Cause::Stopped`] when it is not wanted any more: what is left of the tree stays.
+    pub fn remove_while(
+        &self,
+        path: &VirtualPath,
+        removal: Removal,
+        wanted: impl Fn() -> bool,
+    ) -> Result<(), Error> {
         let absolute = self.absolute(path);
         self.place(&absolute)
             .and_then(|place| match fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
                 // Linux says EISDIR; POSIX allows EPERM.
                 Err(Errno::ISDIR | Errno::PERM) => match removal {
                     Removal::Entry => Ok(fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)?),
-                    Removal::Tree => Ok(remove_tree(place.dir.as_fd(), &place.name)?),
+                    Removal::Tree => Ok(remove_tree_while(place.dir.as_fd(), &place.name, &wanted)?),
                 },
                 result => Ok(result?),
             })
@@ -79,10 +92,14 @@ impl Level {
 
 /// Removes the directory `name` of `top` and everything in it, with a handful of handles however deep it is.
 pub(crate) fn remove_tree(top: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
+    remove_tree_while(top, name, &|| true)
+}
+
+fn remove_tree_while(top: BorrowedFd<'_>, name: &OsStr, wanted: &impl Fn() -> bool) -> Result<(), Errno> {
     let mut levels = vec![Level::open(top, name)?];
     while let Some(level) = levels.last_mut() {
         let Some(dir) = &mut level.dir else { return Err(Errno::STALE) };
-        if let Some(name) = empty_until_directory(dir)? {
+        if let Some(name) = empty_until_directory(dir, wanted)? {
             match Level::open(dir.fd()?, &name) {
                 Ok(below) => levels.push(below),
                 Err(Errno::NOENT) => continue,
@@ -99,8 +116,11 @@ pub(crate) fn remove_tree(top: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno
 }
 
 /// Removes what is not a directory, up to the first directory, whose name it returns.
-fn empty_until_directory(dir: &mut Dir) -> Result<Option<OsString>, Errno> {
+fn empty_until_directory(dir: &mut Dir, wanted: &impl Fn() -> bool) -> Result<Option<OsString>, Errno> {
     while let Some(entry) = dir.read() {
+        if !wanted() {
+            return Err(Errno::CANCELED);
+        }
         let entry = entry?;
         let name = entry.file_name();
         if matches!(name.to_bytes(), b"." | b"..") {

@@ -2,7 +2,10 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    os::fd::{AsFd, OwnedFd},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
     path::Path,
 };
 
@@ -30,8 +33,10 @@ pub struct Root {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resolver {
-    /// The kernel keeps every step inside.
+    /// The kernel keeps every step inside: what leads out ends at the root.
     Confined,
+    /// The kernel keeps every step inside: what leads out is refused.
+    Beneath,
     /// Plain `openat` from `/`: only for the whole filesystem, where there is no outside.
     Plain,
 }
@@ -57,9 +62,18 @@ impl Root {
             fs::openat(CWD, dir, DIRECTORY | OFlags::CLOEXEC, Mode::empty()).at("open the tree", &shown)?;
         let root = Self { handle, base: VirtualPath::root(), resolver: Resolver::Confined };
         match root.probe().at("open the tree", &shown)? {
-            Resolver::Confined => Ok(root),
+            Resolver::Confined | Resolver::Beneath => Ok(root),
             Resolver::Plain => Err(Error::new("open the tree", &shown, Cause::Unsupported)),
         }
+    }
+
+    /// The same, where what leads out is refused as such: `..` above the root and links to elsewhere are
+    /// [`Cause::Outside`]. A link that starts with `/` always leads out.
+    ///
+    /// # Errors
+    /// As [`Root::open`].
+    pub fn open_beneath(dir: &Path) -> Result<Self, Error> {
+        Ok(Self { resolver: Resolver::Beneath, ..Self::open(dir)? })
     }
 
     /// The whole filesystem, as the user that runs this process sees it.
@@ -96,17 +110,27 @@ impl Root {
     /// Opens a path seen from the root. Never creates: creating happens by name in a [`Place`].
     pub(crate) fn open_at(&self, path: &VirtualPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
-        if self.resolver == Resolver::Plain {
-            return fs::openat(&self.handle, path.as_os_str(), flags, Mode::empty());
-        }
-        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let (path, resolve) = match self.resolver {
+            Resolver::Plain => return fs::openat(&self.handle, path.as_os_str(), flags, Mode::empty()),
+            Resolver::Confined => (path.as_os_str(), ResolveFlags::IN_ROOT),
+            Resolver::Beneath => (path.below_root(), ResolveFlags::BENEATH),
+        };
+        let resolve = resolve | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..RETRIES_MAX {
-            match fs::openat2(&self.handle, path.as_os_str(), flags, Mode::empty(), resolve) {
+            match fs::openat2(&self.handle, path, flags, Mode::empty(), resolve) {
                 Err(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
                 result => return result,
             }
         }
         Err(Errno::AGAIN)
+    }
+
+    /// Where a link in the directory `parent` leads.
+    pub(crate) fn target(&self, parent: &VirtualPath, target: &OsStr) -> Result<VirtualPath, Cause> {
+        if self.resolver == Resolver::Beneath && target.as_bytes().starts_with(b"/") {
+            return Err(Cause::Outside);
+        }
+        Ok(self.absolute(&parent.join(target)))
     }
 
     /// The directory and the name that `path` (seen from the root) ends in; a link at the end is not followed.

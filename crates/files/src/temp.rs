@@ -17,6 +17,15 @@ use crate::{Existing, rename::rename_into_place};
 /// How often another name is tried when a random one of 64 bits is taken: once is already a sign of something else.
 const NAMES_MAX: usize = 8;
 
+/// How the names begin that exist for a moment.
+const HIDDEN: &str = ".tombolo-";
+
+/// Whether a path ends in a name that exists for a moment.
+pub(crate) fn is_hidden(path: &[u8]) -> bool {
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    name.starts_with(HIDDEN.as_bytes())
+}
+
 /// A file being written, without a name where the filesystem can (`O_TMPFILE`: it is gone with its last handle, even
 /// when the process is killed), else with a hidden one that is removed on drop.
 #[derive(Debug)]
@@ -102,7 +111,7 @@ pub(crate) fn with_hidden_name<T>(
     for _ in 0..NAMES_MAX {
         // Each `RandomState` has another secret key, so the name cannot be guessed and taken in advance.
         let name =
-            OsString::from(format!(".tombolo-{:016x}", RandomState::new().hash_one(std::process::id())));
+            OsString::from(format!("{HIDDEN}{:016x}", RandomState::new().hash_one(std::process::id())));
         match make(&name) {
             Err(Errno::EXIST) => {}
             result => return Ok((name, result?)),

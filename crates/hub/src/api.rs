@@ -33,6 +33,16 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::tokens::router())
         .merge(routes::login::router())
         .merge(routes::audit::router())
+        .merge(routes::devices::router())
+        .merge(routes::pairings::router())
+        .merge(routes::grants::router())
+        .merge(routes::relay::connect::router())
+        .merge(routes::relay::environments::router())
+        .merge(routes::relay::requests::router())
+        .merge(routes::relay::mcp::router())
+        .merge(routes::relay::approvals::router())
+        .merge(routes::relay::audit::router())
+        .merge(routes::relay::status::router())
 }
 
 /// What answers requests, and the routes that it has.

@@ -1,6 +1,10 @@
 //! What handlers call: one of each, shared by all requests.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{extract::FromRef, response::Response};
 use server::{Metrics, Names, Sockets, Stall, observed::Patience};
@@ -15,6 +19,7 @@ use crate::{
     policy::{Policies, Roles},
     presence::Presences,
     private,
+    relay::{OpenError, Relay},
     start::StartError,
 };
 
@@ -39,6 +44,8 @@ pub(crate) struct Parts {
     pub(crate) people: People,
     pub(crate) limits: Limits,
     pub(crate) audit: Audit,
+    /// Devices that are lent.
+    pub(crate) relay: Relay,
     /// The names that it goes by.
     pub(crate) names: Names,
     pub(crate) sockets: Sockets,
@@ -50,6 +57,10 @@ pub(crate) struct Parts {
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
     stall: Duration,
+    /// Where runtimes find the hub, if somebody said so; …
+    public_url: Option<String>,
+    /// … otherwise where it listens.
+    address: OnceLock<SocketAddr>,
 }
 
 impl std::ops::Deref for App {
@@ -86,11 +97,25 @@ impl App {
             hosts: config.hosts.clone(),
             origins: config.cors.origins.clone(),
         };
+        let feeds = Feeds::new(key, config.backlog).with_pace(config.pace);
+        let inbox = Inbox::new(Arc::clone(&registry), Arc::clone(&policies), config.pace);
+        let relay = Relay::open(
+            directory,
+            (Arc::clone(&registry), feeds.clone()),
+            (inbox.clone(), people.clone()),
+            config.approval_max,
+        );
+        let relay = relay.await;
+        let relay = relay.map_err(|error| match error {
+            OpenError::File(source) => files(source),
+            OpenError::Ledger(source) => StartError::Audit(source),
+        })?;
         let app = Self(Arc::new(Parts {
-            inbox: Inbox::new(Arc::clone(&registry), Arc::clone(&policies), config.pace),
+            relay,
+            inbox,
             registry,
             presences: Presences::default(),
-            feeds: Feeds::new(key, config.backlog).with_pace(config.pace),
+            feeds,
             people,
             limits: Limits::new(config.failures, config.requests),
             audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
@@ -101,8 +126,30 @@ impl App {
             metrics: Metrics::default(),
             stop: CancellationToken::new(),
             stall: config.stall,
+            public_url: config.public_url.clone(),
+            address: OnceLock::new(),
         }));
         Ok((app, new))
+    }
+
+    /// It listens there.
+    pub(crate) fn listens_on(&self, address: SocketAddr) {
+        let _ = self.address.set(address);
+    }
+
+    /// Where runtimes find the hub, without a `/` at its end.
+    pub(crate) fn public_url(&self) -> String {
+        if let Some(url) = &self.public_url {
+            return url.trim_end_matches('/').to_owned();
+        }
+        let Some(address) = self.address.get() else { return String::new() };
+        // Those on this machine; others need to be told another.
+        let ip = match address.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        format!("http://{}", SocketAddr::new(ip, address.port()))
     }
 
     /// Everything that is counted, as a page.
@@ -113,6 +160,7 @@ impl App {
             let registry = registry.sub_registry_with_prefix("hub");
             self.registry.register(registry);
             self.feeds.register(registry);
+            self.relay.register(registry.sub_registry_with_prefix("relay"));
         })
     }
 }

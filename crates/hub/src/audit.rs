@@ -24,6 +24,9 @@ const KEPT: Retention =
 /// How much of a path is kept.
 const PATH_CHARS_MAX: usize = 512;
 
+/// What was done by a peer of the relay that broke a rule.
+const VIOLATION: &str = "relay.violation";
+
 /// The name of the journal in its file.
 const JOURNAL: &str = "audit";
 
@@ -68,6 +71,24 @@ impl Audit {
             duration_ms: 0,
         };
         Pending { audit: self.clone(), since: Instant::now(), entry: Some(entry), must_be_written: false }
+    }
+
+    /// A peer of the relay broke a rule (relay #9): what its WebSocket was closed with, and why.
+    pub(crate) fn violation(&self, path: &str, peer: Option<Peer>, code: u16, why: &str) {
+        let entry = AuditEntry {
+            at: Timestamp::now(),
+            user: None,
+            token: None,
+            peer: peer.map(|Peer(address)| address.ip().to_canonical()),
+            verb: VIOLATION.to_owned(),
+            runtime: None,
+            worker: None,
+            method: "GET".to_owned(),
+            path: format!("{path}: {why}").chars().take(PATH_CHARS_MAX).collect(),
+            status: Some(code),
+            duration_ms: 0,
+        };
+        self.spawn(entry);
     }
 
     /// The entries after `offset`, the oldest first.
@@ -136,6 +157,11 @@ impl Pending {
     /// From now on it may be done, even if nobody waits for the answer any more.
     pub(crate) fn must_be_written(&mut self) {
         self.must_be_written = true;
+    }
+
+    /// Nothing is left of it.
+    pub(crate) fn leave_out(mut self) {
+        self.entry = None;
     }
 
     /// It is answered; returns once that is written down.

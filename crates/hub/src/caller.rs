@@ -36,7 +36,7 @@ impl Rights {
 
     /// What they may do in a workspace: what the user may, as far as the token goes.
     pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
-        let role = self.user.roles.get(workspace).copied().or(self.user.everywhere)?;
+        let role = self.user.role_in(workspace)?;
         let Some(scope) = &self.token.scope else { return Some(role) };
         if scope.workspaces.as_ref().is_some_and(|only| !only.contains(workspace)) {
             return None;

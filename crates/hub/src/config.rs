@@ -30,6 +30,10 @@ pub struct Config {
     pub failures: Rate,
     /// How often one token may ask.
     pub requests: Rate,
+    /// Where runtimes find the hub, such as `https://hub.example`; where it listens if none.
+    pub public_url: Option<String>,
+    /// How long somebody may take to approve what is asked of a device; then it is not done.
+    pub approval_max: Duration,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }

@@ -299,6 +299,15 @@ impl Feed {
         }
     }
 
+    /// Tells those who watch something that did not come of the runtime; nobody else, as it is no part of the events.
+    pub(crate) fn tell_control(&self, told: Control) {
+        let mut now = self.now.lock();
+        let Now { writer, known: Some(_), lenses, .. } = &mut *now else { return };
+        let frame = control(told);
+        let seq = *writer.append(Appended::one(frame.clone())).end();
+        lenses.take(self.ring.bounds().oldest, seq, &frame);
+    }
+
     /// Tells those who watch that all is well again.
     fn tell_resumed(&self) {
         let frame = control(Control::Resumed { resume: Resume::Ok });

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use journal::Retention;
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
-use protocol::{RuntimeId, SessionId};
+use protocol::{RuntimeId, SessionId, observation::Control};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -77,6 +77,14 @@ impl Feeds {
         });
         // Under the lock: a feed that is attended is never retired.
         Ok(Watch::new(feed.attend(), cursor))
+    }
+
+    /// Tells those who watch a worker something about it, if anybody does.
+    pub(crate) fn tell(&self, runtime: &RuntimeId, worker: &SessionId, told: impl FnOnce() -> Control) {
+        let feed = self.all.lock().get(&(runtime.clone(), worker.clone())).cloned();
+        if let Some(feed) = feed {
+            feed.tell_control(told());
+        }
     }
 
     /// Ends those of a runtime that is no longer known.

@@ -6,7 +6,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, Method, header};
 use protocol::{Kind, RuntimeId, SessionId};
 use server::{Peer, Refusal, Result, bearer};
 
@@ -17,7 +17,7 @@ use crate::{
     eye::Eye,
     permit::Permit,
     standing::Standing,
-    verb::{self, Need, Verb},
+    verb::{self, Entry, Need, Verb},
 };
 
 /// What a request asks for, and of what.
@@ -44,18 +44,19 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let admitted = named.and_then(|()| admit(&app, &request, &asked, &mut |caller| pending.is_by(caller)));
     let response = match admitted {
         Ok(admitted) => {
-            let reads = asked.verb.reads;
+            let verb = asked.verb;
             request.extensions_mut().insert(asked);
             admitted.caller.map(|caller| request.extensions_mut().insert(caller));
             admitted.permit.map(|permit| request.extensions_mut().insert(permit));
-            if !reads {
+            if verb.entry == Entry::Always {
                 pending.must_be_written();
             }
             let response = next.run(request).await;
             if let Some(caller) = response.extensions().get::<Caller>() {
                 pending.is_by(caller);
             }
-            if reads && !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            if !verb.leaves_entry(response.status()) {
+                pending.leave_out();
                 return response;
             }
             response

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    RuntimeId,
+    RuntimeId, Workspace,
     inbox::{Inbox as Waiting, InboxWait},
     wait::WaitList,
 };
@@ -87,8 +87,22 @@ impl Inbox {
             let waits = list.items.into_iter().filter_map(|wait| sight.wait(wait));
             items.extend(waits.map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }));
         }
+        let sight = |workspace: &Workspace, id: &RuntimeId| {
+            rights.may_watch(workspace).then(|| rights.sight(&*policy, workspace, id))
+        };
+        items.extend(self.0.board.ours(sight));
         oldest_first(&mut items);
         Waiting { items, unavailable, next_cursor: None }
+    }
+
+    /// Something waits in the hub itself, for a runtime of a workspace.
+    pub(crate) fn open(&self, workspace: Workspace, wait: InboxWait) {
+        self.0.board.open(workspace, wait);
+    }
+
+    /// What waited in the hub itself was settled.
+    pub(crate) fn settle(&self, wait: InboxWait) {
+        self.0.board.settle(wait);
     }
 
     /// Listens to what becomes of the waits that somebody sees. Needs a tokio runtime.

@@ -34,6 +34,7 @@ mod private;
 mod rate;
 mod reach;
 mod registry;
+mod relay;
 mod routes;
 mod runtime;
 mod seal;

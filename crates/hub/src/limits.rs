@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::{Kind, TokenId};
+use protocol::{EnvironmentId, Kind, TokenId};
 use server::{Peer, Refusal, Result};
 
 use crate::rate::{Buckets, Rate};
@@ -14,11 +14,13 @@ use crate::rate::{Buckets, Rate};
 pub(crate) struct Limits {
     failures: Buckets<Option<IpAddr>>,
     requests: Buckets<TokenId>,
+    environments: Buckets<EnvironmentId>,
 }
 
 impl Limits {
     pub(crate) fn new(failures: Rate, requests: Rate) -> Self {
-        Self { failures: Buckets::new(failures), requests: Buckets::new(requests) }
+        let environments = Buckets::new(requests);
+        Self { failures: Buckets::new(failures), requests: Buckets::new(requests), environments }
     }
 
     /// What to tell somebody whose token is no good.
@@ -37,10 +39,22 @@ impl Limits {
         }
     }
 
+    /// Counts a request of somebody of whom nothing is known, as often as they may be refused.
+    pub(crate) fn spend_unknown(&self, peer: Option<Peer>) -> Result<()> {
+        let counted = self.failures.take(peer.map(|Peer(address)| place(address.ip())));
+        counted.map_err(|after| too_many("too much came from your address", after))
+    }
+
     /// Counts a request.
     pub(crate) fn spend(&self, token: TokenId) -> Result<()> {
         let counted = self.requests.take(token);
         counted.map_err(|after| too_many("too many requests came with this token", after))
+    }
+
+    /// Counts a request of whoever uses an environment, as often as with a token.
+    pub(crate) fn spend_in(&self, environment: EnvironmentId) -> Result<()> {
+        let counted = self.environments.take(environment);
+        counted.map_err(|after| too_many("too many requests came with the secret of this environment", after))
     }
 }
 

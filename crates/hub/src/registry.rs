@@ -1,5 +1,6 @@
 //! The runtimes that the hub knows.
 
+mod identity;
 mod named;
 mod registered;
 
@@ -22,6 +23,7 @@ use crate::{
 };
 use registered::{Entry, Way};
 
+pub(crate) use identity::Identity;
 pub use registered::Registered;
 
 /// What a token that lets a daemon join begins with.

@@ -1,10 +1,14 @@
 //! The routes, one file per resource.
 
 pub(crate) mod audit;
+pub(crate) mod devices;
 pub(crate) mod forward;
+pub(crate) mod grants;
 pub(crate) mod info;
 pub(crate) mod join;
 pub(crate) mod login;
+pub(crate) mod pairings;
+pub(crate) mod relay;
 pub(crate) mod runtimes;
 pub(crate) mod tokens;
 pub(crate) mod users;

@@ -67,6 +67,9 @@ impl Hub {
         let address = config.address;
         let listener =
             Listener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
+        if let Ok(address) = listener.address() {
+            app.listens_on(address);
+        }
         Ok(Self { app, service, listener, new, runtimes: config.runtimes.clone() })
     }
 
@@ -101,7 +104,8 @@ impl Hub {
             tokio::join!(app.feeds.shutdown(), app.inbox.shutdown());
             app.registry.shutdown();
         };
-        self.listener.serve(self.service, stop, wind_down).await;
-        app.audit.close().await;
+        let serving = self.listener.serve(self.service, stop, wind_down);
+        tokio::join!(serving, app.relay.watch_over(app.stop.clone()));
+        tokio::join!(app.audit.close(), app.relay.close());
     }
 }

@@ -3,7 +3,7 @@
 //! Two tables: the hub's own routes, as the router knows them, and those of a daemon, which are passed on. What a table
 //! does not know needs the most.
 
-use http::Method;
+use http::{Method, StatusCode};
 use protocol::hub::Role;
 
 use crate::routes;
@@ -13,14 +13,47 @@ use crate::routes;
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
     pub(crate) need: Need,
-    /// It changes nothing, so it leaves no entry unless it is refused.
-    pub(crate) reads: bool,
+    pub(crate) entry: Entry,
+}
+
+/// What is left of it in the audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// An entry, as it changes something.
+    Always,
+    /// An entry if it is refused, as it changes nothing.
+    Refused,
+    /// An entry if it is not known who asks: what those do who are is in another record, or comes of something that is in this.
+    Unknown,
 }
 
 impl Verb {
+    /// Whether an answer with this status leaves an entry in the audit.
+    pub(crate) fn leaves_entry(&self, status: StatusCode) -> bool {
+        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        match self.entry {
+            // What anybody can ask is refused so often and no oftener. What makes no sense, or comes too often, leaves nothing:
+            // so many of these would push out everything else.
+            Entry::Always if self.need == Need::Nothing => is_refused || !status.is_client_error(),
+            Entry::Always => true,
+            Entry::Refused => is_refused,
+            Entry::Unknown => status == StatusCode::UNAUTHORIZED,
+        }
+    }
+
     /// Whether somebody who does it drives the worker: they send, change, answer or cancel something.
     pub(crate) fn drives(&self) -> bool {
         [SESSIONS_SEND, SESSIONS_CANCEL, WAITS_ANSWER].contains(&self)
+    }
+
+    /// Whether there is a session once it is done.
+    pub(crate) fn creates_session(&self) -> bool {
+        self == SESSIONS_CREATE
+    }
+
+    /// Whether the session is gone once it is done.
+    pub(crate) fn ends_session(&self) -> bool {
+        self == SESSIONS_DELETE
     }
 
     /// Whether somebody who does it watches a worker.
@@ -42,10 +75,10 @@ pub(crate) enum Need {
     Admin,
 }
 
-/// Declares verbs: a name, what it needs, and whether it only reads.
+/// Declares verbs: a name, what it needs, and what is left of it.
 macro_rules! verbs {
-    ($($verb:ident = $name:literal, $need:expr, $reads:literal;)*) => {$(
-        const $verb: &Verb = &Verb { name: $name, need: $need, reads: $reads };
+    ($($verb:ident = $name:literal, $need:expr, $entry:expr;)*) => {$(
+        const $verb: &Verb = &Verb { name: $name, need: $need, entry: $entry };
     )*};
 }
 
@@ -53,53 +86,76 @@ const VIEWER: Need = Need::Role(Role::Viewer);
 const CONTROLLER: Need = Need::Role(Role::Controller);
 const OWNER: Need = Need::Role(Role::Owner);
 
+const READS: Entry = Entry::Refused;
+const DOES: Entry = Entry::Always;
+
 verbs! {
-    HEALTH = "health", Need::Nothing, true;
-    LOGIN = "login", Need::Nothing, false;
-    LOGOUT = "logout", Need::Token, false;
-    WHOAMI = "whoami", Need::Token, true;
-    RUNTIMES_LIST = "runtimes.list", Need::Token, true;
-    RUNTIMES_READ = "runtimes.read", VIEWER, true;
-    RUNTIMES_ADD = "runtimes.add", Need::Admin, false;
-    RUNTIMES_INVITE = "runtimes.invite", Need::Admin, false;
-    RUNTIMES_JOIN = "runtimes.join", Need::Nothing, false;
-    RUNTIMES_REMOVE = "runtimes.remove", Need::Admin, false;
-    USERS_READ = "users.read", Need::Admin, true;
-    USERS_ADD = "users.add", Need::Admin, false;
-    USERS_SET = "users.set", Need::Admin, false;
-    USERS_REMOVE = "users.remove", Need::Admin, false;
-    TOKENS_READ = "tokens.read", Need::Token, true;
-    TOKENS_ADD = "tokens.add", Need::Token, false;
-    TOKENS_REVOKE = "tokens.revoke", Need::Token, false;
-    WAITS_LIST = "waits.list", Need::Token, true;
-    AUDIT_READ = "audit.read", Need::Admin, true;
-    METRICS_READ = "metrics.read", Need::Admin, true;
+    HEALTH = "health", Need::Nothing, READS;
+    LOGIN = "login", Need::Nothing, DOES;
+    LOGOUT = "logout", Need::Token, DOES;
+    WHOAMI = "whoami", Need::Token, READS;
+    RUNTIMES_LIST = "runtimes.list", Need::Token, READS;
+    RUNTIMES_READ = "runtimes.read", VIEWER, READS;
+    RUNTIMES_ADD = "runtimes.add", Need::Admin, DOES;
+    RUNTIMES_INVITE = "runtimes.invite", Need::Admin, DOES;
+    RUNTIMES_JOIN = "runtimes.join", Need::Nothing, DOES;
+    RUNTIMES_REMOVE = "runtimes.remove", Need::Admin, DOES;
+    USERS_READ = "users.read", Need::Admin, READS;
+    USERS_ADD = "users.add", Need::Admin, DOES;
+    USERS_SET = "users.set", Need::Admin, DOES;
+    USERS_REMOVE = "users.remove", Need::Admin, DOES;
+    TOKENS_READ = "tokens.read", Need::Token, READS;
+    TOKENS_ADD = "tokens.add", Need::Token, DOES;
+    TOKENS_REVOKE = "tokens.revoke", Need::Token, DOES;
+    WAITS_LIST = "waits.list", Need::Token, READS;
+    AUDIT_READ = "audit.read", Need::Admin, READS;
+    METRICS_READ = "metrics.read", Need::Admin, READS;
+    DEVICES_READ = "devices.read", Need::Token, READS;
+    DEVICES_ADD = "devices.add", Need::Token, DOES;
+    DEVICES_REMOVE = "devices.remove", Need::Token, DOES;
+    DEVICES_STOP = "devices.stop", Need::Token, DOES;
+    PAIRINGS_BEGIN = "pairings.begin", Need::Nothing, DOES;
+    PAIRINGS_CLAIM = "pairings.claim", Need::Nothing, Entry::Unknown;
+    PAIRINGS_READ = "pairings.read", Need::Token, READS;
+    PAIRINGS_CONFIRM = "pairings.confirm", Need::Token, DOES;
+    PAIRINGS_REFUSE = "pairings.refuse", Need::Token, DOES;
+    GRANTS_READ = "grants.read", Need::Token, READS;
+    GRANTS_ADD = "grants.add", Need::Token, DOES;
+    GRANTS_REMOVE = "grants.remove", Need::Token, DOES;
+    ENVIRONMENTS_READ = "environments.read", Need::Token, READS;
+    ENVIRONMENTS_ADD = "environments.add", Need::Token, DOES;
+    ENVIRONMENTS_REMOVE = "environments.remove", Need::Token, DOES;
+    ENVIRONMENTS_USE = "environments.use", Need::Nothing, Entry::Unknown;
+    RELAY_CONNECT = "relay.connect", Need::Nothing, DOES;
+    RELAY_SET = "relay.set", Need::Token, DOES;
+    RELAY_FORGET = "relay.forget", Need::Token, DOES;
+    RELAY_READ = "relay.read", Need::Admin, READS;
 
-    INFO_READ = "info.read", VIEWER, true;
-    SESSIONS_READ = "sessions.read", VIEWER, true;
-    WORKERS_WATCH = "workers.watch", VIEWER, true;
-    WAITS_READ = "waits.read", VIEWER, true;
-    PRESENCE_READ = "presence.read", VIEWER, true;
-    AGENTS_READ = "agents.read", VIEWER, true;
-    SESSIONS_CREATE = "sessions.create", CONTROLLER, false;
-    SESSIONS_SEND = "sessions.send", CONTROLLER, false;
-    SESSIONS_CANCEL = "sessions.cancel", CONTROLLER, false;
-    WAITS_ANSWER = "waits.answer", CONTROLLER, false;
-    SESSIONS_DELETE = "sessions.delete", OWNER, false;
-    FILES_READ = "files.read", OWNER, true;
-    FILES_WRITE = "files.write", OWNER, false;
-    CONFIG_READ = "config.read", OWNER, true;
-    CONFIG_WRITE = "config.write", OWNER, false;
-    AGENTS_INSTALL = "agents.install", OWNER, false;
-    ACP_READ = "acp.read", OWNER, true;
-    ACP_USE = "acp.use", OWNER, false;
-    PROCESSES_READ = "processes.read", OWNER, true;
-    PROCESSES_USE = "processes.use", OWNER, false;
-    TERMINALS_USE = "terminals.use", OWNER, false;
+    INFO_READ = "info.read", VIEWER, READS;
+    SESSIONS_READ = "sessions.read", VIEWER, READS;
+    WORKERS_WATCH = "workers.watch", VIEWER, READS;
+    WAITS_READ = "waits.read", VIEWER, READS;
+    PRESENCE_READ = "presence.read", VIEWER, READS;
+    AGENTS_READ = "agents.read", VIEWER, READS;
+    SESSIONS_CREATE = "sessions.create", CONTROLLER, DOES;
+    SESSIONS_SEND = "sessions.send", CONTROLLER, DOES;
+    SESSIONS_CANCEL = "sessions.cancel", CONTROLLER, DOES;
+    WAITS_ANSWER = "waits.answer", CONTROLLER, DOES;
+    SESSIONS_DELETE = "sessions.delete", OWNER, DOES;
+    FILES_READ = "files.read", OWNER, READS;
+    FILES_WRITE = "files.write", OWNER, DOES;
+    CONFIG_READ = "config.read", OWNER, READS;
+    CONFIG_WRITE = "config.write", OWNER, DOES;
+    AGENTS_INSTALL = "agents.install", OWNER, DOES;
+    ACP_READ = "acp.read", OWNER, READS;
+    ACP_USE = "acp.use", OWNER, DOES;
+    PROCESSES_READ = "processes.read", OWNER, READS;
+    PROCESSES_USE = "processes.use", OWNER, DOES;
+    TERMINALS_USE = "terminals.use", OWNER, DOES;
 
-    OTHER = "other", Need::Admin, false;
-    OTHER_OF_RUNTIME = "other", OWNER, false;
-    NOWHERE = "nowhere", Need::Token, true;
+    OTHER = "other", Need::Admin, DOES;
+    OTHER_OF_RUNTIME = "other", OWNER, DOES;
+    NOWHERE = "nowhere", Need::Token, READS;
 }
 
 /// The route that passes requests on.
@@ -130,6 +186,34 @@ const OURS: &[(&str, &str, &Verb)] = &[
     ("GET", "/api/runtimes/{runtime_id}/workers", SESSIONS_READ),
     ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", WORKERS_WATCH),
     ("GET", "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", PRESENCE_READ),
+    ("GET", "/api/devices", DEVICES_READ),
+    ("POST", "/api/devices", DEVICES_ADD),
+    ("GET", "/api/devices/{client_id}", DEVICES_READ),
+    ("DELETE", "/api/devices/{client_id}", DEVICES_REMOVE),
+    ("POST", "/api/devices/{client_id}/stop", DEVICES_STOP),
+    ("GET", "/api/devices/pairings", PAIRINGS_READ),
+    ("POST", "/api/devices/pairings", PAIRINGS_BEGIN),
+    ("POST", "/api/devices/pairings/claim", PAIRINGS_CLAIM),
+    ("GET", "/api/devices/pairings/{code}", PAIRINGS_READ),
+    ("POST", "/api/devices/pairings/{code}/confirm", PAIRINGS_CONFIRM),
+    ("POST", "/api/devices/pairings/{code}/refuse", PAIRINGS_REFUSE),
+    ("GET", "/api/grants", GRANTS_READ),
+    ("POST", "/api/grants", GRANTS_ADD),
+    ("DELETE", "/api/grants/{grant_id}", GRANTS_REMOVE),
+    ("GET", routes::relay::connect::PATH, RELAY_CONNECT),
+    ("GET", "/api/v1/relay/environments", ENVIRONMENTS_READ),
+    ("POST", "/api/v1/relay/environments", ENVIRONMENTS_ADD),
+    ("GET", "/api/v1/relay/environments/{environment_id}", ENVIRONMENTS_READ),
+    ("DELETE", "/api/v1/relay/environments/{environment_id}", ENVIRONMENTS_REMOVE),
+    ("GET", "/api/v1/relay/environments/{environment_id}/connect", ENVIRONMENTS_USE),
+    ("POST", "/api/v1/relay/environments/{environment_id}/requests", ENVIRONMENTS_USE),
+    ("GET", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
+    ("POST", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
+    ("DELETE", "/api/v1/relay/environments/{environment_id}/mcp", ENVIRONMENTS_USE),
+    ("DELETE", "/api/v1/relay/approvals/{wait_id}", RELAY_FORGET),
+    ("GET", "/api/v1/relay/audit", RELAY_READ),
+    ("GET", "/api/v1/relay/status", RELAY_READ),
+    ("PUT", "/api/workspaces/{workspace}/relay", RELAY_SET),
     ("GET", "/api/waits", WAITS_LIST),
     ("GET", "/api/waits/events", WAITS_LIST),
     ("POST", "/api/waits/{runtime_id}/{wait_id}", WAITS_ANSWER),

@@ -4,7 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{self, Pid};
 
 use crate::Spec;
@@ -12,7 +14,7 @@ use crate::mark::{MARK_VARIABLE, Mark};
 
 /// What the child talks to.
 pub(crate) enum Wiring {
-    /// Three pipes, in a process group of its own.
+    /// Three pipes, in a process group of its own or, if the [`Spec`] says so, a session.
     Pipes,
     /// A terminal, in a session of its own.
     Terminal(OwnedFd),
@@ -34,7 +36,9 @@ pub(crate) fn command(spec: &Spec, mark: &Mark, wiring: Wiring) -> io::Result<Co
     let terminal = match wiring {
         Wiring::Pipes => {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            command.process_group(0);
+            if !spec.session {
+                command.process_group(0);
+            }
             false
         }
         Wiring::Terminal(slave) => {
@@ -45,20 +49,43 @@ pub(crate) fn command(spec: &Spec, mark: &Mark, wiring: Wiring) -> io::Result<Co
     };
     command.envs(spec.env.iter().map(|(name, value)| (name, value)));
     command.env(MARK_VARIABLE, mark.value());
-    prepare(&mut command, terminal);
+    let session = if terminal {
+        Session::Terminal
+    } else if spec.session {
+        Session::Bare
+    } else {
+        Session::Ours
+    };
+    prepare(&mut command, session, spec.deaf, spec.keeps.clone());
     Ok(command)
+}
+
+/// Which session the child is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Session {
+    /// That of its parent.
+    Ours,
+    /// Its own, without a terminal.
+    Bare,
+    /// Its own, with its stdin for a terminal.
+    Terminal,
 }
 
 /// Adds what the child does to itself before it becomes the program.
 #[expect(unsafe_code, reason = "what happens between fork and exec can only be given to `pre_exec`")]
-fn prepare(command: &mut Command, terminal: bool) {
+fn prepare(command: &mut Command, session: Session, deaf: bool, keeps: Vec<Arc<OwnedFd>>) {
     let parent = process::getpid();
     let before_exec = move || {
-        reset_signals();
+        reset_signals(deaf);
         close_the_rest();
+        for descriptor in &keeps {
+            fcntl_setfd(descriptor, FdFlags::empty())?;
+        }
         die_with(parent)?;
-        if terminal {
+        if session != Session::Ours {
             process::setsid()?;
+        }
+        if session == Session::Terminal {
             // SAFETY: descriptor 0 is the terminal's, which was put there just before and stays open until `exec`.
             process::ioctl_tiocsctty(unsafe { BorrowedFd::borrow_raw(0) }.as_fd())?;
         }
@@ -69,12 +96,20 @@ fn prepare(command: &mut Command, terminal: bool) {
     unsafe { command.pre_exec(before_exec) };
 }
 
+/// Heeds all signals again, as [`Spec::deaf`] and others before us may have wished otherwise.
+pub fn hear_signals() {
+    reset_signals(false);
+}
+
 /// Signals that we ignore or block would stay so in the child: a daemon under `nohup` had children that ignore HUP.
 #[expect(unsafe_code, reason = "rustix offers no stable way to set a signal's disposition")]
-fn reset_signals() {
+fn reset_signals(deaf: bool) {
     for signal in 1..=64 {
-        // SAFETY: `SIG_DFL` runs no code of ours. What cannot be set, like KILL, is refused, which changes nothing.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        // Who ignores the end of its children could not wait for them, and CONT goes with STOP, which cannot be ignored.
+        let ignored = deaf && !matches!(signal, libc::SIGCHLD | libc::SIGCONT);
+        let disposition = if ignored { libc::SIG_IGN } else { libc::SIG_DFL };
+        // SAFETY: neither runs code of ours. What cannot be set, like KILL, is refused, which changes nothing.
+        unsafe { libc::signal(signal, disposition) };
     }
     // SAFETY: the set is initialised by `sigemptyset` before it is read, and both calls are safe in a signal handler.
     unsafe {

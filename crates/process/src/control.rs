@@ -58,6 +58,12 @@ impl Control {
         })
     }
 
+    /// Whether somebody that it started may still have been there after [`stop`](Self::stop): what waits for a broken disk
+    /// cannot be killed, and who may be of another child is not ([`Orphans`](crate::Orphans)).
+    pub fn survived(&self) -> bool {
+        self.group.survived()
+    }
+
     /// Ends it and everyone it has started: closes its stdin, then TERM to the group, then KILL to whoever is left when
     /// its grace has passed. Returns within the grace and half a second. A ladder that was begun goes on when this
     /// future is dropped, and all callers share it.

@@ -19,6 +19,7 @@ mod leader;
 mod life;
 mod lines;
 mod mark;
+mod orphans;
 mod outlet;
 mod outputs;
 #[cfg(target_os = "linux")]
@@ -32,12 +33,14 @@ mod stdin;
 mod supervisor;
 mod watched;
 
+pub use birth::hear_signals;
 pub use control::Control;
 pub use error::{Error, Reason};
 pub use framer::{Chunk, Framer, Piece, READ_BYTES};
 pub use life::Exit;
 pub use lines::Lines;
 pub use mark::MARK_VARIABLE;
+pub use orphans::Orphans;
 pub use outlet::{SETTLE_IDLE, SETTLE_MAX};
 pub use outputs::{Output, Outputs, Stream};
 pub use pty::{Pty, Screen, Size, spawn_pty};

@@ -17,7 +17,7 @@ pub struct Exit {
 
 impl Exit {
     /// An end of which nothing is known.
-    pub(crate) const UNKNOWN: Self = Self { code: None, signal: None };
+    pub const UNKNOWN: Self = Self { code: None, signal: None };
 
     /// Whether it returned 0.
     pub fn success(&self) -> bool {

@@ -101,12 +101,12 @@ pub(crate) struct Started {
 impl Started {
     pub(crate) async fn new(spec: &Spec, wiring: Wiring) -> io::Result<Self> {
         let mark = Mark::new();
-        let child = spawner::start(birth::command(spec, &mark, wiring)?).await?;
+        let child = spawner::start(birth::command(spec, &mark, wiring)?, mark.clone()).await?;
         let (tell, life) = watch::channel(Life::Running);
         let abandoned = CancellationToken::new();
         Ok(Self {
             leader: Leader::new(child.pid())?,
-            group: Arc::new(Group::new(child.pid(), &mark)),
+            group: Arc::new(Group::new(child.pid(), mark)),
             child,
             tell,
             life,
@@ -146,8 +146,8 @@ impl Started {
         let writer = Writer::new(fd, Arc::clone(&queue))?;
         let stop = CancellationToken::new();
         let collect = |outlet| TASKS.spawn(stderr::collect(outlet, Arc::clone(&self.ring)));
-        self.child.adopt();
         let supervisor = Supervisor {
+            listing: self.child.adopt(),
             leader: self.leader,
             group: Arc::clone(&self.group),
             life: self.tell,

@@ -8,32 +8,37 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use std::sync::OnceLock;
 use std::thread;
 
-use rustix::process::{self, Pid, Signal};
+use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::mark::Mark;
+use crate::orphans::{self, Listing};
 
 /// How many children may wait to be started; whoever comes later waits for a place.
 const QUEUE_MAX: usize = 64;
 
 struct Job {
     command: Command,
+    mark: Mark,
     reply: oneshot::Sender<io::Result<Newborn>>,
 }
 
 /// Starts `command`. When the caller stops waiting, the child is killed.
-pub(crate) async fn start(command: Command) -> io::Result<Newborn> {
+pub(crate) async fn start(command: Command, mark: Mark) -> io::Result<Newborn> {
     static SPAWNER: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
     let (reply, newborn) = oneshot::channel();
     let spawner = SPAWNER.get_or_init(launch);
     let gone = || io::Error::other("the thread that starts processes could not be started");
-    spawner.send(Job { command, reply }).await.map_err(|_| gone())?;
+    spawner.send(Job { command, mark, reply }).await.map_err(|_| gone())?;
     newborn.await.map_err(|_| gone())?
 }
 
 fn launch() -> mpsc::Sender<Job> {
     let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE_MAX);
     let work = move || {
-        while let Some(Job { mut command, reply }) = queue.blocking_recv() {
-            let born = command.spawn().map(|child| Newborn { child, adopted: false });
+        while let Some(Job { mut command, mark, reply }) = queue.blocking_recv() {
+            let born = orphans::born(&mark, || command.spawn());
+            let born = born.map(|(child, listing)| Newborn { child, listing: Some(listing) });
             let _ = reply.send(born); // The caller may have gone: dropping a newborn kills it.
         }
     };
@@ -45,7 +50,8 @@ fn launch() -> mpsc::Sender<Job> {
 /// A child that nobody supervises yet, so it is killed when it is dropped.
 pub(crate) struct Newborn {
     child: Child,
-    adopted: bool,
+    /// None once somebody else has it.
+    listing: Option<Listing>,
 }
 
 impl Newborn {
@@ -59,16 +65,18 @@ impl Newborn {
     }
 
     /// Leaves the child to someone who will end and reap it.
-    pub(crate) fn adopt(mut self) {
-        self.adopted = true;
+    pub(crate) fn adopt(mut self) -> Option<Listing> {
+        self.listing.take()
     }
 }
 
 impl Drop for Newborn {
     fn drop(&mut self) {
-        if !self.adopted {
+        if self.listing.is_some() {
             let _ = process::kill_process_group(self.pid(), Signal::KILL);
-            let _ = self.child.wait(); // It was just killed, so this takes no time.
+            // It was just killed, so this takes no time.
+            let _ = process::waitid(WaitId::Pid(self.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            orphans::reap(self.pid());
         }
     }
 }

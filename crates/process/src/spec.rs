@@ -2,7 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a child may take to end by itself before it is killed.
@@ -24,6 +26,12 @@ pub struct Spec {
     pub env_clear: bool,
     /// Where it runs; `None` is where we run.
     pub cwd: Option<PathBuf>,
+    /// Whether it leads a session of its own, so that it has no part in our terminal. On a terminal it always does.
+    pub session: bool,
+    /// Whether it ignores every signal that can be ignored: one that only waits for another in its group, which is meant.
+    pub deaf: bool,
+    /// Descriptors that it keeps, under the numbers that they have here.
+    pub keeps: Vec<Arc<OwnedFd>>,
     /// How much of it is held in memory.
     pub limits: Limits,
     /// How long it may take to end by itself before it is killed.
@@ -40,6 +48,9 @@ impl Spec {
             env_remove: Vec::new(),
             env_clear: false,
             cwd: None,
+            session: false,
+            deaf: false,
+            keeps: Vec::new(),
             limits: Limits::default(),
             grace: GRACE,
         }
@@ -87,6 +98,27 @@ impl Spec {
         self
     }
 
+    /// Makes it the leader of a session of its own.
+    #[must_use]
+    pub fn session(mut self) -> Self {
+        self.session = true;
+        self
+    }
+
+    /// Makes it ignore every signal that can be ignored.
+    #[must_use]
+    pub fn deaf(mut self) -> Self {
+        self.deaf = true;
+        self
+    }
+
+    /// Lets it keep a descriptor, under the number that it has here.
+    #[must_use]
+    pub fn keep(mut self, descriptor: Arc<OwnedFd>) -> Self {
+        self.keeps.push(descriptor);
+        self
+    }
+
     /// Bounds what is held of it in memory.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -118,6 +150,9 @@ impl fmt::Debug for Spec {
             .field("env_remove", &self.env_remove)
             .field("env_clear", &self.env_clear)
             .field("cwd", &self.cwd)
+            .field("session", &self.session)
+            .field("deaf", &self.deaf)
+            .field("keeps", &self.keeps)
             .field("limits", &self.limits)
             .field("grace", &self.grace)
             .finish()

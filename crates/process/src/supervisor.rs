@@ -12,9 +12,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::warn;
 
-use crate::group::Group;
+use crate::group::{Group, Left};
 use crate::leader::Leader;
 use crate::life::{Exit, Life};
+use crate::orphans::Listing;
 use crate::stdin::Queue;
 
 /// How long a child is given to end because its stdin was closed; a quarter of its grace if that is less.
@@ -39,6 +40,8 @@ pub async fn all_gone() {
 }
 
 pub(crate) struct Supervisor {
+    /// Held until nobody is left.
+    pub(crate) listing: Option<Listing>,
     pub(crate) leader: Leader,
     pub(crate) group: Arc<Group>,
     pub(crate) life: watch::Sender<Life>,
@@ -63,6 +66,9 @@ impl Supervisor {
             () = stop.cancelled() => true,
             () = abandoned.cancelled() => false,
         };
+        if let Some(listing) = &self.listing {
+            listing.ends();
+        }
         if wanted {
             self.ask().await;
         }
@@ -107,6 +113,7 @@ impl Supervisor {
     /// Asks the group to end, first by the end of its input and then by TERM, until its grace has passed.
     async fn ask(&mut self) {
         let start = Instant::now();
+        self.learn().await;
         if self.terminal {
             self.signal(Signal::HUP).await;
         } else {
@@ -136,20 +143,21 @@ impl Supervisor {
     /// Kills who is left, in the group or out of it, and tells that all are gone.
     async fn kill(&mut self) {
         let deadline = Instant::now() + KILL_WAIT_MAX;
-        let mut clean = true;
+        let mut before = Left::Nobody;
         let mut looks = looks();
         loop {
             let group = Arc::clone(&self.group);
-            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(0);
+            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(Left::Nobody);
             // Someone seen in the middle of `exec` has no environment, so after a find we look twice.
-            if left == 0 && clean {
+            if left == Left::Nobody && before == left {
                 break;
             }
-            clean = left == 0;
-            if Instant::now() >= deadline {
-                warn!(pid = self.group.id().as_raw_pid(), left, "processes survived being killed");
+            if left == Left::Somebodys && before == left || Instant::now() >= deadline {
+                warn!(pid = self.group.id().as_raw_pid(), ?left, "processes may have survived");
+                self.group.has_survived();
                 break;
             }
+            before = left;
             sleep(looks.next().unwrap_or(LOOK_EVERY.1)).await;
         }
         let told = timeout_at(deadline, async {
@@ -159,6 +167,7 @@ impl Supervisor {
         });
         let _ = told.await;
         self.group.release();
+        self.listing = None;
         let exit = self.life.borrow().told().unwrap_or(Exit::UNKNOWN);
         self.life.send_replace(Life::Gone(exit));
     }
@@ -171,6 +180,12 @@ impl Supervisor {
             }
         });
         ended.await.is_ok()
+    }
+
+    /// Gets to know those whose parents are about to end.
+    async fn learn(&self) {
+        let group = Arc::clone(&self.group);
+        let _ = task::spawn_blocking(move || group.learn()).await;
     }
 
     async fn has_others(&self) -> bool {

@@ -13,11 +13,17 @@ pub struct InvalidId {
     rule: &'static str,
 }
 
+impl InvalidId {
+    pub(crate) fn new(what: &'static str, rule: &'static str) -> Self {
+        Self { what, rule }
+    }
+}
+
 /// Declares ids that the caller chooses: validated string newtypes.
 macro_rules! chosen_ids {
     ($($(#[$doc:meta])* $name:ident = $what:literal, $max:literal, $pattern:literal, $rule:literal, $valid:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(Box<str>);
 
@@ -28,29 +34,29 @@ macro_rules! chosen_ids {
             }
         }
 
-        impl FromStr for $name {
-            type Err = InvalidId;
+        impl std::str::FromStr for $name {
+            type Err = $crate::InvalidId;
 
-            fn from_str(text: &str) -> Result<Self, InvalidId> {
+            fn from_str(text: &str) -> Result<Self, $crate::InvalidId> {
                 let valid: fn(&str) -> bool = $valid;
                 if text.is_empty() || text.len() > $max || !valid(text) {
-                    return Err(InvalidId { what: $what, rule: $rule });
+                    return Err($crate::InvalidId::new($what, $rule));
                 }
                 Ok(Self(text.into()))
             }
         }
 
-        impl JsonSchema for $name {
+        impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "minLength": 1, "maxLength": $max, "pattern": $pattern })
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "minLength": 1, "maxLength": $max, "pattern": $pattern })
             }
         }
 
-        text_conversions!($name);
+        $crate::ids::text_conversions!($name);
     )*};
 }
 
@@ -117,8 +123,8 @@ macro_rules! minted_ids {
 
 macro_rules! text_conversions {
     ($name:ident) => {
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
             }
         }
@@ -130,14 +136,16 @@ macro_rules! text_conversions {
         }
 
         impl TryFrom<String> for $name {
-            type Error = InvalidId;
+            type Error = $crate::InvalidId;
 
-            fn try_from(text: String) -> Result<Self, InvalidId> {
+            fn try_from(text: String) -> Result<Self, $crate::InvalidId> {
                 text.parse()
             }
         }
     };
 }
+
+pub(crate) use {chosen_ids, text_conversions};
 
 chosen_ids! {
     /// One ACP process behind `/v1/acp/{server_id}`; the client's name for it.
@@ -211,6 +219,12 @@ minted_ids! {
     WaitId = "wat", "^wat_[0-9a-f]{32}$", "`wat_` and 32 hexadecimal digits";
     /// A token of a hub, by which it can be told apart and revoked; not the token itself.
     TokenId = "tok", "^tok_[0-9a-f]{32}$", "`tok_` and 32 hexadecimal digits";
+    /// What a session uses of a device.
+    EnvironmentId = "env", "^env_[0-9a-f]{32}$", "`env_` and 32 hexadecimal digits";
+    /// A request to a device, as it is written down.
+    AuditId = "aud", "^aud_[0-9a-f]{32}$", "`aud_` and 32 hexadecimal digits";
+    /// What a device may offer and a runtime may use.
+    GrantId = "grt", "^grt_[0-9a-f]{32}$", "`grt_` and 32 hexadecimal digits";
 }
 
 #[cfg(test)]

@@ -6,13 +6,16 @@
 pub mod acp;
 pub mod agents;
 pub mod audit;
+mod chain;
 pub mod config;
+pub mod device;
 pub mod event;
 pub mod fs;
 pub mod hub;
 mod ids;
 pub mod inbox;
 pub mod info;
+pub mod lending;
 pub mod message;
 mod object;
 pub mod observation;
@@ -21,15 +24,17 @@ pub mod presence;
 mod problem;
 pub mod processes;
 mod projection;
+pub mod relay;
 mod schema;
 pub mod sessions;
 mod transcript;
 pub mod wait;
 
+pub use chain::Chain;
 pub use event::{Event, Record};
 pub use ids::{
-    AgentName, Author, EventId, IdempotencyKey, InputId, InvalidId, ProcessId, RuntimeId, ServerId,
-    SessionId, TokenId, TokenName, TurnId, UserName, WaitId, Workspace,
+    AgentName, AuditId, Author, EnvironmentId, EventId, GrantId, IdempotencyKey, InputId, InvalidId,
+    ProcessId, RuntimeId, ServerId, SessionId, TokenId, TokenName, TurnId, UserName, WaitId, Workspace,
 };
 pub use message::Message;
 pub use object::Object;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Event, RuntimeId, SessionId, presence::Presence};
+use crate::{Event, RuntimeId, SessionId, lending::RelayCall, presence::Presence};
 
 /// A frame of either stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +69,8 @@ pub enum Control {
     Heartbeat,
     /// Who is there for the worker has changed; only on the stream of a backend.
     Presence(Presence),
+    /// Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177).
+    Relay(Box<RelayCall>),
     /// What a newer peer says.
     #[serde(other)]
     Unknown,

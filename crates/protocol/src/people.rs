@@ -34,6 +34,13 @@ pub struct User {
     pub created_at: Timestamp,
 }
 
+impl User {
+    /// What they may do in a workspace.
+    pub fn role_in(&self, workspace: &Workspace) -> Option<Role> {
+        self.roles.get(workspace).copied().or(self.everywhere)
+    }
+}
+
 /// `POST /api/users`: somebody who is to use the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

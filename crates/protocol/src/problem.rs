@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::relay::RelayError;
+
 macro_rules! problems {
     ($($(#[$doc:meta])* $kind:ident = $status:literal $slug:literal $title:literal;)*) => {
         /// What went wrong, as a stable name that programs may branch on.
@@ -49,6 +51,8 @@ problems! {
     InvalidAnswer       = 400 "invalid-answer"         "The answer does not fit the question";
     Unauthorized        = 401 "unauthorized"           "A valid bearer token is needed";
     Forbidden           = 403 "forbidden"              "This is not allowed";
+    RelayRefused        = 403 "relay-refused"          "The device, its grant or a person does not allow this";
+    PairingRefused      = 403 "pairing-refused"        "The device is not let in";
     HostNotAllowed      = 403 "host-not-allowed"       "The Host or Origin of the request is not allowed";
     NotFound            = 404 "not-found"              "No such thing";
     InstanceNotFound    = 404 "instance-not-found"     "No such instance";
@@ -61,12 +65,21 @@ problems! {
     UserNotFound        = 404 "user-not-found"         "No such user";
     TokenNotFound       = 404 "token-not-found"        "No such token";
     InputNotFound       = 404 "input-not-found"        "No such input";
+    DeviceNotFound      = 404 "device-not-found"       "No such device";
+    GrantNotFound       = 404 "grant-not-found"        "No such grant";
+    EnvironmentNotFound = 404 "environment-not-found"  "No such environment";
+    PairingNotFound     = 404 "pairing-not-found"      "No device waits with this code";
     WaitNotFound        = 404 "wait-not-found"         "No such question or permission";
     MethodNotAllowed    = 405 "method-not-allowed"     "The resource does not have this method";
     RequestTimeout      = 408 "request-timeout"        "The request did not arrive in time";
     AgentMismatch       = 409 "agent-mismatch"         "The instance belongs to another agent";
     RuntimeTaken        = 409 "runtime-taken"          "There is a runtime of this name";
     RuntimeNamed        = 409 "runtime-named"          "The runtime is named in the files of the hub";
+    DeviceTaken         = 409 "device-taken"           "There is a device of this name in another workspace";
+    DeviceConnected     = 409 "device-connected"       "Another copy of the device is connected";
+    LendingFull         = 409 "lending-full"           "No more devices, grants or environments can be held";
+    DeviceUnavailable   = 409 "device-unavailable"     "The device is not there, or does not lend this";
+    RelayCancelled      = 409 "relay-cancelled"        "The request to the device was cancelled";
     UserTaken           = 409 "user-taken"             "There is a user of this name";
     LastAdmin           = 409 "last-admin"             "Somebody must manage the hub";
     PeopleFull          = 409 "people-full"            "No more users or tokens can be held";
@@ -84,6 +97,7 @@ problems! {
     UnsupportedFeature  = 409 "unsupported-feature"    "The agent cannot do this";
     InputGone           = 409 "input-gone"             "The input no longer waits";
     WaitSettled         = 409 "wait-settled"           "The question or permission was settled already";
+    PairingExpired      = 410 "pairing-expired"        "The code was not confirmed in time";
     PreconditionFailed  = 412 "precondition-failed"    "The file is not what the condition says";
     PayloadTooLarge     = 413 "payload-too-large"      "The body is too large";
     UnsupportedMedia    = 415 "unsupported-media-type" "The body is of another type than needed";
@@ -99,6 +113,7 @@ problems! {
     AgentExited         = 502 "agent-exited"           "The agent ended before it answered";
     InstallFailed       = 502 "install-failed"         "The agent could not be installed";
     ChecksumMismatch    = 502 "checksum-mismatch"      "What was downloaded is not what was published";
+    DeviceFailed        = 502 "device-failed"          "The device could not do it, or was lost";
     AgentBusy           = 503 "agent-busy"             "The agent does not take more at the moment";
     ProcessBusy         = 503 "process-busy"           "The process does not take more at the moment";
     TooManyProcesses    = 503 "too-many-processes"     "No more processes can be started";
@@ -108,6 +123,7 @@ problems! {
     StoreLocked         = 503 "store-locked"           "The stored sessions are in use by another program";
     ShuttingDown        = 503 "shutting-down"          "The daemon is shutting down";
     AgentTimeout        = 504 "agent-timeout"          "The agent did not answer in time";
+    DeviceTimeout       = 504 "device-timeout"         "The device did not answer in time";
     NoSpace             = 507 "no-space"               "There is no space left";
 }
 
@@ -155,6 +171,9 @@ pub struct Problem {
     /// What was tried and why it failed, where several things were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Attempt>,
+    /// Why a device did not do what it was asked, where that is the problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay: Option<Box<RelayError>>,
     /// The id of the request, as the header `Request-Id` of the answer and the server's log have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -180,6 +199,7 @@ impl Problem {
             detail: detail.into(),
             stderr_tail: None,
             causes: Vec::new(),
+            relay: None,
             request_id: None,
         }
     }

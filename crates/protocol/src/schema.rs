@@ -8,8 +8,8 @@ use utoipa::{
 };
 
 use crate::{
-    acp, agents, audit, config, event, fs, hub, inbox, info, message, observation, people, presence, problem,
-    processes, sessions, wait,
+    acp, agents, audit, config, event, fs, hub, inbox, info, lending, message, observation, people, presence,
+    problem, processes, relay, sessions, wait,
 };
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
@@ -73,6 +73,31 @@ wire_types! {
     inbox::InboxEvent as "InboxEvent",
     info::About as "About",
     info::Health as "Health",
+    lending::AddDevice as "AddDevice",
+    lending::AddEnvironment as "AddEnvironment",
+    lending::AddGrant as "AddGrant",
+    lending::AddedDevice as "AddedDevice",
+    lending::AddedEnvironment as "AddedEnvironment",
+    lending::AskDevice as "AskDevice",
+    lending::BeginPairing as "BeginPairing",
+    lending::Claimed as "Claimed",
+    lending::ConfirmPairing as "ConfirmPairing",
+    lending::Confirmed as "Confirmed",
+    lending::Device as "Device",
+    lending::DeviceList as "DeviceList",
+    lending::Environment as "Environment",
+    lending::EnvironmentList as "EnvironmentList",
+    lending::GrantList as "GrantList",
+    lending::Pairing as "Pairing",
+    lending::PairingList as "PairingList",
+    lending::PairingRequest as "PairingRequest",
+    lending::RelayAuditPage as "RelayAuditPage",
+    lending::RelayCall as "RelayCall",
+    lending::RelayStatus as "RelayStatus",
+    lending::SetWorkspaceRelay as "SetWorkspaceRelay",
+    lending::UseDevice as "UseDevice",
+    lending::WorkspaceRelay as "WorkspaceRelay",
+    relay::Grant as "Grant",
     message::Message as "Message",
     people::AddToken as "AddToken",
     people::AddUser as "AddUser",

@@ -1,13 +1,13 @@
 //! Errors at the edge: every failure leaves as a problem document.
 
-use std::{error, fmt, time::Duration};
+use std::{error, time::Duration};
 
 use axum::{
     Json,
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use protocol::{Kind, Problem};
+use protocol::{Chain, Kind, Problem};
 use tracing::error;
 
 use crate::RequestId;
@@ -97,20 +97,5 @@ impl IntoResponse for Refusal {
             _ => {}
         }
         response
-    }
-}
-
-/// An error with everything that caused it, on one line.
-pub struct Chain<'a>(pub &'a dyn error::Error);
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
     }
 }

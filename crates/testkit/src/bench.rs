@@ -11,6 +11,7 @@ mod followed;
 mod head;
 mod http;
 mod lab;
+mod lent;
 mod load;
 pub mod measure;
 pub mod proc;

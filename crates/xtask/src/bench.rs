@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH", default_value = PEER_AGENT)]
     against_agent: PathBuf,
     /// Only these: post, sse, memory, connections, start, files, death, stop, stalled, syscalls, first, journal,
-    /// sessions, permission, open
+    /// sessions, permission, open, hub, relay
     #[arg(long, value_delimiter = ',', value_name = "MEASURE")]
     only: Vec<String>,
     /// Measure less, in about a minute

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{codegen, schemathesis, sh, tidy};
+use crate::{bubblewrap, codegen, schemathesis, sh, tidy, typescript};
 
 type Step = (&'static str, fn() -> anyhow::Result<()>);
 
@@ -11,9 +11,11 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
     ("features", features),
+    ("bubblewrap", bubblewrap::run),
     ("tests", tests),
     ("generated files", || codegen::run(true)),
     ("docs", docs),
+    ("typescript", typescript::run),
     ("schemathesis", schemathesis::run),
 ];
 

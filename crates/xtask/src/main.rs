@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod bench;
+mod bubblewrap;
 mod ci;
 mod codegen;
 mod fuzz;
@@ -10,6 +11,7 @@ mod schemathesis;
 mod sessions;
 mod sh;
 mod tidy;
+mod typescript;
 
 use clap::{Parser, Subcommand};
 
@@ -36,6 +38,8 @@ enum Task {
     },
     /// Drive a running daemon by its own OpenAPI document
     Schemathesis,
+    /// Build, lint, test and weigh the TypeScript packages
+    Typescript,
     /// Check licences, sources and known faults of all dependencies (needs cargo-deny)
     Audit,
     /// Run the fuzz targets, each for a bounded time
@@ -55,6 +59,7 @@ fn main() -> anyhow::Result<()> {
         Task::Tidy => tidy::run(),
         Task::Codegen { check } => codegen::run(check),
         Task::Schemathesis => schemathesis::run(),
+        Task::Typescript => typescript::run(),
         Task::Audit => audit::run(),
         Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
     }

@@ -47,7 +47,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn check(name: &str, text: &str, faults: &mut Vec<String>) {
-    if name.ends_with(".rs") && text.lines().count() > LINES_MAX {
+    if (name.ends_with(".rs") || name.ends_with(".ts")) && text.lines().count() > LINES_MAX {
         faults.push(format!("{name}: more than {LINES_MAX} lines"));
     }
     if !text.is_empty() && !text.ends_with('\n') {

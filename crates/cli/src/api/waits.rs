@@ -5,7 +5,7 @@ use client::Client;
 use jiff::Timestamp;
 use protocol::{
     Author, WaitId,
-    wait::{Ask, PermissionAnswer, QuestionItem, WaitAnswer, WaitDefault, WaitList, WaitReply},
+    wait::{Ask, Permission, PermissionAnswer, QuestionItem, WaitAnswer, WaitDefault, WaitList, WaitReply},
 };
 
 use super::{
@@ -103,7 +103,10 @@ fn list(list: WaitList) -> String {
 /// What can be answered.
 pub(crate) fn choices(ask: &Ask) -> String {
     match ask {
-        Ask::Permission(_) => "once, always, reject".into(),
+        Ask::Permission(permission) => match always(permission) {
+            Some(always) => format!("once, always ({always}), reject"),
+            None => "once, always, reject".into(),
+        },
         Ask::Question(question) => {
             let labels = |item: &QuestionItem| {
                 let labels: Vec<_> = item.options.iter().map(|option| option.label.clone()).collect();
@@ -112,6 +115,11 @@ pub(crate) fn choices(ask: &Ask) -> String {
             question.questions.iter().map(labels).collect::<Vec<_>>().join(" / ")
         }
     }
+}
+
+/// What `always` would allow, where that is said.
+pub(crate) fn always(permission: &Permission) -> Option<String> {
+    (!permission.always.is_empty()).then(|| permission.always.join("; "))
 }
 
 fn default(default: WaitDefault) -> &'static str {

@@ -4,8 +4,10 @@ use clap::Subcommand;
 use client::{Client, Watched};
 use protocol::{
     SessionId, UserName,
+    lending::RelayCall,
     observation::{Control, Frame},
     presence::Presence,
+    relay::{Status, VirtualPath},
 };
 
 use super::operations::{Operation, mirrors};
@@ -67,6 +69,7 @@ pub(crate) async fn show(mut watched: Watched, output: Output) -> Outcome {
             Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
             Frame::Control { control: Control::Live } => output.talk("what happens now:"),
             Frame::Control { control: Control::Presence(presence) } => output.talk(&there(&presence)),
+            Frame::Control { control: Control::Relay(call) } => output.talk(&asked(&call)),
             Frame::Control { control: Control::Heartbeat | Control::Unknown } => {}
         }
     }
@@ -82,4 +85,17 @@ fn there(presence: &Presence) -> String {
     let watching = names(presence.watchers.iter().map(|watcher| &watcher.user).collect());
     let driving = names(presence.drivers.iter().map(|driver| &driver.user).collect());
     format!("watching: {watching}; driving: {driving}")
+}
+
+/// What was asked of a device, in a line.
+fn asked(call: &RelayCall) -> String {
+    let target = call.target.as_deref().or(call.virtual_path.as_ref().map(VirtualPath::as_str));
+    let came = match (call.status, call.error) {
+        (None, _) => "…",
+        (Some(Status::Succeeded), _) => "done",
+        (Some(_), Some(code)) => code.as_str(),
+        (Some(Status::Cancelled), None) => "cancelled",
+        (Some(Status::Failed), None) => "failed",
+    };
+    format!("device {}: {} {} {came}", call.client_id, call.method, target.unwrap_or_default())
 }

@@ -37,6 +37,10 @@ const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// More than any person or page needs, and less than what would keep others waiting.
 const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
 
+/// Long enough for somebody who is called from elsewhere; agents do not wait for ever either.
+const APPROVAL_SECONDS: NonZeroU32 = NonZeroU32::new(600).unwrap();
+const APPROVAL_MAX: Duration = Duration::from_secs(600);
+
 /// For how many seconds a token may ask at once.
 const BURST_SECONDS: u32 = 10;
 
@@ -76,6 +80,12 @@ pub(super) struct ServeOptions {
     /// How many requests may come with one token in a second; of ten seconds all may come at once
     #[arg(long, default_value_t = REQUESTS_PER_SECOND, value_name = "COUNT")]
     requests_per_second: NonZeroU32,
+    /// Where runtimes find the hub, for sessions that use a device [default: where it listens]
+    #[arg(long, value_name = "URL", value_parser = url)]
+    public_url: Option<String>,
+    /// How long somebody may take to approve what is asked of a device; then it is not done
+    #[arg(long, default_value_t = APPROVAL_SECONDS, value_name = "SECONDS")]
+    approval_seconds: NonZeroU32,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -136,6 +146,8 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         pace: Pace::default(),
         failures: failures(options.failures_per_minute),
         requests: requests(options.requests_per_second),
+        public_url: options.public_url.clone(),
+        approval_max: Duration::from_secs(options.approval_seconds.get().into()),
         stall: STALL,
     })
 }
@@ -153,8 +165,15 @@ pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
         pace: Pace::default(),
         failures: failures(FAILURES_PER_MINUTE),
         requests: requests(REQUESTS_PER_SECOND),
+        public_url: None,
+        approval_max: APPROVAL_MAX,
         stall: STALL,
     }
+}
+
+/// An address without anything after it.
+fn url(text: &str) -> Result<String, String> {
+    text.parse::<client::Endpoint>().map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
 fn failures(per_minute: NonZeroU32) -> Rate {

@@ -56,7 +56,7 @@ Examples:
     },
 }
 
-fn duration(text: &str) -> Result<SignedDuration, String> {
+pub(super) fn duration(text: &str) -> Result<SignedDuration, String> {
     let span = text.parse::<Span>().map_err(|error| error.to_string())?;
     span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())
 }

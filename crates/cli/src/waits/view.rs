@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::place::Found;
 use crate::{
-    api::{asked, choices},
+    api::{always, asked, choices},
     exit::Outcome,
     output::{self, Output, or_dash, plain},
 };
@@ -100,7 +100,12 @@ impl News for InboxEvent {
 }
 
 fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
-    format!("open     {}  {}  {}", place(runtime, wait), kind(&wait.ask), asked(&wait.ask))
+    let always = match &wait.ask {
+        Ask::Permission(permission) => always(permission).map(|it| format!("  (always: {it})")),
+        Ask::Question(_) => None,
+    };
+    let always = always.unwrap_or_default();
+    format!("open     {}  {}  {}{always}", place(runtime, wait), kind(&wait.ask), asked(&wait.ask))
 }
 
 /// How a wait was settled, and by whom.

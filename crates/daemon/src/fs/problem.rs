@@ -18,7 +18,8 @@ impl From<files::Error> for ApiError {
             Cause::PermissionDenied | Cause::Outside | Cause::ReadOnly => Kind::Forbidden,
             Cause::InvalidPath { .. } | Cause::TooManyLinks | Cause::TooDeep => Kind::InvalidPath,
             Cause::NoSpace => Kind::NoSpace,
-            Cause::Unsupported => Kind::Internal,
+            // Nothing of the daemon's is stopped half-way.
+            Cause::Unsupported | Cause::Stopped => Kind::Internal,
             // Special files of the system refuse in their own ways: that is about the path, not about us.
             Cause::Io(_) => Kind::PathConflict,
         };

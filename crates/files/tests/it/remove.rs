@@ -1,6 +1,6 @@
 //! daemon #10, #11: `DELETE entry`, with `recursive`.
 
-use std::{ffi::OsStr, fs, os::fd::OwnedFd};
+use std::{cell::Cell, ffi::OsStr, fs, os::fd::OwnedFd};
 
 use files::{Cause, Removal, Root};
 use rustix::{
@@ -26,6 +26,26 @@ fn a_tree_is_removed_only_when_asked_for() {
     world.write("file", "x").unwrap();
     world.root.remove(&path("file"), Removal::Tree).unwrap();
     assert_cause!(world.root.remove(&path("a"), Removal::Tree), Cause::NotFound);
+    assert!(tree(&world.jail("")).is_empty());
+}
+
+/// relay #51: what is no longer wanted ends before the next entry.
+#[test]
+fn a_tree_that_is_no_longer_wanted_is_left_as_it_is() {
+    let world = World::new();
+    for name in ["a/b/c", "a/d/e", "a/f"] {
+        fs::create_dir_all(world.jail(name).parent().unwrap()).unwrap();
+        world.write(name, "x").unwrap();
+    }
+    let before = tree(&world.jail("")).len();
+    let stopped = world.root.remove_while(&path("a"), Removal::Tree, || false);
+    assert_cause!(stopped, Cause::Stopped);
+    assert_eq!(tree(&world.jail("")).len(), before);
+    let left = Cell::new(4);
+    let some = world.root.remove_while(&path("a"), Removal::Tree, || left.replace(left.get() - 1) > 0);
+    assert_cause!(some, Cause::Stopped);
+    assert!(world.jail("a").exists() && left.get() == -1, "it is not asked again: {}", left.get());
+    world.root.remove_while(&path("a"), Removal::Tree, || true).unwrap();
     assert!(tree(&world.jail("")).is_empty());
 }
 

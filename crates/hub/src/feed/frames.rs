@@ -11,6 +11,9 @@ use protocol::{
 /// How the frame of an event begins.
 const EVENT: &[u8] = b"{\"kind\":\"event\",\"envelope\":{";
 
+/// How a frame begins that tells of a request to a device.
+const RELAY: &[u8] = b"{\"kind\":\"control\",\"control\":{\"type\":\"relay\",";
+
 /// What marks an event that is in the snapshot.
 const REPLAY: &[u8] = b"\"replay\":true,";
 
@@ -73,6 +76,11 @@ pub(crate) fn is_event(frame: &[u8]) -> bool {
     frame.starts_with(EVENT)
 }
 
+/// Whether a frame tells of a request to a device.
+pub(super) fn is_relay(frame: &[u8]) -> bool {
+    frame.starts_with(RELAY)
+}
+
 /// An event that is in the snapshot that was sent before it.
 pub(crate) fn replayed(frame: &[u8]) -> Bytes {
     let mut out = BytesMut::with_capacity(frame.len() + REPLAY.len());
@@ -130,5 +138,18 @@ mod tests {
             };
             assert_eq!(*envelope, expected);
         }
+    }
+
+    /// relay #177: a frame that tells of a request to a device is known as such, so that who may not see paths does not.
+    #[test]
+    fn a_request_to_a_device_is_known_by_its_frame() {
+        let call = serde_json::json!({
+            "id": "aud_1", "environment_id": "env_0198c0de0198c0de0198c0de0198c0de", "client_id": "laptop",
+            "method": "file.read", "target": "/workspace/main/a", "policy_decision": "allowed",
+            "started_at": "2026-01-01T00:00:00Z",
+        });
+        let frame = control(Control::Relay(serde_json::from_value(call).unwrap()));
+        assert!(is_relay(&frame) && !is_event(&frame), "{frame:?}");
+        assert!(!is_relay(&control(Control::Live)));
     }
 }

@@ -10,7 +10,7 @@ use protocol::{
     sessions::Snapshot,
 };
 
-use super::frames::{is_event, json};
+use super::frames::{is_event, is_relay, json};
 use crate::policy::{Lens, Look, lost};
 
 /// What is in the ring, as a lens shows it.
@@ -67,6 +67,13 @@ impl Shown {
     /// Looks at the next frame of the ring.
     pub(super) fn take(&mut self, seq: Seq, frame: &Bytes) {
         self.snapshot = None;
+        if is_relay(frame) {
+            // It tells of paths and programs, as an event does.
+            let shown = serde_json::from_slice(frame).ok().map(|value| self.ticket.0.value(value));
+            let shown = shown.and_then(|value| serde_json::to_vec(&value).ok()).unwrap_or_default();
+            self.others.insert(seq, shown.into());
+            return;
+        }
         if !is_event(frame) {
             return;
         }

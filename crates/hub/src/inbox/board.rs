@@ -31,6 +31,8 @@ pub(super) struct Board {
 
 struct Now {
     runtimes: BTreeMap<RuntimeId, (Workspace, Known)>,
+    /// What waits in the hub itself, for a runtime.
+    ours: BTreeMap<WaitId, (Workspace, InboxWait)>,
     writer: Writer,
 }
 
@@ -47,7 +49,7 @@ enum Known {
 impl Board {
     pub(super) fn new() -> Self {
         let (writer, ring) = Ring::new(RETENTION);
-        let now = Mutex::new(Now { runtimes: BTreeMap::new(), writer });
+        let now = Mutex::new(Now { runtimes: BTreeMap::new(), ours: BTreeMap::new(), writer });
         Self { now, ring, unheard: watch::Sender::new(0) }
     }
 
@@ -56,7 +58,7 @@ impl Board {
         self.change(|now| {
             for (id, workspace) in runtimes {
                 if !now.runtimes.contains_key(&id) {
-                    now.tell(&workspace, &id, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                    now.tell_away(&workspace, &id);
                     now.runtimes.insert(id, (workspace, Known::Nothing));
                 }
             }
@@ -67,12 +69,15 @@ impl Board {
     pub(super) fn take(&self, id: &RuntimeId, event: WaitEvent) {
         let item = |wait: Wait| InboxWait { runtime_id: id.clone(), wait };
         self.change(|now| {
+            let ours: Vec<_> = now.ours_of(id).cloned().collect();
             let Some((workspace, known)) = now.runtimes.get_mut(id) else { return };
             let workspace = workspace.clone();
             let told = match (event, known) {
                 (WaitEvent::Snapshot { waits }, known) => {
                     *known = Known::Open(waits.iter().map(|wait| (wait.id, wait.clone())).collect());
-                    let waits = waits.into_iter().map(item).collect();
+                    let mut waits: Vec<_> = waits.into_iter().map(item).collect();
+                    waits.extend(ours);
+                    oldest_first(&mut waits);
                     InboxEvent::Available { runtime_id: id.clone(), waits }
                 }
                 (WaitEvent::Opened { wait }, Known::Open(open)) => {
@@ -99,9 +104,34 @@ impl Board {
             let Some((workspace, known)) = now.runtimes.get_mut(id) else { return };
             let workspace = workspace.clone();
             if let Known::Open(_) = std::mem::replace(known, Known::Away) {
-                now.tell(&workspace, id, &InboxEvent::Unavailable { runtime_id: id.clone() });
+                now.tell_away(&workspace, id);
             }
         });
+    }
+
+    /// Something waits in the hub itself, for a runtime.
+    pub(super) fn open(&self, workspace: Workspace, wait: InboxWait) {
+        self.change(|now| {
+            now.tell(&workspace, &wait.runtime_id, &InboxEvent::Opened { wait: wait.clone().into() });
+            now.ours.insert(wait.wait.id, (workspace, wait));
+        });
+    }
+
+    /// What waited in the hub itself was settled.
+    pub(super) fn settle(&self, wait: InboxWait) {
+        self.change(|now| {
+            if let Some((workspace, _)) = now.ours.remove(&wait.wait.id) {
+                now.tell(&workspace, &wait.runtime_id.clone(), &InboxEvent::Settled { wait: wait.into() });
+            }
+        });
+    }
+
+    /// What waits in the hub itself, as somebody sees it.
+    pub(super) fn ours(&self, sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>) -> Vec<InboxWait> {
+        let ours: Vec<_> = self.now.lock().ours.values().cloned().collect();
+        let seen =
+            |(workspace, item): (Workspace, InboxWait)| shown(&sight(&workspace, &item.runtime_id)?, item);
+        ours.into_iter().filter_map(seen).collect()
     }
 
     /// A runtime is no longer known.
@@ -138,6 +168,11 @@ impl Board {
                 }
             }
         }
+        for (workspace, item) in now.ours.values() {
+            if let Some(sight) = sight(workspace, &item.runtime_id) {
+                seen.push((item.clone(), sight));
+            }
+        }
         // Under the lock: nothing is told meanwhile.
         let reader = self.ring.reader(Start::Newest).ok();
         drop(now);
@@ -160,6 +195,19 @@ impl Board {
 }
 
 impl Now {
+    fn ours_of(&self, id: &RuntimeId) -> impl Iterator<Item = &InboxWait> {
+        self.ours.values().map(|(_, item)| item).filter(move |item| item.runtime_id == *id)
+    }
+
+    /// Tells that it is not known what waits in a runtime; what waits for it in the hub itself is known all the same.
+    fn tell_away(&mut self, workspace: &Workspace, id: &RuntimeId) {
+        self.tell(workspace, id, &InboxEvent::Unavailable { runtime_id: id.clone() });
+        let ours: Vec<_> = self.ours_of(id).cloned().collect();
+        for wait in ours {
+            self.tell(workspace, id, &InboxEvent::Opened { wait: wait.into() });
+        }
+    }
+
     fn tell(&mut self, workspace: &Workspace, id: &RuntimeId, event: &InboxEvent) {
         let (workspace, id) = (workspace.as_str().as_bytes(), id.as_str().as_bytes());
         let frame = [workspace, &[SEPARATOR], id, &[SEPARATOR], &json(event)].concat();

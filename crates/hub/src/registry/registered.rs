@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use protocol::{RuntimeId, Workspace, hub::RuntimeKind};
 use serde::{Deserialize, Serialize};
 
-use super::RegistryError;
+use super::{Identity, RegistryError};
 use crate::{
     Remote, Runtime,
     reach::{Reach, State},
@@ -120,6 +120,15 @@ impl Registered {
     /// How it is, where that is known without asking, or else how it was when it was last asked.
     pub(super) fn state(&self) -> State {
         self.runtime.is_up().map_or_else(|| self.reach.state(), State::now)
+    }
+
+    /// Which it is: another of the same name is another.
+    pub(crate) fn identity(&self) -> Identity {
+        match &self.origin {
+            Origin::Process => Identity::Process,
+            Origin::Told(entry) => Identity::Added(entry.added_at),
+            Origin::Named(entry) => Identity::named(&entry.workspace, &entry.way),
+        }
     }
 
     /// What the hub writes down of it.

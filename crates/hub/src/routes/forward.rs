@@ -6,6 +6,7 @@
 //! be shown in part, and nothing else.
 
 pub(super) mod partial;
+mod session;
 
 use axum::{
     Extension, Router,
@@ -14,7 +15,7 @@ use axum::{
     response::Response,
     routing::any,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Kind, RuntimeId};
 use server::{
@@ -104,11 +105,33 @@ async fn forward(
         let serve = move |socket| passage::pass(socket, ends, patience, (stop, permit));
         return app.sockets.open(Ok(upgrade), passage::MESSAGE_BYTES_MAX, serve);
     }
-    *request.body_mut() = Body::from_stream(permit.clone().cut(body.into_data_stream()));
-    let response = or_revoked(&permit, registered.runtime.send(request)).await?;
-    let response = response.map_err(|down| refused(&id, &down))?;
-    if let Some(worker) = asked.worker.filter(|_| asked.verb.drives() && response.status().is_success()) {
-        app.presences.drove(&id, &worker, &caller.user);
+    let body = Body::from_stream(permit.clone().cut(body.into_data_stream()));
+    let made = match &asked.worker {
+        Some(session) if asked.verb.creates_session() => {
+            let described = session::describe(&app, &caller, (&id, session), body).await?;
+            *request.headers_mut() = session::headers(std::mem::take(request.headers_mut()));
+            *request.body_mut() = described.body.into();
+            described.environment
+        }
+        _ => {
+            *request.body_mut() = body;
+            None
+        }
+    };
+    let response = or_revoked(&permit, registered.runtime.send(request)).await;
+    let response = response?.map_err(|down| refused(&id, &down))?;
+    let is_done = response.status().is_success();
+    if let Some(environment) = made.filter(|_| is_done) {
+        environment.keep();
+    }
+    if let Some(worker) = asked.worker {
+        if asked.verb.drives() && is_done {
+            app.presences.drove(&id, &worker, &caller.user);
+        }
+        // One that is not there is gone too: it may have been deleted when the answer was lost.
+        if asked.verb.ends_session() && (is_done || response.status() == StatusCode::NOT_FOUND) {
+            app.relay.end_session(&id, &worker);
+        }
     }
     let response = match partly {
         None => response,

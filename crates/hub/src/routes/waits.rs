@@ -2,15 +2,15 @@
 
 use axum::{Json, extract::State, response::Response};
 use protocol::{
-    Author, RuntimeId, WaitId,
+    Author, Kind, RuntimeId, WaitId,
     inbox::Inbox,
     wait::{Wait, WaitReply},
 };
-use server::{Result, extract, extract::Path, sse};
+use server::{Refusal, Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
-use crate::{app::App, caller::Caller, runtime::tell, standing::Standing};
+use crate::{app::App, caller::Caller, relay::Unanswered, runtime::tell, standing::Standing};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
@@ -54,10 +54,31 @@ async fn answer(
     extract::Json(mut reply): extract::Json<WaitReply>,
 ) -> Result<Json<Wait>> {
     let registered = find(&app, &runtime)?;
+    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
+    match app.relay.approvals.answer(&runtime, wait, &reply, &caller.user).await {
+        Ok(settled) => {
+            app.presences.drove(&runtime, &settled.session_id, &caller.user);
+            return sight.wait(settled).map(Json).ok_or_else(unshown);
+        }
+        Err(Unanswered::Settled(settled)) => return Err(too_late(&settled)),
+        Err(Unanswered::Invalid) => {
+            return Err(Refusal::new(Kind::InvalidAnswer, "this is a permission: it is answered by one"));
+        }
+        Err(Unanswered::NotOurs) => {}
+    }
     reply.author = Some(Author::from(&caller.user));
     let path = format!("/v1/waits/{wait}");
     let settled: Wait = tell((&runtime, &*registered.runtime), &path, &reply).await?;
     app.presences.drove(&runtime, &settled.session_id, &caller.user);
-    let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
     sight.wait(settled).map(Json).ok_or_else(unshown)
+}
+
+/// Somebody was faster, or nobody asks any more.
+fn too_late(wait: &Wait) -> Refusal {
+    let by = wait.settled.as_ref().and_then(|settled| settled.author.as_ref());
+    let detail = match by {
+        Some(by) => format!("`{by}` has answered it already"),
+        None => "nobody waits for the answer any more".into(),
+    };
+    Refusal::new(Kind::WaitSettled, detail)
 }

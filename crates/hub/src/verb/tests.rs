@@ -52,10 +52,23 @@ fn every_route_of_the_hub_has_a_verb() {
 #[test]
 fn only_what_gets_something_reads() {
     for (method, path, verb) in OURS {
-        assert!(!verb.reads || *method == "GET", "{method} {path}");
+        assert!(verb.entry != READS || *method == "GET", "{method} {path}");
     }
     for (method, path, verb) in THEIRS {
         // To wait for the end of a process does nothing to it.
-        assert!(!verb.reads || *method == "GET" || path.ends_with(&["wait"]), "{method} {path:?}");
+        assert!(verb.entry != READS || *method == "GET" || path.ends_with(&["wait"]), "{method} {path:?}");
     }
+}
+
+/// What anybody can ask leaves nothing once it is too often; what was done through a runtime does, whatever the runtime says of it.
+#[test]
+fn what_is_asked_too_often_leaves_nothing() {
+    let leaves = |verb: &Verb, status: u16| verb.leaves_entry(StatusCode::from_u16(status).unwrap());
+    for (_, path, verb) in OURS {
+        assert!(verb.need != Need::Nothing || !(leaves(verb, 429) || leaves(verb, 400)), "{path}");
+        assert!(leaves(verb, 401), "{path}");
+    }
+    assert!(leaves(USERS_ADD, 201) && leaves(USERS_ADD, 500) && leaves(USERS_READ, 403));
+    assert!(leaves(SESSIONS_SEND, 429) && leaves(RELAY_CONNECT, 101) && !leaves(USERS_READ, 200));
+    assert!(!leaves(ENVIRONMENTS_USE, 200) && !leaves(ENVIRONMENTS_USE, 403));
 }

@@ -6,5 +6,6 @@ mod bus;
 mod faults;
 mod histories;
 mod policy;
+mod relay;
 mod viewer;
 mod watched;

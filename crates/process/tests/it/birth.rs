@@ -84,6 +84,48 @@ async fn a_child_inherits_no_ignored_signal() {
     assert_eq!((mask(0), mask(1) & !(3 << 31)), (0, 0), "{masks:?}");
 }
 
+/// One that waits for others in its group lets the signals be theirs.
+#[tokio::test]
+async fn a_deaf_child_ignores_what_can_be_ignored() {
+    let mut child = spawn(&sh("grep SigIgn /proc/self/status; cat").deaf()).await;
+    let mask = one_line(&mut child.stdout).await;
+    let mask = u64::from_str_radix(mask.split_once('\t').unwrap().1, 16).unwrap();
+    let ignored = |signal: i32| mask & (1 << (signal - 1)) != 0;
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGTSTP] {
+        assert!(ignored(signal), "{signal}");
+    }
+    assert!(!ignored(libc::SIGCHLD) && !ignored(libc::SIGCONT));
+    child.control.signal(process::Signal::TERM).unwrap();
+    child.stdin.try_send("still here".into()).unwrap();
+    assert_eq!(one_line(&mut child.stdout).await, "still here");
+}
+
+/// Its own session has no terminal, and its leader's group is the child's.
+#[tokio::test]
+async fn a_child_leads_a_session_if_it_is_to() {
+    let script = "import os\nprint(os.getsid(0) == os.getpid(), os.getpgrp() == os.getpid())";
+    let mut child = spawn(&python(script)).await;
+    assert_eq!(all_lines(&mut child.stdout).await, ["False True"]);
+    let mut child = spawn(&python(script).session()).await;
+    assert_eq!(all_lines(&mut child.stdout).await, ["True True"]);
+}
+
+/// What it is to keep it has, under the same number; and nothing else.
+#[tokio::test]
+async fn a_child_keeps_the_descriptors_that_it_is_to_keep() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("kept");
+    let kept = std::sync::Arc::new(std::os::fd::OwnedFd::from(std::fs::File::create(&path).unwrap()));
+    let number = std::os::fd::AsRawFd::as_raw_fd(&*kept);
+    let script = format!(
+        "import os\nnumbers = sorted(map(int, os.listdir('/proc/self/fd')))\n\
+         print(*(n for n in numbers if os.path.exists(f'/proc/self/fd/{{n}}')))\nos.write({number}, b'x')"
+    );
+    let mut child = spawn(&python(&script).keep(kept)).await;
+    assert_eq!(all_lines(&mut child.stdout).await, [format!("0 1 2 {number}")]);
+    assert_eq!(std::fs::read(path).unwrap(), b"x");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_children_at_once() {
     let start = std::time::Instant::now();

@@ -11,6 +11,7 @@ mod support;
 
 mod birth;
 mod lines;
+mod orphans;
 mod parent;
 mod pty;
 mod raw;

@@ -9,6 +9,7 @@ mod copy;
 mod fanout;
 mod pipe;
 mod tcp_echo;
+mod ws_echo;
 
 use std::{io, net::TcpListener, path::PathBuf};
 
@@ -24,6 +25,8 @@ pub enum Floor {
     Axum,
     /// Sends back what comes.
     Tcp,
+    /// Sends back what comes, over WebSockets.
+    Ws,
     /// Copies the output of a flooding stub to every connection.
     Fanout {
         /// The stub.
@@ -55,6 +58,7 @@ impl Floor {
         match self {
             Self::Axum => axum_echo::serve(listener),
             Self::Tcp => tcp_echo::serve(&listener),
+            Self::Ws => ws_echo::serve(listener),
             Self::Fanout { stub, readers, count, bytes } => {
                 fanout::serve(&listener, &stub, readers, count, bytes)
             }

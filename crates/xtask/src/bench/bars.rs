@@ -62,6 +62,15 @@ const FLAT_MIB: f64 = 16.0;
 /// The backlog of a worker, and what one socket may hold.
 const STALLED_MIB: f64 = 16.0;
 
+/// What the hub or a device may have in use, all in all, beside output that nobody reads.
+const UNREAD_MIB: f64 = 64.0;
+
+/// Of 5 000 requests a second; the last answers come a moment after the time is over.
+const PACE_KEPT: f64 = 4_950.0;
+
+/// What counts as flat: in half a minute 300 000 entries of the audit are written, of which pages are cached.
+const LENT_FLAT_MIB: f64 = 8.0;
+
 /// Every figure, in reading order.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[Row] = &[
@@ -161,6 +170,22 @@ pub(crate) const ROWS: &[Row] = &[
     row("hub, beside one that never reads: RSS growth", "hub.stalled.grown", "MiB", &[], Bar::Most(STALLED_MIB)),
     row("hub, the one that never reads was not told (1 = yes)", "hub.stalled.silent", "", &[], Bar::Most(0.0)),
     row("hub, the one that never reads came back (1 = yes)", "hub.stalled.resumed", "", &[], Bar::Least(1.0)),
+    row("device, 256 MB through the hub", "relay.read", "MB/s", &["echo"], Bar::FloorLeast(0.4)),
+    row("device, 256 MB: CPU of the hub per byte", "relay.read.hub", "ns", &[], Bar::Info),
+    row("device, 256 MB: CPU of the device per byte", "relay.read.device", "ns", &[], Bar::Info),
+    row("device, small request: p50", "relay.stat.p50", "µs", &["echo"], Bar::FloorMost(3.0)),
+    row("device, small request: p99", "relay.stat.p99", "µs", &["echo"], Bar::Info),
+    row("device, 1 GB of output that nobody reads: RSS of the hub", "relay.flood.hub", "MiB", &[], Bar::Most(UNREAD_MIB)),
+    row("device, 1 GB of output that nobody reads: RSS of the device", "relay.flood.device", "MiB", &[], Bar::Most(UNREAD_MIB)),
+    row("device, 1 GB of output that nobody reads: other requests, p50", "relay.flood.p50", "ms", &[], Bar::Info),
+    row("device, 1 GB of output that nobody reads: other requests, p99", "relay.flood.p99", "ms", &[], Bar::Most(50.0)),
+    row("500 devices, 5 000 requests/s: errors", "relay.many.errors", "", &[], Bar::Most(0.0)),
+    row("500 devices: answered", "relay.many.rate", "/s", &[], Bar::Least(PACE_KEPT)),
+    row("500 devices: p50", "relay.many.p50", "ms", &[], Bar::Info),
+    row("500 devices: p99", "relay.many.p99", "ms", &[], Bar::Info),
+    row("500 devices: CPU of the hub per request", "relay.many.cpu", "µs", &[], Bar::Info),
+    row("500 devices: RSS of the hub", "relay.many.rss", "MiB", &[], Bar::Info),
+    row("500 devices: RSS growth of the hub in the second half minute", "relay.many.grown", "MiB", &[], Bar::Most(LENT_FLAT_MIB)),
     row("200 MB beside 0 stalled readers", "stalled.without", "ms", &[], Bar::Info),
     row("200 MB beside 10 stalled readers", "stalled.with", "ms", &[], Bar::Info),
     row("10 stalled readers ÷ none", "stalled.ratio", "×", &[], Bar::Most(NO_SLOWER)),

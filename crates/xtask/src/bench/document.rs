@@ -38,6 +38,10 @@ Written by `cargo xtask bench --against PATH --write`; the figures of a run with
 - **Hub**: a hub, a daemon and a stub agent for each worker; every client is a WebSocket, all of them on one thread.
   *direct* is the same for ten workers watched at the daemon, *axum* a bare broadcast of frames of the same length at the same
   pace to as many clients. CPU is the hub's, without the daemon and the agents.
+- **Relay**: a hub, a device and a runtime that uses it over a WebSocket. *echo* is a bare WebSocket (axum) that sends back what
+  comes: the same bytes as the file has, as many pieces on their way at once. Of the output that nobody reads, one command waits
+  for its reader and another runs to its end; the growth is the peak. The 500 devices are connections of the load generator,
+  each with a token of its own; times count from when a request was due.
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor.
 ";
 

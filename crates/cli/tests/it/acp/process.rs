@@ -41,6 +41,21 @@ async fn nobody_survives_a_delete() {
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
 }
 
+/// acp #21: whoever deletes need not wait for the end of it: the instance goes all the same, and can be made anew.
+#[tokio::test]
+async fn a_delete_is_done_although_whoever_asked_has_left() {
+    let (daemon, _) = stubborn().await;
+    let left = tokio::time::timeout(Duration::from_millis(100), daemon.delete("/v1/acp/a")).await;
+    assert!(left.is_err(), "a stubborn family ended at once");
+    let gone = async {
+        while daemon.get("/v1/acp").await.json::<Value>().await.unwrap()["items"] != json!([]) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    within(secs(5), gone).await;
+    assert_eq!(daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await.status(), 200);
+}
+
 /// daemon #4, acp #21: SIGTERM and SIGINT end the daemon in order, with streams open, and nobody survives.
 #[tokio::test]
 async fn nobody_survives_a_signal_to_the_daemon() {

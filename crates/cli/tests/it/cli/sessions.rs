@@ -20,7 +20,7 @@ fn a_session_is_held_in_commands() {
     let follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let wait = wait(&daemon);
     let listed = api(&daemon, &["waits", "list"]).ok();
-    assert!(listed.contains(&wait) && listed.contains("once, always, reject"), "{listed}");
+    assert!(listed.contains(&wait) && listed.contains("once, always (Always remove), reject"), "{listed}");
     let told = api(&daemon, &["sessions", "permit", "s", &wait, "once", "--author", "ada"]).said(0);
     assert_eq!(told, format!("{wait} is answered\n"));
     let late = api(&daemon, &["sessions", "permit", "s", &wait, "reject"]).said(1);

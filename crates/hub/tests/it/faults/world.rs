@@ -158,6 +158,8 @@ async fn backend(directory: PathBuf) -> (Server, Option<String>) {
         pace: PACE,
         failures: OFTEN,
         requests: OFTEN,
+        public_url: None,
+        approval_max: Duration::from_secs(60),
         stall: Duration::from_secs(1),
     };
     let own = runtime();

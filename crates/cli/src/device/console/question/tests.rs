@@ -1,0 +1,188 @@
+use protocol::relay::{Context, Json, Request};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// How wide the terminal of these tests is.
+const COLUMNS: usize = 200;
+
+fn request(method: &str, params: &Value) -> Request {
+    let context = Context { session_id: Some("s-1".into()), ..Context::default() };
+    Request { id: "1".into(), method: method.into(), params: Json::of(params), context: Some(context) }
+}
+
+fn ask(method: &str, params: &Value) -> Result<Vec<String>, Unanswered> {
+    let request = request(method, params);
+    let question = Question::of(device::Question { request: &request, subject: None, agreement: None })?;
+    assert_eq!((question.answer("a"), question.prompt()), (None, "[y]es [n]o > "));
+    Ok(question.rows(COLUMNS))
+}
+
+#[track_caller]
+fn check(method: &str, params: &Value, expected: &[&str]) {
+    assert_eq!(ask(method, params).unwrap(), expected);
+}
+
+/// relay #143, #144: what would be run is shown as it is, with where and how.
+#[test]
+fn a_command_is_shown_as_it_would_be_run() {
+    let later = "  later | while it runs it may be typed into, which is not asked about";
+    check(
+        "shell.start",
+        &json!({ "command": "cargo test", "cwd": "/workspace/main" }),
+        &["? session s-1 wants to run a command", "  what  | cargo test", "  where | /workspace/main", later],
+    );
+    // The end of a line is one, and what only looks like one is none.
+    check(
+        "shell.start",
+        &json!({ "command": "echo a\nrm -rf b\\nc\u{202e}d", "env": { "KEY": "one\ntwo" } }),
+        &[
+            "? session s-1 wants to run a command of 2 lines",
+            "  what  | echo a",
+            "        | rm -rf b\\nc<U+202E>d",
+            "  env   | KEY=one<U+000A>two",
+            later,
+        ],
+    );
+    check(
+        "shell.start",
+        &json!({
+            "argv": ["sh", "-c", "a\nb", "c\\nd e"], "pty": { "cols": 80, "rows": 24 }, "background": true
+        }),
+        &[
+            "? session s-1 wants to run a command in a terminal in the background",
+            r#"  what  | ["sh","-c","a\nb","c\\nd e"]"#,
+            later,
+        ],
+    );
+}
+
+/// relay #144: how a file is written is shown, and how much.
+#[test]
+fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
+    let write = |more: Value| {
+        let mut params =
+            json!({ "root_id": "main", "path": "a.txt", "content": "one\ntwo", "encoding": "utf-8" });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params
+    };
+    for (more, expected) in [
+        (json!({}), "write a file, in place of one that may be there"),
+        (json!({ "create": "new" }), "write a new file"),
+        (json!({ "create": "existing" }), "write a file, in place of one that is there"),
+        (json!({ "append": true }), "append to a file that may be there"),
+        (json!({ "append": true, "create": "existing" }), "append to a file that is there"),
+        (
+            json!({ "if_match": { "sha256": "0".repeat(64) } }),
+            "write a file, in place of one that may be there, unless it has changed",
+        ),
+    ] {
+        check(
+            "file.write",
+            &write(more),
+            &[
+                &format!("? session s-1 wants to {expected}"),
+                "  what  | one",
+                "        | two",
+                "  where | main:a.txt",
+                "  size  | 7 bytes, sent as utf-8",
+            ],
+        );
+    }
+    let rows = ask("file.write", &write(json!({ "content": "AP+A", "encoding": "base64" }))).unwrap();
+    let size = "  size  | 3 bytes, sent as base64, not shown as it is no text";
+    assert_eq!(rows[1..], ["  where | main:a.txt", size]);
+    let rows = ask("file.write", &write(json!({ "content": "aGk=", "encoding": "base64" }))).unwrap();
+    assert_eq!(rows[1..], ["  what  | hi", "  where | main:a.txt", "  size  | 2 bytes, sent as base64"]);
+    // What is long is shown in part, and said to be.
+    for content in ["x".repeat(3000), "x\n".repeat(50)] {
+        let rows = ask("file.write", &write(json!({ "content": content }))).unwrap();
+        let size = format!("  size  | {} bytes, sent as utf-8, shown in part", content.len());
+        assert_eq!(rows.last(), Some(&size));
+    }
+    for (method, more, expected) in [
+        ("file.delete", json!({}), "delete a file or an empty directory"),
+        ("file.delete", json!({ "recursive": true }), "delete a file, or a directory with everything in it"),
+        ("file.mkdir", json!({}), "make a directory"),
+        ("file.mkdir", json!({ "parents": true }), "make a directory, and those above it"),
+    ] {
+        let expected = format!("? session s-1 wants to {expected}");
+        check(method, &write(more), &[&expected, "  where | main:a.txt"]);
+    }
+}
+
+/// relay #143: "an approval applies to the exact arguments shown": what cannot be shown whole cannot be approved.
+#[test]
+fn what_is_too_long_is_not_asked() {
+    let (long, high) = ("x".repeat(SHOWN_CHARS_MAX), "\n".repeat(SHOWN_LINES_MAX));
+    for (method, params) in [
+        ("shell.start", json!({ "command": long })),
+        ("shell.start", json!({ "command": high })),
+        ("shell.start", json!({ "argv": ["echo", long] })),
+        ("shell.start", json!({ "command": "true", "env": { "KEY": long } })),
+        // Its name is longer than it is.
+        ("shell.start", json!({ "command": "\u{200b}".repeat(SHOWN_CHARS_MAX / 4) })),
+        ("tool.call", json!({ "name": "open", "arguments": { "line": long } })),
+        ("file.write", json!({ "root_id": "main", "path": long, "content": "", "encoding": "utf-8" })),
+        ("file.write", json!({ "what": long })),
+    ] {
+        assert_eq!(ask(method, &params), Err(Unanswered::TooLong), "{method}");
+    }
+    check(
+        "tool.call",
+        &json!({ "name": "open", "arguments": { "line": 3 } }),
+        &["? session s-1 wants to use the tool open", r#"  what  | {"line":3}"#],
+    );
+    check("file.write", &json!({}), &["? session s-1 wants to ask for file.write", "  what  | {}"]);
+}
+
+/// relay #143: who can agree for more than once is told to what exactly.
+#[test]
+fn a_question_says_what_is_remembered() {
+    let root = Subject::Root("main".parse().unwrap());
+    let tool = Subject::Tool { name: "open".parse().unwrap(), fingerprint: "f".into() };
+    let at = "/workspace/main".parse().unwrap();
+    let command = Subject::Command { at, sha256: [0; 32].into() };
+    let (run, session) = (Some(Run::Run("r-1".into())), Some(Run::Session("s-1".into())));
+    for (method, subject, workspace, run, expected) in [
+        ("file.write", &root, Some("w"), None, "writing any file in main, for workspace w"),
+        ("file.mkdir", &root, None, None, "making any directory in main, for whoever names no workspace"),
+        (
+            "file.delete",
+            &root,
+            Some("w"),
+            run.clone(),
+            "deleting anything in main, for workspace w in run r-1",
+        ),
+        (
+            "shell.start",
+            &command,
+            Some("w"),
+            session,
+            "exactly this command, there and with the same variables, for workspace w in session s-1",
+        ),
+        (
+            "tool.call",
+            &tool,
+            Some("w\u{202e}"),
+            None,
+            "every use of open, with any arguments, as long as it stays as it is, for workspace w<U+202E>",
+        ),
+    ] {
+        let agreement =
+            Agreement { method, subject: subject.clone(), workspace: workspace.map(Into::into), run };
+        let request = request(method, &json!({}));
+        let asked =
+            device::Question { request: &request, subject: Some(subject), agreement: Some(&agreement) };
+        let question = Question::of(asked).unwrap();
+        let expected = format!("  always| {expected}, until you say `forget` or this device ends");
+        assert_eq!(question.rows(COLUMNS).last(), Some(&expected));
+        assert_eq!(question.prompt(), "[y]es [a]lways [n]o > ");
+        let answers = ["y", " Always ", "NO", "", "yy"].map(|line| question.answer(line));
+        assert_eq!(answers, [Some(Answer::Once), Some(Answer::Remember), Some(Answer::No), None, None]);
+    }
+    // A command that does not say where runs somewhere.
+    let request = request("shell.start", &json!({ "command": "true" }));
+    let asked = device::Question { request: &request, subject: Some(&command), agreement: None };
+    assert_eq!(Question::of(asked).unwrap().rows(COLUMNS)[2], "  where | /workspace/main");
+}

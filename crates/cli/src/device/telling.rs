@@ -1,0 +1,82 @@
+//! What a device tells of itself.
+
+use std::sync::Arc;
+
+use device::{Device, DeviceConfig, Lending, Standing, Telling};
+use jiff::Timestamp;
+use protocol::{
+    device::{AuditHead, Connection, Lent, LentRoot, Status},
+    relay::ClientId,
+};
+use tokio::sync::watch;
+
+/// What a device tells of itself, whenever it is asked.
+pub(super) fn telling(
+    device: &Device,
+    config: &DeviceConfig,
+    client_id: &ClientId,
+    hub: &str,
+    standing: &watch::Receiver<Standing>,
+) -> Telling {
+    let (device, standing) = (device.clone(), standing.clone());
+    let (client_id, label, hub) = (client_id.clone(), config.label.clone(), hub.to_owned());
+    let started_at = Timestamp::now();
+    let roots: Vec<_> = config.roots.iter().map(lent_root).collect();
+    Arc::new(move || {
+        let offer = device.offer();
+        let seen = device.usage().seen();
+        Status {
+            client_id: client_id.clone(),
+            label: label.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            started_at,
+            hub: hub.clone(),
+            lending: match device.control().now() {
+                Lending::Active => protocol::device::Lending::Active,
+                Lending::Paused { reason } => protocol::device::Lending::Paused { reason },
+                Lending::Stopped => protocol::device::Lending::Stopped,
+            },
+            connection: connection(&device, &standing.borrow()),
+            lent: Lent {
+                roots: roots.clone(),
+                shell: offer.shell.filter(|shell| shell.enabled).map(|shell| shell.runtime),
+                tool_count: offer.tools.filter(|tools| tools.enabled).map(|tools| tools.tool_count),
+            },
+            sessions: seen.sessions,
+            running: seen.running,
+            last_errors: seen.errors,
+            audit: device.ledger().map(|ledger| {
+                let head = ledger.head();
+                AuditHead {
+                    file: ledger.path().display().to_string(),
+                    seq: head.as_ref().map_or(0, |head| head.seq),
+                    hash: head.map(|head| head.hash),
+                }
+            }),
+        }
+    })
+}
+
+fn connection(device: &Device, standing: &Standing) -> Connection {
+    match (standing, device.usage().live()) {
+        (Standing::Connected(_), Some(live)) => Connection::Connected {
+            connection_id: live.accepted.connection_id,
+            since: live.since,
+            accepted_capabilities: live.accepted.accepted_capabilities,
+            accepted_roots: live.accepted.accepted_roots.unwrap_or_default(),
+            latency_ms: live.peer.latency().map(|latency| latency.as_secs_f64() * 1000.0),
+        },
+        (Standing::Away { reason }, _) => Connection::Away { reason: reason.clone() },
+        _ => Connection::Calling,
+    }
+}
+
+fn lent_root(lent: &device::LentRoot) -> LentRoot {
+    LentRoot {
+        root_id: lent.root.root_id.clone(),
+        virtual_path: lent.root.virtual_path.clone(),
+        mode: lent.root.mode,
+        directory: lent.directory.display().to_string(),
+    }
+}

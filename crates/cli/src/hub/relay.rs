@@ -1,0 +1,117 @@
+//! `tombolo hub relay`.
+
+use clap::Subcommand;
+use client::Client;
+use protocol::{
+    WaitId, Workspace,
+    lending::{DeviceStatus, RelayStatus},
+    relay::Family,
+};
+
+use super::{
+    environments,
+    granted::{root_summary, word},
+};
+use crate::{
+    exit::Outcome,
+    output::{Output, or_dash, table, time},
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Show everything that is lent: connections, what waits, what went wrong, the head of the audit
+    #[command(after_help = "Examples:\n  tombolo hub relay status")]
+    Status,
+    /// Lend devices in a workspace again
+    #[command(after_help = "Examples:\n  tombolo hub relay enable lab")]
+    Enable {
+        /// The workspace
+        workspace: Workspace,
+    },
+    /// Lend no devices in a workspace: those that are connected are cut off at once
+    #[command(after_help = "Examples:\n  tombolo hub relay disable lab")]
+    Disable {
+        /// The workspace
+        workspace: Workspace,
+    },
+    /// Take back what was approved for more than once: somebody is asked again
+    #[command(after_help = "Examples:\n  tombolo hub relay forget wat_0198c0de0198c0de0198c0de0198c0de")]
+    Forget {
+        /// What was approved, as `status` names it
+        id: WaitId,
+    },
+}
+
+impl super::Verb for Verb {
+    async fn run(self, hub: &Client, output: Output) -> Outcome {
+        let relay = hub.relay();
+        match self {
+            Verb::Status => output.answer(&relay.status().await?, view),
+            Verb::Enable { workspace } => {
+                relay.set_enabled(&workspace, true).await?;
+                output.done(&format!("devices are lent in {workspace}"))
+            }
+            Verb::Disable { workspace } => {
+                relay.set_enabled(&workspace, false).await?;
+                output.done(&format!("no devices are lent in {workspace}"))
+            }
+            Verb::Forget { id } => {
+                relay.forget(id).await?;
+                output.done(&format!("forgot {id}"))
+            }
+        }
+    }
+}
+
+fn view(status: RelayStatus) -> String {
+    let mut parts = vec![table(
+        ["DEVICE", "CONNECTION", "SINCE", "LENDS", "ROOTS", "LATENCY", "PENDING", "STATE", "LAST ERROR"],
+        status.devices.iter().map(device),
+    )];
+    if !status.environments.is_empty() {
+        let pending: u64 = status.environments.iter().map(|it| it.pending).sum();
+        parts.push(environments::view(status.environments.into_iter().map(|it| it.environment).collect()));
+        parts.push(format!("{pending} requests go on"));
+    }
+    if !status.remembered.is_empty() {
+        let rows = status.remembered.into_iter().map(|it| {
+            let (environment, run) = (or_dash(it.environment_id), or_dash(it.run_id));
+            let (id, device, by) = (it.id.to_string(), it.client_id.to_string(), it.author.to_string());
+            [id, device, it.what, it.scope_id, environment, run, by]
+        });
+        parts.push(table(["APPROVED", "DEVICE", "WHAT", "SCOPE", "ENVIRONMENT", "RUN", "BY"], rows));
+    }
+    let off: Vec<_> = status.workspaces_off.iter().map(Workspace::as_str).collect();
+    parts.push(format!(
+        "waits {}, policy version {}, workspaces off: {}",
+        status.waits.len(),
+        status.policy_version,
+        if off.is_empty() { "none".into() } else { off.join(" ") },
+    ));
+    parts.push(format!("audit head {} {}", or_dash(status.audit.seq), or_dash(status.audit.hash)));
+    parts.join("\n\n")
+}
+
+fn device(status: &DeviceStatus) -> [String; 9] {
+    let connection = &status.connection;
+    let families: Vec<_> = connection.capabilities.iter().copied().map(Family::as_str).collect();
+    let roots: Vec<_> = connection.roots.iter().map(root_summary).collect();
+    let states = status.states.iter().map(|it| format!("{}={}", it.capability.as_str(), word(&it.state)));
+    let paused = connection.is_paused.then(|| "paused".to_owned());
+    let states: Vec<_> = paused.into_iter().chain(states).collect();
+    let error = status
+        .errors
+        .first()
+        .map(|call| format!("{}: {}", call.method, call.error.map_or("-", protocol::relay::Code::as_str)));
+    [
+        status.client_id.to_string(),
+        connection.connection_id.clone(),
+        time(Some(connection.since_at)),
+        families.join(" "),
+        roots.join(" "),
+        or_dash(connection.latency_us.map(|us| format!("{us} µs"))),
+        status.pending.to_string(),
+        or_dash((!states.is_empty()).then(|| states.join(" "))),
+        or_dash(error),
+    ]
+}

@@ -1,0 +1,153 @@
+//! A device comes, says what it lends, and comes again.
+
+use super::*;
+
+/// relay #17, #18, #172: the hello is the first thing that it says, and it needs no desktop.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_says_who_it_is() {
+    let mut hub = StandIn::start().await;
+    let lender = Lender::start(&hub);
+    let connected = hub.next().await;
+    let hello = &connected.hello;
+    assert_eq!((hello.protocol.as_str(), hello.client_id.as_str()), ("ya-environment-relay.v1", "laptop"));
+    assert_eq!(
+        (hello.client_kind.as_str(), hello.client_version.as_str()),
+        ("headless", env!("CARGO_PKG_VERSION"))
+    );
+    lender.said("connected to http://");
+}
+
+/// relay #119, #121: it connects again by itself, with the same name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_is_cut_off_connects_again() {
+    let mut hub = StandIn::start().await;
+    let lender = Lender::start(&hub);
+    let first = hub.next().await;
+    first.peer.close("the hub restarts");
+    let second = hub.next().await;
+    assert_eq!(second.hello.client_id, first.hello.client_id);
+    lender.said("it is tried again");
+    let connected = || lender.place.status().unwrap()["connection"]["connectionId"] == "relay_conn_2";
+    within_blocking(secs(10), connected);
+}
+
+/// relay #157: a token that is no good is not tried for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_the_hub_does_not_want_ends_and_says_so() {
+    let hub = StandIn::start().await;
+    let place = Place::new();
+    std::fs::write(place.path("token"), "tombolo_dev_of_somebody_else").unwrap();
+    let mut lender = place.connect(&hub, &[]);
+    assert_eq!(lender.ended(), Some(1));
+    let log = lender.log();
+    assert!(log.contains("A valid bearer token is needed") && !log.contains("somebody_else"), "{log}");
+}
+
+/// relay #159: a hub that speaks another version says so by both names; the device tells its owner, and does not try for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_speaks_another_version_ends_and_says_so() {
+    let why = "this side speaks ya-environment-relay.v2, not ya-environment-relay.v1";
+    let hub = StandIn::refusing(why).await;
+    let mut lender = Lender::start(&hub);
+    assert_eq!(lender.ended(), Some(1));
+    let log = lender.log();
+    assert!(log.contains(why), "{log}");
+}
+
+/// relay #27, #121: a hub for which it was too slow may be faster the next time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_was_too_slow_tries_again() {
+    let hub = StandIn::refusing("no hello in time").await;
+    let lender = Lender::start(&hub);
+    lender.said("no hello in time; it is tried again");
+}
+
+/// One device is one process.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_runs_once() {
+    let mut hub = StandIn::start().await;
+    let lender = Lender::start(&hub);
+    hub.next().await;
+    let token = lender.place.path("token");
+    let again = lender.place.run(&[
+        "connect",
+        hub.base(),
+        "--client-id",
+        "laptop",
+        "--token-file",
+        token.to_str().unwrap(),
+    ]);
+    assert_eq!(again.status.code(), Some(5));
+    assert!(text(&again.stderr).contains("the device `laptop` already runs"), "{}", text(&again.stderr));
+}
+
+/// relay #175: only what makes sense is lent, and never the device's own files.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_lent_is_said_before_anything_is() {
+    let hub = StandIn::start().await;
+    let place = Place::new();
+    let config = place.path("device.toml");
+    std::fs::write(&config, "[roots]\nmain = \"/no/such/place\"\nhubs = 1\n").unwrap();
+    for (arguments, code, expected) in [
+        (vec!["--root", "main=/no/such/place"], 2, "could not look at `/no/such/place`"),
+        (vec!["--root", "code"], 2, "it must be a name and a directory"),
+        (vec!["--root", "home=."], 2, "holds the device's own files"),
+        (vec!["--root", "data=data/device/laptop/audit"], 2, "holds the device's own files"),
+        (vec!["--root", "a=code", "--ask", "sleep=block"], 2, "it can be writes, commands or tools"),
+        (vec!["--unsandboxed"], 2, "--shell"),
+        (vec!["--config", config.to_str().unwrap()], 2, "line 3"),
+    ] {
+        let mut command = place.device(&["connect", hub.base(), "--client-id", "laptop"]);
+        let output = command.arg("--token-file").arg(place.path("token")).args(&arguments).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+/// relay #128, #175: what is run at its next start is not for others to change, nor its token for them to read.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_decides_what_it_does_is_not_lent() {
+    let hub = StandIn::start().await;
+    let place = Place::new();
+    let write = |name: &str, text: &str| std::fs::write(place.path(name), text).unwrap();
+    write("code/token", TOKEN);
+    write("code/device.toml", "");
+    write("code/tools.toml", "");
+    write("code/tool", "");
+    write(
+        "program.toml",
+        "[[tool]]\nname = \"t\"\ndescription = \"t\"\ncommand = [\"code/tool\"]\ninput_schema = {}\n",
+    );
+    std::os::unix::fs::symlink("code", place.path("link")).unwrap();
+    let programs = format!("programs={}", Path::new(TOMBOLO).parent().unwrap().display());
+    for (mode, token, more, expected) in [
+        ("ro", "code/token", vec![], "holds the token of the device"),
+        ("rw", "link/token", vec![], "holds the token of the device"),
+        ("rw", "token", vec!["--config", "code/device.toml"], "holds the configuration of the device"),
+        ("rw", "token", vec!["--tools", "link/tools.toml"], "holds the list of tools"),
+        ("rw", "token", vec!["--tools", "program.toml"], "holds the program of a tool"),
+        ("ro", "token", vec!["--root", &format!("{programs}:rw")], "holds this program"),
+    ] {
+        let root = format!("main=code:{mode}");
+        let mut command = place.device(&["connect", hub.base(), "--client-id", "laptop", "--root", &root]);
+        let output = command.arg("--token-file").arg(place.path(token)).args(&more).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
+        assert!(said.contains(expected) && said.contains("be lent"), "{more:?}: {said}");
+    }
+    let paired = place.run(&["pair", hub.base(), "--root", "main=code:rw", "--config", "code/device.toml"]);
+    assert_eq!(paired.status.code(), Some(2));
+    assert!(text(&paired.stderr).contains("holds the configuration of the device"));
+}
+
+/// A token is for one hub, and it is not known before.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_token_it_says_how_to_get_one() {
+    let hub = StandIn::start().await;
+    let place = Place::new();
+    let output = place.run(&["connect", hub.base(), "--client-id", "laptop"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains(&format!("tombolo device pair {}", hub.base())), "{said}");
+}

@@ -1,0 +1,149 @@
+//! For the tests of this crate: what `tombolo` does for its sandbox, and a device in a process of its own.
+
+use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use async_trait::async_trait;
+use device::{
+    Consent, Device, Roots,
+    shell::{Config, Limits, OnDisconnect, Runtime, Sandbox, Shell, init},
+};
+use protocol::relay::{
+    Approval, Code, EventFrame, Hello, Json, Mode, Network, PROTOCOL, RelayError, Request, Root, ShellGrant,
+};
+use relay::{Ask, Handler, Peer, Refused, Reply, Side, pair};
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
+
+fn main() -> anyhow::Result<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next().unwrap_or_default();
+    if first == init::ARGUMENT {
+        return Ok(init::serve(arguments));
+    }
+    let rest = arguments.map(|argument| argument.into_string().ok()).collect::<Option<Vec<_>>>();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let rest = rest.context("arguments that are text")?;
+    match (first.to_str(), rest.as_slice()) {
+        (Some("hold"), [directory, line]) => runtime.block_on(hold(Path::new(directory), line))?,
+        (Some("cancel"), [directory, line, others @ ..]) => {
+            runtime.block_on(cancel(Path::new(directory), line, others))?;
+        }
+        _ => anyhow::bail!("usage: lender hold DIRECTORY LINE, or lender cancel DIRECTORY LINE [OTHER…]"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lends a directory, starts a command in its sandbox, and stays.
+async fn hold(directory: &Path, line: &str) -> anyhow::Result<()> {
+    let lent = lend(directory, Runtime::Sandboxed).await?;
+    lent.start(line).await?;
+    println!("started");
+    std::future::pending().await
+}
+
+/// Lends a directory without a sandbox, starts others and a command in it, and cancels that once there is a file `ready`.
+/// Prints what is answered, and ends when told to.
+async fn cancel(directory: &Path, line: &str, others: &[String]) -> anyhow::Result<()> {
+    let _orphans = process::Orphans::take_in()?;
+    let lent = lend(directory, Runtime::Local).await?;
+    for other in others {
+        lent.start(other).await?;
+    }
+    let id = lent.start(line).await?;
+    while !directory.join("ready").exists() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let answer: Value = match lent.ask("shell.cancel", json!({ "command_id": id })).await {
+        Ok(done) => done.read()?,
+        Err(refused) => json!({ "refused": refused.details }),
+    };
+    println!("{answer}");
+    tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new())).await??;
+    lent.device.end().await;
+    Ok(())
+}
+
+/// A device, and whom it is lent to.
+struct Lent {
+    device: Device,
+    peer: Peer,
+    _ends: JoinSet<()>,
+}
+
+impl Lent {
+    async fn ask(&self, method: &'static str, params: Value) -> Result<Json, RelayError> {
+        self.peer.request(Ask::new(method, Json::of(&params))).await.outcome().await
+    }
+
+    /// Starts a command in the background; its id.
+    async fn start(&self, line: &str) -> anyhow::Result<Value> {
+        let started = self.ask("shell.start", json!({ "command": line, "background": true })).await?;
+        let started: Value = started.read()?;
+        Ok(started["command_id"].clone())
+    }
+}
+
+async fn lend(directory: &Path, expected: Runtime) -> anyhow::Result<Lent> {
+    let root = Root {
+        root_id: "main".parse()?,
+        label: None,
+        virtual_path: "/workspace/main".parse()?,
+        mode: Mode::Rw,
+    };
+    let sandbox = match expected {
+        Runtime::Sandboxed => Some(Sandbox::new(&std::env::current_exe()?)?),
+        _ => None,
+    };
+    let config = Config {
+        lends: ShellGrant {
+            cwd: None,
+            env: Vec::new(),
+            network: Network::None,
+            approval_policy: Approval::Allow,
+            runtime_max_ms: None,
+            output_limit_bytes: None,
+            unsandboxed: sandbox.is_none(),
+        },
+        environment: BTreeMap::new(),
+        sandbox,
+        on_disconnect: OnDisconnect::Kill,
+        limits: Limits::default(),
+    };
+    let roots = Roots::open([(root, directory.to_owned())])?;
+    let shell = Shell::open(Arc::new(roots), config).await?;
+    anyhow::ensure!(shell.runtime() == expected, "there is no sandbox");
+    let device = Device::new(vec![Box::new(shell)], Consent::default());
+    let hello = Hello {
+        protocol: PROTOCOL.into(),
+        client_id: "lender".into(),
+        client_kind: "headless".into(),
+        client_version: "0".into(),
+        capabilities: device.offer(),
+    };
+    let (here, there) = pair();
+    let (peer, server) = Peer::start(here, Hub, Side::Server, relay::Limits::default());
+    let (_, client) =
+        Peer::start(there, device.clone(), Side::Device(hello.into()), relay::Limits::default());
+    let mut ends = JoinSet::new();
+    ends.spawn(async { drop(server.await) });
+    ends.spawn(async { drop(client.await) });
+    peer.accepted().await?;
+    Ok(Lent { device, peer, _ends: ends })
+}
+
+/// A hub that accepts everything and answers nothing.
+struct Hub;
+
+#[async_trait]
+impl Handler for Hub {
+    async fn hello(&self, _: Hello) -> Result<Map<String, Value>, Refused> {
+        Ok(Map::new())
+    }
+
+    async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
+        Err(RelayError::new(Code::UnknownMethod, "nothing is asked of a hub here"))
+    }
+
+    fn event(&self, _: EventFrame) {}
+}

@@ -1,0 +1,84 @@
+//! `file.stat`, `file.mkdir` and `file.delete`.
+
+use files::{Cause, FileKind, Links, Parents, Removal, Stat};
+use jiff::Timestamp;
+use protocol::relay::{
+    Code, RelayError,
+    file::{Deleted, DirMade, EntryKind, FileStat},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::Spot;
+
+/// Describes what a path leads to. A link is called one, and everything else is of what it leads to, if it leads somewhere.
+pub(super) fn stat(spot: &Spot) -> Result<FileStat, RelayError> {
+    let at = spot.at()?;
+    let look = |links| spot.files.stat(&at, links);
+    let itself = look(Links::Keep).map_err(|error| spot.refused(&error))?;
+    let target = match look(Links::Follow) {
+        Ok(target) => target,
+        Err(error) if matches!(error.cause, Cause::NotFound | Cause::NotADirectory) => itself.clone(),
+        Err(error) => return Err(spot.refused(&error)),
+    };
+    Ok(FileStat {
+        kind: kind(itself.kind),
+        size_bytes: target.size,
+        mtime: mtime(&target),
+        mode: target.mode,
+        is_file: target.kind == FileKind::File,
+        is_dir: target.kind == FileKind::Directory,
+        file_id: Some(format!("{:x}-{:x}", target.device, target.inode)),
+    })
+}
+
+/// Makes a directory, with those above it if it is asked for.
+pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<DirMade, RelayError> {
+    let refused = |error: &files::Error| spot.refused(error);
+    let created = match parents {
+        true => spot.files.mkdir(&spot.at()?, Parents::Create).map_err(|error| refused(&error))?,
+        false => spot.files.mkdir(&spot.at()?, Parents::Require).map_err(|error| refused(&error))?,
+    };
+    if !created && !parents {
+        let message = format!("could not make the directory `{}`: it already exists", spot.path);
+        return Err(RelayError::new(Code::InvalidRequest, message)
+            .with("root_id", spot.root_id.as_str())
+            .with("reason", "exists"));
+    }
+    Ok(DirMade { created })
+}
+
+/// Deletes a file, a link, an empty directory, or a directory with all that is in it (relay #72). When it is stopped, what
+/// is left of a directory stays (relay #51).
+pub(super) fn delete(spot: &Spot, recursive: bool, stop: &CancellationToken) -> Result<Deleted, RelayError> {
+    if spot.is_root() {
+        return Err(RelayError::new(Code::PermissionDenied, "a root cannot be deleted")
+            .with("root_id", spot.root_id.as_str())
+            .with("reason", "root"));
+    }
+    let removal = if recursive { Removal::Tree } else { Removal::Entry };
+    match spot.files.remove_while(&spot.at()?, removal, || !stop.is_cancelled()) {
+        Ok(()) => Ok(Deleted { deleted: true }),
+        Err(error) if matches!(error.cause, Cause::NotFound | Cause::NotADirectory) => {
+            Ok(Deleted { deleted: false })
+        }
+        Err(error) => Err(spot.refused(&error)),
+    }
+}
+
+pub(super) fn kind(kind: FileKind) -> EntryKind {
+    match kind {
+        FileKind::File => EntryKind::File,
+        FileKind::Directory => EntryKind::Dir,
+        FileKind::Symlink => EntryKind::Symlink,
+        FileKind::Other => EntryKind::Other,
+    }
+}
+
+pub(super) fn mtime(stat: &Stat) -> Timestamp {
+    time(stat.modified)
+}
+
+/// A time that no clock reaches is shown as the epoch.
+pub(super) fn time(time: std::time::SystemTime) -> Timestamp {
+    Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH)
+}

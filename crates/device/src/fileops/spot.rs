@@ -1,0 +1,58 @@
+//! Where something is asked for.
+
+use std::sync::Arc;
+
+use files::VirtualPath;
+use protocol::relay::{Code, Mode, RelayError, RelayPath, RootId, Terms};
+
+use super::refusal;
+use crate::Roots;
+
+/// A path in a root, and what may be done there.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub(super) root_id: RootId,
+    pub(super) files: Arc<files::Root>,
+    /// Without `.` and `..`: what is looked at is what was asked for and written down (relay #131).
+    pub(super) path: RelayPath,
+    mode: Mode,
+}
+
+impl Spot {
+    /// The spot that is asked for, under these terms.
+    pub(super) fn find(
+        roots: &Roots,
+        terms: Option<&Terms>,
+        root_id: &RootId,
+        path: &RelayPath,
+    ) -> Result<Self, RelayError> {
+        let (lent, mode) = roots.find(root_id, terms)?;
+        let path = path.normal().ok_or_else(|| refusal::outside(root_id, path))?;
+        Ok(Self { root_id: root_id.clone(), files: lent.files.clone(), path, mode })
+    }
+
+    /// The same, where something may be changed (relay #133).
+    pub(super) fn for_change(self) -> Result<Self, RelayError> {
+        match self.mode {
+            Mode::Rw => Ok(self),
+            Mode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root can only be read")
+                .with("root_id", self.root_id.as_str())
+                .with("reason", "read_only")),
+        }
+    }
+
+    /// Whether it is the root itself.
+    pub(super) fn is_root(&self) -> bool {
+        self.path.as_str().is_empty()
+    }
+
+    /// The path, seen from the root.
+    pub(super) fn at(&self) -> Result<VirtualPath, RelayError> {
+        VirtualPath::parse(format!("/{}", self.path)).map_err(|error| self.refused(&error))
+    }
+
+    /// What whoever asked is told.
+    pub(super) fn refused(&self, error: &files::Error) -> RelayError {
+        refusal::of(error, &self.root_id, &self.path)
+    }
+}

@@ -1,0 +1,203 @@
+//! A device's own record of what was asked of it, for its owner (relay #152, #154).
+//!
+//! It is a chain of entries (`protocol::relay::audit::chain`), a line of JSON each, in `audit.jsonl`. Every request has two:
+//! one when it begins and one, with the same `id`, when it has ended; one that was refused has only the second. So what was
+//! going on when a device died is seen as what it is.
+//!
+//! An entry that a request waits for is in the file before anything else happens, so it survives the end of the process,
+//! whatever ends it. It is on the disk within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more.
+//! A device that cannot write its record does nothing.
+//!
+//! A request that has started something which goes on ends with that: a command in the background has its end, and how it
+//! came to it, in the second entry.
+//!
+//! When the file is full it is put aside; the oldest of those are deleted, those of the last days only if there are far too
+//! many ([`Kept`]): whoever asks for a lot must not be able to have forgotten what they asked for. What is left is still a
+//! chain.
+
+mod pages;
+mod reader;
+mod writer;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use protocol::relay::{
+    AuditEntry, ClientId,
+    audit::chain::{Broken, Head},
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use self::writer::Writer;
+
+pub use reader::{Entries, Unreadable, Verified, verify};
+
+/// How many entries may wait to be written: two for each request that may go on at a time.
+const QUEUE_MAX: usize = 256;
+
+/// How long an entry may stay in the memory of the system.
+pub const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// When a file is full: some ten thousand requests.
+    pub file_bytes_max: u64,
+    /// How many files there are, the one that is written among them, …
+    pub files_max: usize,
+    /// … and those that were written more lately than this, …
+    pub young: Duration,
+    /// … unless all of them are larger than this together, but for the one that is written.
+    pub bytes_max: u64,
+}
+
+/// How long a file is kept in any case: time enough to look back at the work of a month.
+const YOUNG: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// How large all files may be: some million requests, and what a disk can spare.
+const BYTES_MAX: u64 = 2 << 30;
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { file_bytes_max: 16 << 20, files_max: 8, young: YOUNG, bytes_max: BYTES_MAX }
+    }
+}
+
+/// Why there is no record.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// A file cannot be read or written.
+    #[error("could not open the audit log `{}`", path.display())]
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The last entry is none, so nothing can follow it.
+    #[error("the last line of the audit log `{}` is no entry; move the file away to begin another", path.display())]
+    Broken {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+/// An entry could not be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the audit log cannot be written")]
+pub struct Unwritten;
+
+/// The record. A clone writes to the same.
+#[derive(Debug, Clone)]
+pub struct Ledger(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    client_id: ClientId,
+    room: Arc<Semaphore>,
+    /// None once it is closed.
+    queue: Mutex<Option<std::sync::mpsc::SyncSender<Queued>>>,
+    head: Arc<Mutex<Option<Head>>>,
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+/// An entry that waits to be written.
+struct Queued {
+    entry: Box<AuditEntry>,
+    written: Option<oneshot::Sender<Result<(), Unwritten>>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Ledger {
+    /// Opens the record of a device in this directory, or begins it. Only one may have it open.
+    ///
+    /// # Errors
+    /// If it cannot be read or written, or nothing can follow what is there.
+    pub fn open(directory: &Path, client_id: ClientId, kept: Kept) -> Result<Self, LedgerError> {
+        let path = pages::current(directory);
+        let failed = |source| LedgerError::Open { path: path.clone(), source };
+        let writer = Writer::open(directory, kept)?;
+        let head = Arc::new(Mutex::new(writer.head()));
+        let (queue, queued) = std::sync::mpsc::sync_channel(QUEUE_MAX);
+        let (end, ended) = oneshot::channel();
+        let shown = head.clone();
+        let work = move || {
+            writer.run(&queued, &shown);
+            // Whoever waits for it may have gone.
+            let _ = end.send(());
+        };
+        std::thread::Builder::new().name("audit".into()).spawn(work).map_err(failed)?;
+        Ok(Self(Arc::new(Inner {
+            path,
+            client_id,
+            room: Arc::new(Semaphore::new(QUEUE_MAX)),
+            queue: Mutex::new(Some(queue)),
+            head,
+            ended: Mutex::new(Some(ended)),
+        })))
+    }
+
+    /// The file that is written.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Of which device it is.
+    pub fn client_id(&self) -> &ClientId {
+        &self.0.client_id
+    }
+
+    /// The last entry.
+    pub fn head(&self) -> Option<Head> {
+        self.0.head.lock().clone()
+    }
+
+    /// Writes an entry, and returns when it is in the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub async fn write(&self, entry: AuditEntry) -> Result<(), Unwritten> {
+        // It is never closed.
+        let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
+        let (tell, written) = oneshot::channel();
+        self.queue(Queued { entry: Box::new(entry), written: Some(tell), _room: room })?;
+        written.await.unwrap_or(Err(Unwritten))
+    }
+
+    /// Writes an entry if there is room for it now; for those who cannot wait.
+    pub(crate) fn write_later(&self, entry: AuditEntry) {
+        let Ok(room) = self.0.room.clone().try_acquire_owned() else { return };
+        let _ = self.queue(Queued { entry: Box::new(entry), written: None, _room: room });
+    }
+
+    /// Returns when everything is on the disk. Nothing is written after that.
+    pub async fn close(&self) {
+        drop(self.0.queue.lock().take());
+        let ended = self.0.ended.lock().take();
+        if let Some(ended) = ended {
+            let _ = ended.await;
+        }
+    }
+
+    /// There is room: whoever has a permit is one of as many as there are places.
+    fn queue(&self, queued: Queued) -> Result<(), Unwritten> {
+        let queue = self.0.queue.lock();
+        let queue = queue.as_ref().ok_or(Unwritten)?;
+        queue.try_send(queued).map_err(|_| Unwritten)
+    }
+}
+
+impl From<Broken> for Unreadable {
+    fn from(broken: Broken) -> Self {
+        Self::Broken(broken)
+    }
+}
+
+#[cfg(test)]
+mod tests;

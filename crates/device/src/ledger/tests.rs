@@ -1,0 +1,178 @@
+use std::fs;
+
+use jiff::Timestamp;
+use protocol::relay::{Decision, Family, Status};
+use serde_json::{Map, Value};
+
+use super::*;
+
+fn entry(id: &str, ended: bool) -> AuditEntry {
+    AuditEntry {
+        id: id.into(),
+        connection_id: "c".into(),
+        client_id: "laptop".parse().unwrap(),
+        method: "file.read".into(),
+        session_id: None,
+        run_id: None,
+        tool_call_id: None,
+        capability: Some(Family::Fileops),
+        policy_decision: Decision::Allowed,
+        started_at: Timestamp::now(),
+        completed_at: ended.then(Timestamp::now),
+        status: ended.then_some(Status::Succeeded),
+        error: None,
+        root_id: None,
+        virtual_path: None,
+        summary: Map::new(),
+        seq: None,
+        prev_hash: None,
+        hash: None,
+    }
+}
+
+fn open(directory: &Path, kept: Kept) -> Result<Ledger, LedgerError> {
+    Ledger::open(directory, "laptop".parse().unwrap(), kept)
+}
+
+fn verified(directory: &Path) -> Result<Verified, Unreadable> {
+    verify(Entries::read(directory)?)
+}
+
+/// relay #154: it goes on after a restart, and what did not end is seen.
+#[tokio::test]
+async fn a_record_goes_on_where_it_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    assert_eq!(ledger.head(), None);
+    ledger.write(entry("a", false)).await.unwrap();
+    ledger.write(entry("a", true)).await.unwrap();
+    ledger.close().await;
+    assert_eq!(ledger.write(entry("x", false)).await, Err(Unwritten));
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    ledger.write(entry("b", false)).await.unwrap();
+    let verified = verified(directory.path()).unwrap();
+    assert_eq!((verified.first, verified.unfinished), (Some(1), 1));
+    assert_eq!(verified.head, ledger.head());
+    assert_eq!(verified.head.unwrap().seq, 3);
+}
+
+/// relay #154: an entry that was waited for is in the file, whatever ends the process; half a line is cut off.
+#[tokio::test]
+async fn a_line_that_was_not_finished_is_cut_off() {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    for id in ["a", "b"] {
+        ledger.write(entry(id, true)).await.unwrap();
+    }
+    // Nobody closed it.
+    let path = ledger.path().to_owned();
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 10]).unwrap();
+    assert_eq!(verified(directory.path()).unwrap().head.unwrap().seq, 1);
+    let again = open(directory.path(), Kept::default()).unwrap();
+    again.write(entry("c", true)).await.unwrap();
+    assert_eq!(verified(directory.path()).unwrap().head.unwrap().seq, 2);
+}
+
+/// Files are put aside when they are full, the oldest are deleted, and what is left holds.
+#[tokio::test]
+async fn a_record_is_bounded_and_stays_a_chain() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Kept { file_bytes_max: 2000, files_max: 3, young: Duration::ZERO, ..Kept::default() };
+    let mut ledger = open(directory.path(), kept).unwrap();
+    for number in 0..60 {
+        if number == 30 {
+            ledger.close().await;
+            ledger = open(directory.path(), kept).unwrap();
+        }
+        ledger.write(entry(&number.to_string(), true)).await.unwrap();
+    }
+    ledger.close().await;
+    let files: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 3, "{files:?}");
+    let verified = verified(directory.path()).unwrap();
+    assert!(verified.first.unwrap() > 1, "{verified:?}");
+    assert_eq!(verified.head.unwrap().seq, 60);
+}
+
+/// relay #154: whoever asks for a lot cannot have forgotten what they asked for, until there is far too much of it.
+#[tokio::test]
+async fn what_is_young_is_kept_within_a_larger_limit() {
+    let kept = Kept { file_bytes_max: 2000, files_max: 3, ..Kept::default() };
+    for (bytes_max, keeps_all) in [(1 << 20, true), (12_000, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = open(directory.path(), Kept { bytes_max, ..kept }).unwrap();
+        for number in 0..60 {
+            ledger.write(entry(&number.to_string(), true)).await.unwrap();
+        }
+        ledger.close().await;
+        let sizes: Vec<u64> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .collect();
+        assert!(sizes.len() > kept.files_max && sizes.iter().sum::<u64>() <= bytes_max, "{sizes:?}");
+        let verified = verified(directory.path()).unwrap();
+        assert_eq!((verified.first == Some(1), verified.head.unwrap().seq), (keeps_all, 60));
+    }
+}
+
+/// relay #154: "a verify command that names the first broken entry".
+#[tokio::test]
+async fn a_record_that_was_changed_says_where() {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    for id in ["a", "b", "c"] {
+        ledger.write(entry(id, true)).await.unwrap();
+    }
+    ledger.close().await;
+    let text = fs::read_to_string(ledger.path()).unwrap();
+    fs::write(ledger.path(), text.replacen("\"id\":\"b\"", "\"id\":\"B\"", 1)).unwrap();
+    let broken = verified(directory.path()).unwrap_err();
+    assert_eq!(broken.to_string(), "the record is broken at entry 2: it was changed");
+    let without: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| line).collect();
+    fs::write(ledger.path(), without.join("\n") + "\n").unwrap();
+    assert!(verified(directory.path()).unwrap_err().to_string().contains("entry 2"));
+    fs::write(ledger.path(), "{}\nno entry\n").unwrap();
+    assert!(matches!(open(directory.path(), Kept::default()), Err(LedgerError::Broken { .. })));
+}
+
+/// The record may be read while it is written, and put aside meanwhile.
+#[tokio::test]
+async fn who_reads_while_it_is_written_sees_a_chain() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Kept { file_bytes_max: 10_000, files_max: 4, young: Duration::ZERO, ..Kept::default() };
+    let ledger = open(directory.path(), kept).unwrap();
+    let mut reading = tokio::task::JoinSet::new();
+    let place = directory.path().to_owned();
+    reading.spawn_blocking(move || {
+        (0..200).map(|_| verified(&place).unwrap().head.map_or(0, |head| head.seq)).max()
+    });
+    let mut number = 0;
+    let most = loop {
+        ledger.write(entry(&number.to_string(), true)).await.unwrap();
+        number += 1;
+        if let Some(most) = reading.try_join_next() {
+            break most.unwrap();
+        }
+    };
+    assert!(most.unwrap() > 0);
+}
+
+/// Many at once are in one order, and none is lost.
+#[tokio::test]
+async fn many_may_write_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    let mut writing = tokio::task::JoinSet::new();
+    for number in 0..1000 {
+        let ledger = ledger.clone();
+        writing.spawn(async move { ledger.write(entry(&number.to_string(), number % 2 == 0)).await });
+    }
+    while let Some(written) = writing.join_next().await {
+        written.unwrap().unwrap();
+    }
+    let verified = verified(directory.path()).unwrap();
+    assert_eq!((verified.head.unwrap().seq, verified.unfinished), (1000, 500));
+    let lines = fs::read_to_string(ledger.path()).unwrap();
+    assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}

@@ -1,0 +1,164 @@
+//! The first process in a sandbox: it takes from itself what a command must not have, starts the command, and says how it
+//! ended. With it ends everybody else inside, which the system sees to.
+
+mod filter;
+mod sockets;
+mod walls;
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Write},
+    os::{
+        fd::{FromRawFd, OwnedFd, RawFd},
+        unix::process::ExitStatusExt,
+    },
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use landlock::ABI;
+use protocol::relay::Network;
+use rustix::{
+    io::{FdFlags, fcntl_setfd},
+    process::{Pid, WaitOptions, wait},
+};
+use serde::{Deserialize, Serialize};
+
+use self::sockets::LocalSockets;
+use super::report::Word;
+
+/// The argument that makes the program the first process in a sandbox.
+pub const ARGUMENT: &str = "sandbox-init";
+
+/// What is before the names of the command's variables, so that nobody heeds them before it does: `LD_PRELOAD` would be
+/// heeded by bubblewrap, outside.
+pub(super) const VARIABLE_PREFIX: &str = "TOMBOLO_ENV_";
+
+/// What a program returns that could not be started, as shells have it.
+const FAILED: u8 = 126;
+
+/// What the first process is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Orders {
+    /// Where it reports to.
+    pub(super) report: RawFd,
+    /// Where something may be written.
+    pub(super) writable: Vec<String>,
+    /// What there is to be reached.
+    pub(super) network: Network,
+    /// The version of landlock of which nothing newer is used.
+    pub(super) landlock: i32,
+}
+
+impl Orders {
+    pub(super) fn to_argument(&self) -> String {
+        // Numbers and texts always can be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Why there is no command.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("this is started in a sandbox only")]
+    Orders,
+    #[error("the system could not be told whom to end when there is no memory left")]
+    Memory(#[source] io::Error),
+    #[error("the limits could not be set")]
+    Limits(#[from] rustix::io::Errno),
+    #[error("the files could not be confined")]
+    Walls(#[from] landlock::RulesetError),
+    #[error("the system calls could not be filtered")]
+    Filter(#[from] filter::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What a program does that was started with [`ARGUMENT`], with what follows it.
+pub fn serve(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    match run(arguments) {
+        Ok(status) => ExitCode::from(u8::try_from(code(status)).unwrap_or(FAILED)),
+        Err(error) => {
+            // It is not passed on: nothing is the command's before it has started.
+            eprintln!("sandbox-init: {}", protocol::Chain(&error));
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Error> {
+    let orders = arguments.next().and_then(|orders| serde_json::from_str::<Orders>(orders.to_str()?).ok());
+    let (Some(orders), Some(program)) = (orders, arguments.next()) else { return Err(Error::Orders) };
+    let mut report = take(orders.report)?;
+    process::hear_signals();
+    if let Err(error) = confine(&orders) {
+        report.write_all(Word::Failed.line().as_bytes())?;
+        return Err(error);
+    }
+    let child = Command::new(program).args(arguments).env_clear().envs(environment()).spawn();
+    let child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            let word = match error.kind() {
+                io::ErrorKind::NotFound => Word::NotFound,
+                io::ErrorKind::PermissionDenied => Word::NotExecutable,
+                _ if error.raw_os_error() == Some(libc::ENOEXEC) => Word::NotExecutable,
+                _ => Word::Failed,
+            };
+            report.write_all(word.line().as_bytes())?;
+            return Err(error.into());
+        }
+    };
+    report.write_all(Word::Started.line().as_bytes())?;
+    let status = ended(Pid::from_child(&child))?;
+    let word = match status.signal() {
+        Some(signal) => Word::Killed(signal),
+        None => Word::Exited(status.code().unwrap_or_default()),
+    };
+    report.write_all(word.line().as_bytes())?;
+    Ok(status)
+}
+
+/// The descriptor that was handed over, which the command does not get.
+#[expect(unsafe_code, reason = "a descriptor that was inherited is known by its number only")]
+fn take(report: RawFd) -> io::Result<File> {
+    // SAFETY: whoever started this program opened it for us and told its number; nothing else here knows it.
+    let report = unsafe { OwnedFd::from_raw_fd(report) };
+    fcntl_setfd(&report, FdFlags::CLOEXEC)?;
+    Ok(report.into())
+}
+
+/// Takes from this process, and so from the command, what it must not have.
+fn confine(orders: &Orders) -> Result<(), Error> {
+    walls::step_back().map_err(Error::Memory)?;
+    walls::limit()?;
+    let enforced = walls::enclose(&orders.writable, walls::KNOWN.min(ABI::from(orders.landlock)))?;
+    filter::apply(LocalSockets::of(orders.network, enforced))?;
+    Ok(())
+}
+
+/// The environment of the command, and the mark by which it is found.
+fn environment() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        if name == OsStr::new(process::MARK_VARIABLE) {
+            return Some((name, value));
+        }
+        let name = name.to_str()?.strip_prefix(VARIABLE_PREFIX)?;
+        Some((name.into(), value))
+    })
+}
+
+/// Waits for the command, and for whoever is orphaned meanwhile.
+fn ended(command: Pid) -> io::Result<ExitStatus> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == command => return Ok(ExitStatus::from_raw(status.as_raw())),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or_default()
+}

@@ -1,0 +1,122 @@
+//! What is asked for, checked against what is lent and granted, before anything is started.
+
+use std::{ffi::OsString, time::Duration};
+
+use protocol::relay::{
+    Code, Mode, Network, RelayError, Terms,
+    shell::{Program, Size, StartCommand},
+};
+
+use super::{
+    Config, Runtime,
+    allowed::Allowed,
+    place::{Bound, Floors, Place},
+    refusal,
+};
+
+/// Who runs a line.
+const LINE_SHELL: &str = "/bin/sh";
+
+/// What every command has, if it is granted nothing else: where programs are, a place to write, and text that is UTF-8.
+const BASE: [(&str, &str); 3] = [
+    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    ("HOME", "/tmp"),
+    ("LANG", "C.UTF-8"),
+];
+
+/// A command that may be started.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
+    /// All of its environment (relay #139).
+    pub(super) env: Vec<(String, String)>,
+    pub(super) place: Place,
+    pub(super) bound: Vec<Bound>,
+    pub(super) network: Network,
+    pub(super) pty: Option<Size>,
+    pub(super) background: bool,
+    pub(super) runtime_max: Duration,
+    pub(super) output_max: Option<u64>,
+}
+
+impl Plan {
+    pub(super) fn new(
+        asked: &StartCommand,
+        terms: Option<&Terms>,
+        config: &Config,
+        floors: &Floors,
+        runtime: Runtime,
+    ) -> Result<Self, RelayError> {
+        if runtime == Runtime::Unavailable {
+            return Err(RelayError::new(
+                Code::CapabilityUnavailable,
+                "there is no sandbox for commands here",
+            ));
+        }
+        let allowed = Allowed::new(&config.lends, terms)?;
+        if runtime == Runtime::Local && !allowed.unsandboxed() {
+            return Err(refusal::denied(
+                "there is no sandbox here, and commands without one are not granted",
+            ));
+        }
+        let (program, args) = program(asked)?;
+        let place = floors.place(asked.cwd.as_ref(), terms, &allowed)?;
+        if runtime == Runtime::Local && place.mode == Mode::Ro {
+            // Nothing would keep it from writing there (relay #133).
+            return Err(refusal::denied(
+                "the root may only be read, which is not possible without a sandbox",
+            ));
+        }
+        if asked.pty.is_some_and(|size| size.cols == 0 || size.rows == 0) {
+            return Err(refusal::invalid("a terminal has at least one column and one row"));
+        }
+        Ok(Self {
+            program,
+            args,
+            env: environment(asked, config, &allowed)?,
+            place,
+            bound: floors.bound(terms),
+            network: allowed.network(),
+            pty: asked.pty,
+            background: asked.background,
+            runtime_max: allowed.runtime(asked.timeout_ms),
+            output_max: allowed.output(asked.output_limit_bytes),
+        })
+    }
+}
+
+fn program(asked: &StartCommand) -> Result<(OsString, Vec<OsString>), RelayError> {
+    let (program, args) = match asked.program() {
+        Some(Program::Line(line)) => (LINE_SHELL, vec!["-c".to_owned(), line.to_owned()]),
+        Some(Program::Argv(program, args)) => (program, args.to_vec()),
+        None => return Err(refusal::invalid("there must be either `command` or `argv`")),
+    };
+    if program.is_empty() || program.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {
+        return Err(refusal::invalid("a program has a name, and there is no NUL in its arguments"));
+    }
+    Ok((program.into(), args.into_iter().map(Into::into).collect()))
+}
+
+/// From nothing: what every command has, what the owner hands on, and what is asked for, as far as both sides allow it.
+fn environment(
+    asked: &StartCommand,
+    config: &Config,
+    allowed: &Allowed<'_>,
+) -> Result<Vec<(String, String)>, RelayError> {
+    for (name, value) in &asked.env {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            return Err(refusal::invalid("`env` has a variable that no command can be given"));
+        }
+        if !allowed.variable(name) {
+            return Err(refusal::denied("the variable is not granted").with("variable", name.as_str()));
+        }
+    }
+    let mut env: Vec<_> = BASE.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let handed_on = config.environment.iter().filter(|(name, _)| allowed.variable(name));
+    for (name, value) in handed_on.chain(&asked.env) {
+        env.retain(|(known, _)| known != name);
+        env.push((name.clone(), value.clone()));
+    }
+    Ok(env)
+}

@@ -1,0 +1,108 @@
+//! Starts what was planned.
+
+use std::{os::fd::AsRawFd, time::Duration};
+
+use process::{Control, Outputs, Reason, Screen, Size, Spec, Stdin};
+use protocol::relay::{Code, RelayError};
+use tracing::warn;
+
+use super::{
+    Sandbox,
+    plan::Plan,
+    refusal,
+    report::{Report, Word},
+    scratch::Lease,
+};
+
+/// How long a sandbox may take to be set up.
+const SETUP_MAX: Duration = Duration::from_secs(20);
+
+/// A command that runs and has no owner yet.
+pub(super) struct Spawned {
+    pub(super) stdin: Stdin,
+    pub(super) outputs: Outputs,
+    pub(super) control: Control,
+    pub(super) screen: Option<Screen>,
+    /// What a sandbox says of how it ended.
+    pub(super) report: Option<Report>,
+}
+
+/// Starts it, in a sandbox if there is one.
+pub(super) async fn spawn(
+    plan: &Plan,
+    sandbox: Option<(&Sandbox, &Lease)>,
+    grace: Duration,
+) -> Result<Spawned, RelayError> {
+    let Some((sandbox, scratch)) = sandbox else {
+        return run(local(plan).grace(grace), plan, None).await;
+    };
+    let (spec, report) = sandbox.spec(plan, scratch).map_err(|error| {
+        warn!(%error, "a sandbox could not be described");
+        refusal::failed("the sandbox could not be set up")
+    })?;
+    let mut spawned = run(spec.grace(grace), plan, Some(report)).await?;
+    confirm(&mut spawned).await?;
+    Ok(spawned)
+}
+
+/// Without a sandbox: in the directory itself, whatever is put in its place meanwhile.
+fn local(plan: &Plan) -> Spec {
+    let directory = format!("/proc/self/fd/{}", plan.place.handle.as_raw_fd());
+    let mut spec = Spec::new(&plan.program).args(&plan.args).env_clear().session().cwd(directory);
+    for (name, value) in &plan.env {
+        spec = spec.env(name, value);
+    }
+    spec
+}
+
+async fn run(spec: Spec, plan: &Plan, report: Option<Report>) -> Result<Spawned, RelayError> {
+    let Some(size) = plan.pty else {
+        let raw = process::spawn_raw(&spec).await.map_err(|error| refused(&error))?;
+        let (stdin, outputs, control) = (raw.stdin, raw.outputs, raw.control);
+        return Ok(Spawned { stdin, outputs, control, screen: None, report });
+    };
+    let size = Size { cols: size.cols, rows: size.rows };
+    let pty = process::spawn_pty(&spec, size).await.map_err(|error| refused(&error))?;
+    let (stdin, outputs, control) = (pty.stdin, pty.outputs, pty.control);
+    Ok(Spawned { stdin, outputs, control, screen: Some(pty.screen), report })
+}
+
+/// Returns once the command runs in its sandbox. Until then nothing that is written is the command's.
+async fn confirm(spawned: &mut Spawned) -> Result<(), RelayError> {
+    let Some(report) = &mut spawned.report else { return Ok(()) };
+    let word = tokio::time::timeout(SETUP_MAX, report.next()).await;
+    let refusal = match word {
+        Ok(Some(Word::Started)) => return Ok(()),
+        Ok(Some(Word::NotFound)) => no_program(),
+        Ok(Some(Word::NotExecutable)) => not_executable(),
+        said => {
+            let written = tokio::time::timeout(SETUP_MAX, spawned.outputs.next()).await.ok().flatten();
+            let written = written.map(|output| String::from_utf8_lossy(&output.bytes).into_owned());
+            warn!(?said, written, "a sandbox could not be set up");
+            refusal::failed("the sandbox could not be set up")
+        }
+    };
+    spawned.control.stop().await;
+    Err(refusal)
+}
+
+fn refused(error: &process::Error) -> RelayError {
+    match error {
+        process::Error::Spawn { reason: Reason::NotFound, .. } => no_program(),
+        process::Error::Spawn { reason: Reason::NotExecutable | Reason::NoInterpreter, .. } => {
+            not_executable()
+        }
+        error => {
+            warn!(error = %protocol::Chain(error), "a command could not be started");
+            refusal::failed("the command could not be started")
+        }
+    }
+}
+
+fn no_program() -> RelayError {
+    RelayError::new(Code::NotFound, "there is no such program").with("reason", "program")
+}
+
+fn not_executable() -> RelayError {
+    refusal::denied("the program cannot be run").with("reason", "program")
+}

@@ -1,0 +1,161 @@
+//! A program on this machine that offers tools: the device is to it what a relay server is to the device.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use protocol::relay::{
+    Accepted, Code, EventFrame, Family, Hello, Json, RelayError, Request, Side, ToolName,
+    method::{self, Method, Row},
+    tool::{CallTool, Registered, Rejected, ToolList, ToolResult, Unregistered},
+};
+use relay::{Ask, Handler, Peer, Refused, Reply};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    shelf::{Offered, Shelf, Source},
+    tool::{Tool, USE_WAIT_MAX, Use, cancelled, gone},
+};
+
+/// What a program asks of the device.
+pub(crate) struct Program(Arc<Inner>);
+
+struct Inner {
+    shelf: Shelf,
+    source: OnceLock<Source>,
+    /// How it is asked; there is one once it is spoken to.
+    peer: OnceLock<Peer>,
+}
+
+/// What takes the tools of a program away when it leaves.
+pub(crate) struct Presence(Arc<Inner>);
+
+impl Program {
+    pub(crate) fn new(shelf: Shelf) -> (Self, Presence) {
+        let inner = Arc::new(Inner { shelf, source: OnceLock::new(), peer: OnceLock::new() });
+        (Self(Arc::clone(&inner)), Presence(inner))
+    }
+
+    fn register(&self, list: &ToolList) -> Result<Registered, RelayError> {
+        let (Some(source), Some(peer)) = (self.0.source.get(), self.0.peer.get()) else { return Err(gone()) };
+        let (tools, mut rejected) = list.read();
+        let mut offered: Vec<Offered> = Vec::new();
+        for tool in tools {
+            if tool.capability == Family::Tools {
+                let used = OfProgram { peer: peer.clone(), name: tool.name.clone() };
+                offered.push((tool, Arc::new(used)));
+            } else {
+                let reason = "its capability is not `tools`".into();
+                rejected.push(Rejected { name: tool.name.into(), reason });
+            }
+        }
+        let mut said = self.0.shelf.put(source, offered);
+        said.rejected.extend(rejected);
+        Ok(said)
+    }
+}
+
+impl Presence {
+    pub(crate) fn begin(&self, peer: Peer) {
+        // It is begun once.
+        let _ = self.0.peer.set(peer);
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        if let Some(source) = self.0.source.get() {
+            self.0.shelf.clear(source);
+        }
+    }
+}
+
+#[async_trait]
+impl Handler for Program {
+    async fn hello(&self, hello: Hello) -> Result<Map<String, Value>, Refused> {
+        let offer = hello.check().map_err(|error| Refused(error.to_string()))?;
+        // By its name, so that what the owner has agreed to holds after a restart of it.
+        let source = self.0.shelf.source(format!("program {}", offer.client_id));
+        // A second hello does not come this far.
+        let _ = self.0.source.set(source);
+        let accepted = Accepted {
+            connection_id: "local".into(),
+            accepted_capabilities: vec![Family::Tools],
+            accepted_roots: None,
+            server_time: Timestamp::now(),
+            flow: None,
+            extensions: Vec::new(),
+        };
+        Json::of(&accepted).read().map_err(|_| Refused("it could not be accepted".into()))
+    }
+
+    async fn request(&self, request: Request, _: &mut Reply) -> Result<Json, RelayError> {
+        match request.method.as_str() {
+            "tool.register" => {
+                self.register(&method::ToolRegister::params(&request.params)?).map(|said| Json::of(&said))
+            }
+            "tool.unregister" => {
+                let names = method::ToolUnregister::params(&request.params)?.names;
+                let source = self.0.source.get().ok_or_else(gone)?;
+                Ok(Json::of(&Unregistered { unregistered: self.0.shelf.take(source, &names) }))
+            }
+            other => Err(refused(other)),
+        }
+    }
+
+    fn event(&self, _: EventFrame) {}
+}
+
+fn refused(name: &str) -> RelayError {
+    let (code, why) = match Row::find(name) {
+        None => (Code::UnknownMethod, "there is no such method"),
+        Some(row) if row.asked_by == Side::Runtime => {
+            (Code::InvalidRequest, "this is asked by runtimes, not of them")
+        }
+        Some(_) => (Code::CapabilityUnavailable, "programs offer tools here, and nothing else"),
+    };
+    RelayError::new(code, why).with("method", name)
+}
+
+/// A tool of a program.
+struct OfProgram {
+    peer: Peer,
+    name: ToolName,
+}
+
+#[async_trait]
+impl Tool for OfProgram {
+    async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
+        let params = CallTool { name: self.name.clone(), arguments: call.arguments, call_id: None };
+        let mut ask = Ask::new(method::ToolCall::ROW.name, Json::of(&params)).within(wait());
+        if let Some(context) = call.context {
+            ask = ask.context(context);
+        }
+        let asked = async {
+            // When it is dropped the program hears a `cancel`.
+            let answer = self.peer.request(ask).await.outcome().await?;
+            method::ToolCall::result(&answer)
+        };
+        let answer = tokio::select! {
+            () = cancel.cancelled() => return Err(cancelled()),
+            answer = asked => answer,
+        };
+        answer.map_err(|error| match error.code {
+            Code::RelayDisconnected => gone(),
+            // What the program says of itself is not what the relay says of the device.
+            Code::UnknownMethod | Code::CapabilityUnavailable | Code::PermissionDenied => {
+                RelayError { code: Code::ProviderError, ..error }
+            }
+            _ => error,
+        })
+    }
+}
+
+/// A program knows best how long it takes; who asks may stop waiting before.
+fn wait() -> Duration {
+    USE_WAIT_MAX
+}

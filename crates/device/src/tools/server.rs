@@ -1,0 +1,301 @@
+//! One MCP server that is kept running.
+
+use std::{sync::Arc, time::Duration};
+
+use process::Control;
+use protocol::relay::{Family, tool::ToolDescriptor};
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
+        SubscriptionFilter, Tool as McpTool,
+    },
+    service::{
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RunningService, ServiceError,
+        Subscription, serve_client_with_lifecycle,
+    },
+};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use super::{
+    Shelf,
+    http::transport,
+    names::Named,
+    reach::Reach,
+    shelf::{Offered, Source},
+    stdio::Stdio,
+    used::OfServer,
+};
+use crate::backoff::Backoff;
+
+/// How long a server may take to start and say what it is: some fetch themselves first.
+const START_WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// How long it may take to say which tools it has.
+const LIST_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// How many pages of tools are read, and tools in all: what is selected is among them, or the server has more than anybody can use.
+const PAGES_MAX: usize = 64;
+const LISTED_MAX: usize = 4096;
+
+/// How often a server that says nothing by itself, as it is far away, is asked whether it is there.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How long a server may take to go.
+const STOP_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// One MCP server of which tools are lent.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) reach: Reach,
+    pub(crate) named: Vec<Named>,
+    pub(crate) wait: Duration,
+    pub(crate) shelf: Shelf,
+    pub(crate) source: Source,
+}
+
+/// A server that is there.
+struct Up {
+    running: RunningService<RoleClient, Listener>,
+    program: Option<Control>,
+}
+
+/// Why a server is not there.
+#[derive(Debug, thiserror::Error)]
+enum Down {
+    #[error("it could not be started")]
+    Start(#[source] process::Error),
+    #[error("there is no HTTP client")]
+    Client(#[source] reqwest::Error),
+    #[error("it does not say what it is")]
+    Hello(#[source] Box<ClientInitializeError>),
+    #[error("it does not say which tools it has")]
+    List(#[source] Box<ServiceError>),
+    #[error("it took longer than {} s", .0.as_secs())]
+    Late(Duration),
+    #[error("it has gone")]
+    Gone,
+}
+
+impl Server {
+    /// Keeps it running until `stop`; while it is not there, its tools are not.
+    pub(crate) async fn keep(self: Arc<Self>, stop: CancellationToken) {
+        let mut backoff = Backoff::default();
+        while !stop.is_cancelled() {
+            let since = Instant::now();
+            let down = self.serve(&stop).await;
+            self.shelf.clear(&self.source);
+            if stop.is_cancelled() {
+                return;
+            }
+            backoff.held_for(since.elapsed());
+            warn!(server = self.name, reason = %protocol::Chain(&down), "an MCP server is not there; it is tried again");
+            let _ = stop.run_until_cancelled(sleep(backoff.next())).await;
+        }
+    }
+
+    /// Starts it and lends its tools for as long as it is there.
+    async fn serve(&self, stop: &CancellationToken) -> Down {
+        match self.start(stop).await {
+            Err(down) => down,
+            Ok(Up { mut running, program }) => {
+                let down = tokio::select! {
+                    () = stop.cancelled() => Down::Gone,
+                    down = self.lend(&running, program.as_ref()) => down,
+                };
+                self.shelf.clear(&self.source);
+                let _ = running.close_with_timeout(STOP_WAIT_MAX).await;
+                if let Some(program) = program {
+                    program.stop().await;
+                }
+                down
+            }
+        }
+    }
+
+    async fn start(&self, stop: &CancellationToken) -> Result<Up, Down> {
+        match self.greet(ClientLifecycleMode::Initialize, stop).await {
+            // It answers, but not to that: it may only know what came after.
+            Err(Down::Hello(error)) if matches!(*error, ClientInitializeError::JsonRpcError(_)) => {
+                let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+                self.greet(ClientLifecycleMode::Discover { preferred_versions }, stop).await
+            }
+            greeted => greeted,
+        }
+    }
+
+    async fn greet(&self, how: ClientLifecycleMode, stop: &CancellationToken) -> Result<Up, Down> {
+        let listener = Listener::default();
+        match &self.reach {
+            Reach::Program(spec) => {
+                let stdio = Stdio::start(spec).await.map_err(Down::Start)?;
+                let program = stdio.control();
+                match greeted(Box::pin(serve_client_with_lifecycle(listener, stdio, how)), stop).await {
+                    Ok(running) => Ok(Up { running, program: Some(program) }),
+                    Err(down) => {
+                        // Nothing of it is left before it is tried again, or the device has stopped.
+                        program.stop().await;
+                        Err(down)
+                    }
+                }
+            }
+            Reach::Url { url, headers } => {
+                let transport = transport(url, headers).map_err(Down::Client)?;
+                let running =
+                    greeted(Box::pin(serve_client_with_lifecycle(listener, transport, how)), stop).await?;
+                Ok(Up { running, program: None })
+            }
+        }
+    }
+
+    /// Lends its tools for as long as it is there.
+    async fn lend(&self, running: &RunningService<RoleClient, Listener>, program: Option<&Control>) -> Down {
+        let (peer, changed) = (running.peer().clone(), &running.service().changed);
+        let broken = Arc::new(Notify::new());
+        let exited = async {
+            match program {
+                Some(program) => drop(program.wait().await),
+                None => std::future::pending().await,
+            }
+        };
+        let mut exited = std::pin::pin!(exited);
+        // Before it is asked which there are, so that nothing falls in between.
+        let mut news = timeout(LIST_WAIT_MAX, subscribe(&peer)).await.unwrap_or_default();
+        loop {
+            let tools = match timeout(LIST_WAIT_MAX, list(&peer)).await {
+                Err(_) => return Down::Late(LIST_WAIT_MAX),
+                Ok(Err(error)) => return Down::List(Box::new(error)),
+                Ok(Ok(tools)) => tools,
+            };
+            self.put(&peer, &broken, &tools);
+            let look_again = async {
+                match program {
+                    Some(_) => std::future::pending().await,
+                    None => sleep(LOOK_AGAIN).await,
+                }
+            };
+            tokio::select! {
+                () = &mut exited => return Down::Gone,
+                () = broken.notified() => return Down::Gone,
+                () = told(&mut news) => {}
+                () = changed.notified() => {}
+                () = look_again => {}
+            }
+            if peer.is_transport_closed() {
+                return Down::Gone;
+            }
+        }
+    }
+
+    /// Puts those tools that are selected on the shelf.
+    fn put(&self, peer: &Peer<RoleClient>, broken: &Arc<Notify>, tools: &[McpTool]) {
+        let mut offered: Vec<Offered> = Vec::new();
+        for Named { name, selected } in &self.named {
+            let Some(tool) = tools.iter().find(|tool| tool.name == selected.name) else {
+                warn!(
+                    server = self.name,
+                    tool = selected.name,
+                    "an MCP server does not have a tool that is selected"
+                );
+                continue;
+            };
+            let policy = selected.policy();
+            let descriptor = ToolDescriptor {
+                name: name.clone(),
+                title: tool.title.clone(),
+                description: tool.description.as_deref().unwrap_or_default().to_owned(),
+                input_schema: (*tool.input_schema).clone(),
+                capability: Family::Tools,
+                risk: policy.risk,
+                approval_policy: policy.approval,
+            };
+            let used = OfServer {
+                peer: peer.clone(),
+                name: selected.name.clone(),
+                wait: self.wait,
+                broken: Arc::clone(broken),
+            };
+            offered.push((descriptor, Arc::new(used)));
+        }
+        let said = self.shelf.replace(&self.source, offered);
+        info!(server = self.name, count = said.registered.len(), "tools of an MCP server are there");
+        for rejected in said.rejected {
+            warn!(
+                server = self.name,
+                tool = rejected.name,
+                reason = rejected.reason,
+                "a tool cannot be lent"
+            );
+        }
+    }
+}
+
+/// A server that has said what it is, within the time that it has for that.
+async fn greeted(
+    greeting: impl Future<Output = Result<RunningService<RoleClient, Listener>, ClientInitializeError>>,
+    stop: &CancellationToken,
+) -> Result<RunningService<RoleClient, Listener>, Down> {
+    match timeout(START_WAIT_MAX, stop.run_until_cancelled(greeting)).await {
+        Err(_) => Err(Down::Late(START_WAIT_MAX)),
+        Ok(None) => Err(Down::Gone),
+        Ok(Some(greeted)) => greeted.map_err(|error| Down::Hello(Box::new(error))),
+    }
+}
+
+/// All tools of a server, as far as anybody reads.
+async fn list(peer: &Peer<RoleClient>) -> Result<Vec<McpTool>, ServiceError> {
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES_MAX {
+        let page = peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await?;
+        tools.extend(page.tools);
+        cursor = page.next_cursor;
+        if cursor.is_none() || tools.len() > LISTED_MAX {
+            break;
+        }
+    }
+    tools.truncate(LISTED_MAX);
+    Ok(tools)
+}
+
+/// Asks a server that has to be asked to tell when it has other tools. Those of before do so by themselves.
+async fn subscribe(peer: &Peer<RoleClient>) -> Option<Subscription> {
+    let must_be_asked = peer.peer_info().is_some_and(|info| !info.protocol_version.has_initialize());
+    if !must_be_asked {
+        return None;
+    }
+    peer.listen(SubscriptionFilter::builder().tools_list_changed().build()).await.ok()
+}
+
+/// Returns when the server tells that it has other tools; never, if it does not tell.
+async fn told(news: &mut Option<Subscription>) {
+    if let Some(subscription) = news
+        && let Ok(Some(_)) = subscription.next().await
+    {
+        return;
+    }
+    *news = None;
+    std::future::pending().await
+}
+
+/// Hears what a server says by itself.
+#[derive(Clone, Default)]
+struct Listener {
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        let us = Implementation::new("tombolo-device", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), us)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,95 @@
+//! An MCP server that is a program of this machine.
+
+use std::{collections::VecDeque, io};
+
+use bytes::Bytes;
+use process::{Control, Lines, Piece, Process, Spec, Stdin};
+use rmcp::{
+    RoleClient,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use tracing::{debug, warn};
+
+/// The longest message: what is larger could not be passed on by far.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
+
+/// How many lines in a row may be something else, such as a banner, before it counts as no MCP server.
+const NOISE_MAX: usize = 200;
+
+/// Speaks with a program over its stdin and stdout.
+pub(crate) struct Stdio {
+    stdin: Stdin,
+    stdout: Lines,
+    control: Control,
+    heard: VecDeque<RxJsonRpcMessage<RoleClient>>,
+    noise: usize,
+}
+
+impl Stdio {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) async fn start(spec: &Spec) -> Result<Self, process::Error> {
+        let limits = process::Limits { line_bytes_max: MESSAGE_BYTES_MAX, ..spec.limits.clone() };
+        let Process { stdin, stdout, control } = process::spawn(&spec.clone().limits(limits)).await?;
+        Ok(Self { stdin, stdout, control, heard: VecDeque::new(), noise: 0 })
+    }
+
+    /// How the program is ended.
+    pub(crate) fn control(&self) -> Control {
+        self.control.clone()
+    }
+}
+
+impl Transport<RoleClient> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let sent = serde_json::to_vec(&message).map_err(io::Error::other).and_then(|line| {
+            // A program that is a whole queue behind does not read.
+            self.stdin.try_send(Bytes::from(line)).map_err(io::Error::other)
+        });
+        std::future::ready(sent)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            if let Some(message) = self.heard.pop_front() {
+                return Some(message);
+            }
+            if self.noise > NOISE_MAX {
+                warn!("a program that is to be an MCP server speaks something else");
+                return None;
+            }
+            for piece in self.stdout.next().await? {
+                match piece {
+                    Piece::Line(line) => match serde_json::from_slice(line) {
+                        Ok(message) => {
+                            self.noise = 0;
+                            self.heard.push_back(message);
+                        }
+                        Err(_) => {
+                            self.noise += 1;
+                            debug!(bytes = line.len(), "an MCP server says something that is no message");
+                        }
+                    },
+                    // Whoever waits for it is told when it took too long.
+                    Piece::TooLong { bytes } => {
+                        self.noise += 1;
+                        warn!(bytes, limit = MESSAGE_BYTES_MAX, "an MCP server says too much at once");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.control.stop().await;
+        Ok(())
+    }
+}

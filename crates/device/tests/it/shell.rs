@@ -1,0 +1,11 @@
+//! Commands that a device lends.
+
+mod background;
+mod confined;
+mod ending;
+mod flood;
+mod limits;
+mod reconnect;
+mod record;
+mod running;
+pub(crate) mod support;

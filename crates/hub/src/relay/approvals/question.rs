@@ -1,0 +1,178 @@
+//! What somebody is asked before a device is.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use protocol::{
+    WaitId,
+    inbox::InboxWait,
+    message::ToolKind,
+    relay::{
+        Approval, Family, Json, Method, RelayError, Row, Sha256, method::ShellStart, shell::StartCommand,
+        tool::ToolDescriptor,
+    },
+    wait::{Ask, Permission, Wait, WaitDefault},
+};
+use serde_json::Value;
+use sha2::Digest;
+
+use super::{
+    scope::{Run, Scope},
+    shown::shown,
+};
+use crate::relay::store::EnvironmentEntry;
+
+/// How much of a command a title has.
+const COMMAND_CHARS_MAX: usize = 120;
+
+/// How much is shown of why it is asked.
+const REASON_CHARS_MAX: usize = 1000;
+
+/// What somebody is asked.
+pub(crate) struct Question<'a> {
+    pub(crate) environment: &'a EnvironmentEntry,
+    pub(crate) row: &'static Row,
+    pub(crate) params: &'a Json,
+    /// What it is about, for people.
+    pub(crate) target: Option<&'a str>,
+    /// The tool that is to be used, if one is.
+    pub(crate) tool: Option<&'a ToolDescriptor>,
+    pub(crate) approval: Approval,
+    /// The run that it is for, as far as that is said.
+    pub(crate) run: Option<&'a str>,
+    pub(crate) call_id: Option<&'a str>,
+    pub(crate) reason: Option<&'a str>,
+}
+
+impl Question<'_> {
+    /// What an answer is remembered for, if the policy lets it be (relay #143).
+    pub(super) fn scope(&self) -> Option<Scope> {
+        let entry = self.environment;
+        let run = match self.approval {
+            Approval::AskOnce => None,
+            Approval::AskOncePerRun => {
+                Some(Run { environment_id: entry.id, run_id: self.run.map(str::to_owned) })
+            }
+            Approval::Allow | Approval::AlwaysAsk | Approval::Block => return None,
+        };
+        Some(Scope {
+            client_id: entry.client_id.clone(),
+            scope_id: entry.scope_id.clone().unwrap_or_else(|| entry.workspace.to_string()),
+            what: self.what(),
+            tool_hash: self.tool.map(hash),
+            run,
+        })
+    }
+
+    /// What would be done, as it is shown.
+    ///
+    /// # Errors
+    /// `invalid_request` if it cannot be shown.
+    pub(super) fn input(&self) -> Result<Value, RelayError> {
+        shown(self.row, self.params)
+    }
+
+    /// The question as it is in the inbox, for so long.
+    pub(super) fn wait(&self, input: Value, left: Duration) -> InboxWait {
+        let (id, now, entry) = (WaitId::mint(), Timestamp::now(), self.environment);
+        // One that is for no session waits for itself.
+        let session_id = entry.session_id.clone().or_else(|| entry.id.to_string().parse().ok());
+        let permission = Permission {
+            id,
+            turn_id: None,
+            call_id: self.call_id.map(str::to_owned),
+            tool: self.what(),
+            kind: kind(self.row),
+            title: self.title(),
+            reason: self.reason.map(|reason| cut(reason, REASON_CHARS_MAX)),
+            input,
+            always: vec![self.always()],
+        };
+        let wait = Wait {
+            id,
+            session_id: session_id.unwrap_or_else(|| unreachable!("the id of an environment is a name")),
+            turn_id: None,
+            ask: Ask::Permission(permission),
+            opened_at: now,
+            expires_at: Some(now + left),
+            default: WaitDefault::Reject,
+            settled: None,
+        };
+        InboxWait { runtime_id: entry.runtime_id.clone(), wait }
+    }
+
+    /// The method, or the tool as `tool:NAME`.
+    fn what(&self) -> String {
+        match self.tool {
+            Some(tool) => format!("tool:{}", tool.name),
+            None => self.row.name.to_owned(),
+        }
+    }
+
+    fn title(&self) -> String {
+        let device = &self.environment.client_id;
+        if let Some(line) = self.command() {
+            return format!("run `{line}` on {device}");
+        }
+        match self.target {
+            Some(target) => format!("{} {target} on {device}", self.row.name),
+            None => format!("{} on {device}", self.row.name),
+        }
+    }
+
+    /// The command that is to be run, as much of it as fits a line. Whoever is asked gets all of it besides.
+    fn command(&self) -> Option<String> {
+        if self.row.name != ShellStart::ROW.name {
+            return None;
+        }
+        let StartCommand { command, argv, .. } = ShellStart::params(self.params).ok()?;
+        Some(cut(&command.or_else(|| argv.map(|words| words.join(" ")))?, COMMAND_CHARS_MAX))
+    }
+
+    /// What `always` would allow, for people: the scope in words.
+    fn always(&self) -> String {
+        let entry = self.environment;
+        let (device, runtime) = (&entry.client_id, &entry.runtime_id);
+        let whose = || match &entry.session_id {
+            Some(session) => format!("session {session} of {runtime}"),
+            None => format!("{} of {runtime}", entry.id),
+        };
+        let how_far = match (self.approval, self.run) {
+            (Approval::AskOnce, _) => match &entry.scope_id {
+                Some(space) => format!("in {space}"),
+                None => format!("in the workspace {}", entry.workspace),
+            },
+            (Approval::AskOncePerRun, Some(run)) => format!("in the run {run} of {}", whose()),
+            (Approval::AskOncePerRun, None) => format!("for {}", whose()),
+            (Approval::Allow | Approval::AlwaysAsk | Approval::Block, _) => {
+                return "only this once: somebody is asked each time".into();
+            }
+        };
+        let of_what = match self.tool {
+            Some(tool) => format!("every use of {} on {device} as it is now", tool.name),
+            None if self.row.name == ShellStart::ROW.name => format!("every command on {device}"),
+            None => format!("every {} on {device}", self.row.name),
+        };
+        format!("{of_what}, {how_far}, until it is taken back")
+    }
+}
+
+/// A tool as it is described. What it is called says nothing of what it does.
+fn hash(tool: &ToolDescriptor) -> Sha256 {
+    Sha256::from(<[u8; 32]>::from(sha2::Sha256::digest(Json::of(tool).as_str())))
+}
+
+fn kind(row: &Row) -> ToolKind {
+    match (row.family, row.access) {
+        (Family::Shell, _) => ToolKind::Execute,
+        (Family::Fileops, protocol::relay::Access::Read) => ToolKind::Read,
+        (Family::Fileops, protocol::relay::Access::Write) => ToolKind::Edit,
+        _ => ToolKind::Other,
+    }
+}
+
+/// A text on a line, as much of it as is shown.
+fn cut(text: &str, most: usize) -> String {
+    let short: String = text.chars().filter(|char| !char.is_control()).take(most).collect();
+    if short.len() < text.len() { short + "…" } else { short }
+}

@@ -1,0 +1,269 @@
+//! What was asked of devices and what came of it: entries that hold on to each other, in a journal on disk (relay #151 to #154).
+//!
+//! A request has two entries of one `id`: one before it leaves, one when it has ended. The entry before a request that changes
+//! something is written before the request leaves. Before a request that only reads it is on its way, in order: a hub that is
+//! killed may lose the last moments of those. If nothing can be written, nothing is asked of a device.
+
+use std::{
+    num::NonZeroU64,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use journal::{
+    Frames, Item, Retention, Seq, Start,
+    durable::{Durable, Error, Store},
+};
+use parking_lot::Mutex;
+use protocol::{
+    lending::{LedgerHead, RelayAuditPage},
+    relay::{
+        AuditEntry, Code, Json, RelayError,
+        audit::chain::{Head, link},
+    },
+};
+use server::Chain;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+use crate::private;
+
+/// How much is kept.
+const KEPT: Retention =
+    Retention { events: NonZeroU64::new(2_000_000).unwrap(), bytes: NonZeroU64::new(1 << 30).unwrap() };
+
+/// The name of the journal in its file.
+const JOURNAL: &str = "relay";
+
+/// How many entries may wait to be written; who comes then waits for a place.
+const QUEUE_MAX: usize = 8192;
+
+/// How many are written at once.
+const BATCH_MAX: usize = 512;
+
+/// What was asked of devices. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct Ledger(Arc<Inner>);
+
+struct Inner {
+    posts: Mutex<Option<mpsc::Sender<Post>>>,
+    journal: Durable,
+    head: Mutex<Option<Head>>,
+    /// The last entries could not be written.
+    failing: AtomicBool,
+    tasks: TaskTracker,
+    store: Arc<Store>,
+}
+
+struct Post {
+    entry: AuditEntry,
+    written: Option<oneshot::Sender<bool>>,
+}
+
+impl Ledger {
+    /// Opens the file, or makes it. Needs a tokio runtime.
+    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
+        let owned = path.to_owned();
+        let opened = tokio::task::spawn_blocking(move || {
+            // A file that cannot be made is told of by the store, with its name.
+            let _ = private::create(&owned);
+            Store::open(owned)
+        });
+        let store = Arc::new(opened.await.map_err(|_| Error::Died)??);
+        let journal = store.journal(JOURNAL, KEPT).await?;
+        let head = last(&journal).await?;
+        let (posts, queue) = mpsc::channel(QUEUE_MAX);
+        let ledger = Self(Arc::new(Inner {
+            posts: Mutex::new(Some(posts)),
+            journal,
+            head: Mutex::new(head),
+            failing: AtomicBool::new(false),
+            tasks: TaskTracker::new(),
+            store,
+        }));
+        ledger.0.tasks.spawn(ledger.clone().write(queue));
+        Ok(ledger)
+    }
+
+    /// The file, for what else is kept in it.
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.0.store
+    }
+
+    /// Writes down that something is asked; once it is written if `must` be, or the last entries could not be.
+    ///
+    /// # Errors
+    /// If it cannot be written: then nothing may be asked.
+    pub(crate) async fn begin(&self, entry: AuditEntry, must: bool) -> Result<(), RelayError> {
+        let Some(posts) = self.posts() else { return Err(unwritten()) };
+        if !must && !self.0.failing.load(Relaxed) {
+            return posts.send(Post { entry, written: None }).await.map_err(|_| unwritten());
+        }
+        let (written, answer) = oneshot::channel();
+        posts.send(Post { entry, written: Some(written) }).await.map_err(|_| unwritten())?;
+        match answer.await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(unwritten()),
+        }
+    }
+
+    /// Returns when something more can be taken. Who begins something waits for this, so that no more than what goes on can be
+    /// waiting to be written.
+    pub(crate) async fn has_room(&self) {
+        if let Some(posts) = self.posts() {
+            // It fails only when the hub ends; then nothing more is asked.
+            let _ = posts.reserve().await;
+        }
+    }
+
+    /// Writes down what came of something, without waiting.
+    pub(crate) fn end(&self, entry: AuditEntry) {
+        let Some(posts) = self.posts() else { return };
+        if let Err(mpsc::error::TrySendError::Full(post)) = posts.try_send(Post { entry, written: None }) {
+            self.0.tasks.spawn(async move {
+                // It fails only when the hub ends and nothing more is written.
+                let _ = posts.send(post).await;
+            });
+        }
+    }
+
+    /// The last entry.
+    pub(crate) fn head(&self) -> LedgerHead {
+        let head = self.0.head.lock().clone();
+        LedgerHead { seq: head.as_ref().map(|head| head.seq), hash: head.map(|head| head.hash) }
+    }
+
+    /// The entries after `offset`, the oldest first, as they were written.
+    pub(crate) async fn page(&self, offset: u64, limit: usize) -> Result<RelayAuditPage, Error> {
+        let journal = &self.0.journal;
+        let (newest, mut at, mut items) = (journal.bounds().newest, Seq::new(offset), Vec::new());
+        if at < newest {
+            // A bare number opens a reader whatever it is.
+            let Ok(mut reader) = journal.reader(Start::Resume(at)) else { return Err(Error::Died) };
+            while at < newest && items.len() < limit {
+                match reader.next().await? {
+                    None => break,
+                    // What is no longer kept is passed over: the numbers tell.
+                    Some(Item::Gap(gap)) => at = gap.oldest.before(),
+                    Some(Item::Frames(chunk)) => {
+                        for (seq, frame) in chunk.frames().take(limit - items.len()) {
+                            at = seq;
+                            items.extend(serde_json::from_slice::<Json>(&frame).ok());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(RelayAuditPage { items, has_more: at < newest })
+    }
+
+    /// Waits until everything is written.
+    pub(crate) async fn close(&self) {
+        drop(self.0.posts.lock().take());
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    fn posts(&self) -> Option<mpsc::Sender<Post>> {
+        self.0.posts.lock().clone()
+    }
+
+    /// Writes what is posted, as many at once as there are.
+    async fn write(self, mut queue: mpsc::Receiver<Post>) {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        while queue.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            let (entries, waiting): (Vec<_>, Vec<_>) =
+                batch.drain(..).map(|post| (post.entry, post.written)).unzip();
+            let written = self.append(entries).await;
+            self.0.failing.store(!written, Relaxed);
+            for waiting in waiting.into_iter().flatten() {
+                // Whoever asked may be gone.
+                let _ = waiting.send(written);
+            }
+        }
+    }
+
+    /// Appends entries to the chain; whether they are written.
+    async fn append(&self, entries: Vec<AuditEntry>) -> bool {
+        let mut head = self.0.head.lock().clone();
+        let frames: Frames = entries
+            .into_iter()
+            .map(|entry| {
+                let (entry, next) = link(head.as_ref(), entry);
+                head = Some(next);
+                // A wire type always can be serialised.
+                serde_json::to_vec(&entry).unwrap_or_default()
+            })
+            .collect();
+        match self.0.journal.append(frames).await {
+            Ok(_) => {
+                *self.0.head.lock() = head;
+                true
+            }
+            Err(error) => {
+                error!(error = %Chain(&error), "what was asked of devices could not be written down");
+                false
+            }
+        }
+    }
+}
+
+/// The last entry of a journal.
+async fn last(journal: &Durable) -> Result<Option<Head>, Error> {
+    let newest = journal.bounds().newest;
+    if newest == Seq::new(0) {
+        return Ok(None);
+    }
+    let Ok(mut reader) = journal.reader(Start::Resume(newest.before())) else { return Err(Error::Died) };
+    let Some(Item::Frames(chunk)) = reader.next().await? else { return Ok(None) };
+    let entry =
+        chunk.frames().last().and_then(|(_, frame)| serde_json::from_slice::<AuditEntry>(&frame).ok());
+    Ok(entry.and_then(|entry| Some(Head { seq: entry.seq?, hash: entry.hash? })))
+}
+
+fn unwritten() -> RelayError {
+    RelayError::new(Code::ProviderError, "what is asked cannot be written down, so it is not asked")
+        .with("reason", "audit")
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(number: usize) -> AuditEntry {
+        serde_json::from_value(json!({
+            "id": format!("aud_{number}"), "connection_id": "c", "client_id": "laptop", "method": "file.read",
+            "capability": "fileops", "policy_decision": "allowed", "started_at": "2026-01-01T00:00:00Z",
+        }))
+        .unwrap()
+    }
+
+    /// While nothing more can be taken nobody begins anything, so that what waits to be written is bounded by what goes on; and
+    /// all of it is written in the end.
+    #[tokio::test]
+    async fn nothing_is_begun_while_there_is_no_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&directory.path().join("audit.db")).await.unwrap();
+        let (posts, mut queue) = mpsc::channel(2);
+        ledger.0.posts.lock().replace(posts);
+        ledger.has_room().now_or_never().unwrap();
+        for number in 0..4 {
+            ledger.end(entry(number));
+        }
+        assert!(ledger.has_room().now_or_never().is_none());
+        let mut written = Vec::new();
+        for _ in 0..4 {
+            written.push(queue.recv().await.unwrap().entry.id);
+        }
+        written.sort();
+        assert_eq!(written, ["aud_0", "aud_1", "aud_2", "aud_3"]);
+        ledger.has_room().now_or_never().unwrap();
+    }
+}

@@ -1,0 +1,108 @@
+//! `/api/devices`: the machines that are lent.
+
+use axum::{Json, extract::State};
+use http::StatusCode;
+use protocol::{
+    hub::Role,
+    lending::{AddDevice, AddedDevice, Device, DeviceList},
+    relay::ClientId,
+};
+use server::{Result, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    Problems,
+    relay::{need, need_of, refused},
+};
+use crate::{
+    app::App,
+    caller::Caller,
+    relay::store::{DeviceEntry, Error, NewDevice},
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove)).routes(routes!(stop))
+}
+
+/// List the devices of the caller's workspaces, by name.
+#[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = OK, body = DeviceList), Problems))]
+async fn list(State(app): State<App>, caller: Caller) -> Json<DeviceList> {
+    let state = app.relay.store.now();
+    let seen = state.devices().filter(|device| caller.sees(&device.workspace));
+    Json(DeviceList { items: seen.map(|entry| device(&app, entry)).collect(), next_cursor: None })
+}
+
+/// Let a device in, or one more copy of it. The answer has the secret that it connects with, which is not shown again.
+#[utoipa::path(
+    post, path = "/api/devices", tag = "devices", request_body = AddDevice,
+    responses((status = CREATED, body = AddedDevice), Problems)
+)]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    extract::Json(add): extract::Json<AddDevice>,
+) -> Result<(StatusCode, Json<AddedDevice>)> {
+    need(&caller, &add.workspace, Role::Owner)?;
+    let AddDevice { client_id, workspace, label, instance_id, expires_at } = add;
+    let new = NewDevice { client_id, workspace, label, instance_id, expires_at, by: caller.user };
+    let added = app.relay.store.add_device(new, Vec::new());
+    let (added, secret) = added.map_err(|error| refused(&error))?;
+    let device = device(&app, &added.device);
+    Ok((StatusCode::CREATED, Json(AddedDevice { device, secret: secret.reveal().to_owned() })))
+}
+
+/// Say how a device is.
+#[utoipa::path(
+    get, path = "/api/devices/{client_id}", tag = "devices",
+    params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
+    responses((status = OK, body = Device), Problems)
+)]
+async fn get(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<Json<Device>> {
+    let entry = find(&app, &caller, &id, Role::Viewer)?;
+    Ok(Json(device(&app, &entry)))
+}
+
+/// Remove a device: it is cut off, and what was granted and made of it is gone.
+#[utoipa::path(
+    delete, path = "/api/devices/{client_id}", tag = "devices",
+    params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
+    responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
+)]
+async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
+    find(&app, &caller, &id, Role::Owner)?;
+    app.relay.store.change(|state, _| state.remove_device(&id)).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stop a device in an emergency: it is cut off at once, what goes on is ended, and it needs another token to come back.
+#[utoipa::path(
+    post, path = "/api/devices/{client_id}/stop", tag = "devices",
+    params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
+    responses((status = NO_CONTENT, description = "It is cut off"), Problems)
+)]
+async fn stop(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
+    find(&app, &caller, &id, Role::Controller)?;
+    app.relay.store.change(|state, _| state.stop_device(&id)).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The device of that name, for who has a role in its workspace.
+fn find(app: &App, caller: &Caller, id: &ClientId, role: Role) -> Result<std::sync::Arc<DeviceEntry>> {
+    let state = app.relay.store.now();
+    let entry = state.device(id).map_err(|error| refused(&error))?;
+    need_of(caller, &entry.workspace, role, &Error::NoDevice(id.clone()))?;
+    Ok(entry.clone())
+}
+
+/// A device as people see it.
+pub(super) fn device(app: &App, entry: &DeviceEntry) -> Device {
+    Device {
+        client_id: entry.client_id.clone(),
+        workspace: entry.workspace.clone(),
+        label: entry.label.clone(),
+        tokens: entry.tokens.iter().map(|token| token.token.clone()).collect(),
+        created_at: entry.created_at,
+        created_by: entry.created_by.clone(),
+        connection: app.relay.connections.get(&entry.client_id).map(|connection| connection.view()),
+    }
+}

@@ -1,0 +1,143 @@
+//! A session that is to use a device: what is said of it in `environment` becomes an MCP server of the session.
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use protocol::{
+    EnvironmentId, Kind, RuntimeId, SessionId,
+    hub::Role,
+    lending::{AddEnvironment, UseDevice},
+};
+use serde_json::{Map, Value, json};
+use server::{Chain, Refusal, Result, intake};
+use tracing::error;
+
+use crate::{
+    app::App,
+    caller::Caller,
+    guard::no_runtime,
+    relay::Relay,
+    routes::relay::{need, not_added},
+};
+
+/// The largest description of a session: as large as a daemon takes it.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// The member that says which device a session is to use.
+const ENVIRONMENT: &str = "environment";
+
+/// The member that says which MCP servers it has.
+const MCP: &str = "mcp";
+
+/// What the server of the device is called in a session, unless something else is.
+const NAME: &str = "device";
+
+/// What is passed on to the runtime, and the environment that was made for it.
+pub(super) struct Described {
+    pub(super) body: Bytes,
+    pub(super) environment: Option<Reserved>,
+}
+
+/// An environment of a session that is to be made. It is ended with this unless there is one: whoever asked may be gone before
+/// the runtime has heard of it.
+pub(super) struct Reserved {
+    relay: Relay,
+    id: EnvironmentId,
+    is_used: bool,
+}
+
+impl Reserved {
+    /// There is a session that uses it.
+    pub(super) fn keep(mut self) {
+        self.is_used = true;
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if self.is_used {
+            return;
+        }
+        if let Err(error) = self.relay.end_environments(|entry| entry.id == self.id) {
+            error!(error = %Chain(&error), "an environment without a session could not be ended");
+        }
+    }
+}
+
+/// Reads the description of a session; makes the environment that it asks for.
+pub(super) async fn describe(
+    app: &App,
+    caller: &Caller,
+    (runtime, session): (&RuntimeId, &SessionId),
+    body: Body,
+) -> Result<Described> {
+    let body = intake::collect(body, BODY_BYTES_MAX, app.patience.silence_max).await?;
+    let Some((mut description, using)) = read(&body)? else {
+        return Ok(Described { body, environment: None });
+    };
+    let registered = app.registry.get(runtime).ok_or_else(|| no_runtime(runtime))?;
+    need(caller, &registered.workspace, Role::Controller)?;
+    let session_id = Some(session.clone());
+    let add = AddEnvironment { runtime_id: runtime.clone(), session_id, run_id: None, using };
+    let made = app.relay.add_environment(add, &caller.rights);
+    let (environment, secret) = made.map_err(|error| not_added(&error))?;
+    let id = environment.entry.id;
+    let reserved = Reserved { relay: app.relay.clone(), id, is_used: false };
+    let url = format!("{}/api/v1/relay/environments/{id}/mcp", app.public_url());
+    let server = json!({
+        "type": "remote", "url": url, "transport": "http", "oauth": false,
+        "headers": { "Authorization": format!("Bearer {}", secret.reveal()) },
+    });
+    put(&mut description, server);
+    let body = serde_json::to_vec(&description).unwrap_or_default().into();
+    Ok(Described { body, environment: Some(reserved) })
+}
+
+/// What is said without `environment`, and what that says; nothing if it says nothing.
+fn read(body: &[u8]) -> Result<Option<(Map<String, Value>, UseDevice)>> {
+    // What is no object is refused by the runtime, in its own words.
+    let Ok(mut description) = serde_json::from_slice::<Map<String, Value>>(body) else { return Ok(None) };
+    let Some(said) = description.remove(ENVIRONMENT).filter(|said| !said.is_null()) else { return Ok(None) };
+    let using = serde_json::from_value(said)
+        .map_err(|error| Refusal::new(Kind::InvalidRequest, format!("`{ENVIRONMENT}`: {error}")))?;
+    Ok(Some((description, using)))
+}
+
+/// Adds the server, under a name that no other has.
+fn put(description: &mut Map<String, Value>, server: Value) {
+    let servers = description.entry(MCP).or_insert_with(|| json!({}));
+    if let Value::Object(servers) = servers {
+        let mut names = std::iter::once(NAME.to_owned()).chain((2..).map(|number| format!("{NAME}{number}")));
+        if let Some(name) = names.find(|name| !servers.contains_key(name)) {
+            servers.insert(name, server);
+        }
+    }
+}
+
+/// The headers of a body that was changed: it has another length, and is not packed.
+pub(super) fn headers(mut headers: HeaderMap) -> HeaderMap {
+    headers.remove(header::CONTENT_LENGTH);
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_put_beside_other_servers() {
+        let body =
+            br#"{ "agent": "mock", "environment": { "clientId": "laptop" }, "mcp": { "device": {} } }"#;
+        let (mut description, using) = read(body).unwrap().unwrap();
+        assert_eq!(using.client_id.as_str(), "laptop");
+        put(&mut description, json!({ "type": "remote" }));
+        assert_eq!(
+            Value::Object(description),
+            json!({ "agent": "mock", "mcp": { "device": {}, "device2": { "type": "remote" } } })
+        );
+        for nothing in [&b"{}"[..], b"[]", b"no json", br#"{ "environment": null }"#] {
+            assert!(read(nothing).unwrap().is_none());
+        }
+        assert!(read(br#"{ "environment": { "clientId": "no name" } }"#).is_err());
+    }
+}

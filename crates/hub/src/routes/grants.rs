@@ -1,0 +1,75 @@
+//! `/api/grants`: what devices may offer and runtimes may use.
+
+use axum::{Json, extract::State};
+use http::StatusCode;
+use jiff::Timestamp;
+use protocol::{
+    GrantId,
+    hub::Role,
+    lending::{AddGrant, GrantList},
+    relay::Grant,
+};
+use server::{Result, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    Problems,
+    relay::{need_of, not_added, refused},
+};
+use crate::{app::App, caller::Caller, guard::no_runtime, relay::store::Error};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(remove))
+}
+
+/// List what was granted of the devices of the caller's workspaces, the oldest first.
+#[utoipa::path(get, path = "/api/grants", tag = "grants", responses((status = OK, body = GrantList), Problems))]
+async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
+    let state = app.relay.store.now();
+    let is_seen =
+        |grant: &Grant| state.device(&grant.client_id).is_ok_and(|device| caller.sees(&device.workspace));
+    let seen = state.grants(Timestamp::now()).map(|entry| &entry.grant).filter(|grant| is_seen(grant));
+    Json(GrantList { items: seen.cloned().collect(), next_cursor: None })
+}
+
+/// Grant a runtime the use of a device. Nothing is granted that is not named.
+#[utoipa::path(
+    post, path = "/api/grants", tag = "grants", request_body = AddGrant,
+    responses((status = CREATED, body = Grant), Problems)
+)]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    extract::Json(add): extract::Json<AddGrant>,
+) -> Result<(StatusCode, Json<Grant>)> {
+    check(&app, &caller, &add)?;
+    let grant = app.relay.add_grant(add).map_err(|error| not_added(&error))?;
+    Ok((StatusCode::CREATED, Json(grant)))
+}
+
+/// Whether somebody may grant this: both are in a workspace that they own.
+pub(super) fn check(app: &App, caller: &Caller, add: &AddGrant) -> Result<()> {
+    let state = app.relay.store.now();
+    let device = state.device(&add.client_id).map_err(|error| refused(&error))?;
+    need_of(caller, &device.workspace, Role::Owner, &Error::NoDevice(add.client_id.clone()))?;
+    let runtime = app.registry.get(&add.runtime_id);
+    match runtime.is_some_and(|runtime| runtime.workspace == device.workspace) {
+        true => Ok(()),
+        false => Err(no_runtime(&add.runtime_id)),
+    }
+}
+
+/// Take a grant back: what goes on under it is ended.
+#[utoipa::path(
+    delete, path = "/api/grants/{grant_id}", tag = "grants",
+    params(("grant_id" = String, Path, pattern = "^grt_[0-9a-f]{32}$", description = "The grant")),
+    responses((status = NO_CONTENT, description = "It holds no more"), Problems)
+)]
+async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<GrantId>) -> Result<StatusCode> {
+    let state = app.relay.store.now();
+    let grant = state.grant(id).map_err(|error| refused(&error))?;
+    let device = state.device(&grant.client_id).map_err(|error| refused(&error))?;
+    need_of(&caller, &device.workspace, Role::Owner, &Error::NoGrant(id))?;
+    app.relay.store.change(|state, _| state.remove_grant(id)).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}

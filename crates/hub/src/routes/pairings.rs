@@ -1,0 +1,190 @@
+//! `/api/devices/pairings`: devices that want to be let in.
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, StatusCode};
+use protocol::{
+    Kind, UserName,
+    hub::Role,
+    lending::{
+        BeginPairing, Claimed, ConfirmPairing, Confirmed, PairedDevice, Pairing, PairingList, PairingRequest,
+    },
+};
+use server::{Peer, Refusal, Result, bearer, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    Problems,
+    devices::device,
+    relay::{need, not_added},
+};
+use crate::{
+    app::App,
+    caller::Caller,
+    guard::no_runtime,
+    relay::{
+        AddError, Claim, PairingError,
+        store::{Added, NewDevice},
+    },
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, begin))
+        .routes(routes!(claim))
+        .routes(routes!(look))
+        .routes(routes!(confirm))
+        .routes(routes!(refuse))
+}
+
+/// Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may.
+#[utoipa::path(
+    post, path = "/api/devices/pairings", tag = "devices", security(()), request_body = BeginPairing,
+    responses((status = CREATED, body = Pairing), Problems)
+)]
+async fn begin(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    extract::Json(begin): extract::Json<BeginPairing>,
+) -> Result<(StatusCode, Json<Pairing>)> {
+    let peer = peer.map(|Extension(peer)| peer);
+    // Nobody knows who asks, so that they cannot do it often.
+    app.limits.spend_unknown(peer)?;
+    let pairing = app.relay.pairings.begin(begin, peer.map(|Peer(address)| address.ip().to_canonical()));
+    let pairing = pairing.map_err(|error| match error {
+        PairingError::Full => Refusal::new(Kind::TooManyRequests, error.to_string()),
+        PairingError::TooLong => Refusal::new(Kind::InvalidRequest, error.to_string()),
+        PairingError::Secret(_) => Refusal::internal(&error),
+    })?;
+    Ok((StatusCode::CREATED, Json(pairing)))
+}
+
+/// List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself.
+#[utoipa::path(
+    get, path = "/api/devices/pairings", tag = "devices", responses((status = OK, body = PairingList), Problems)
+)]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
+    if !caller.is_admin() {
+        return Err(Refusal::new(Kind::Forbidden, "this is for those who manage the hub"));
+    }
+    Ok(Json(PairingList { items: app.relay.pairings.list(), next_cursor: None }))
+}
+
+/// Look at the device that shows a code, before it is let in.
+#[utoipa::path(
+    get, path = "/api/devices/pairings/{code}", tag = "devices",
+    params(("code" = String, Path, description = "What the device shows")),
+    responses((status = OK, body = PairingRequest), Problems)
+)]
+async fn look(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    Path(code): Path<String>,
+) -> Result<Json<PairingRequest>> {
+    app.relay.pairings.look(&code).map(Json).ok_or_else(|| unknown(&app, peer))
+}
+
+/// Let the device in that shows a code, and grant what is said.
+#[utoipa::path(
+    post, path = "/api/devices/pairings/{code}/confirm", tag = "devices", request_body = ConfirmPairing,
+    params(("code" = String, Path, description = "What the device shows")),
+    responses((status = CREATED, body = Confirmed), Problems)
+)]
+async fn confirm(
+    State(app): State<App>,
+    caller: Caller,
+    peer: Option<Extension<Peer>>,
+    Path(code): Path<String>,
+    extract::Json(confirm): extract::Json<ConfirmPairing>,
+) -> Result<(StatusCode, Json<Confirmed>)> {
+    need(&caller, &confirm.workspace, Role::Owner)?;
+    for id in &confirm.runtimes {
+        let runtime = app.registry.get(id);
+        if runtime.is_none_or(|runtime| runtime.workspace != confirm.workspace) {
+            return Err(no_runtime(id));
+        }
+    }
+    let paired = |request: &PairingRequest| let_in(&app, request, &confirm, &caller.user);
+    match app.relay.pairings.confirm(&code, paired) {
+        None => Err(unknown(&app, peer)),
+        Some(Err(error)) => Err(not_added(&error)),
+        Some(Ok(Added { device: entry, grants, .. })) => {
+            Ok((StatusCode::CREATED, Json(Confirmed { device: device(&app, &entry), grants })))
+        }
+    }
+}
+
+fn let_in(
+    app: &App,
+    request: &PairingRequest,
+    confirm: &ConfirmPairing,
+    by: &UserName,
+) -> std::result::Result<(PairedDevice, Added), AddError> {
+    let new = NewDevice {
+        client_id: request.client_id.clone(),
+        workspace: confirm.workspace.clone(),
+        label: request.label.clone(),
+        instance_id: None,
+        expires_at: confirm.expires_at,
+        by: by.clone(),
+    };
+    let (added, secret) = app.relay.let_in(new, (&confirm.runtimes, &confirm.capabilities))?;
+    let device = PairedDevice {
+        client_id: request.client_id.clone(),
+        workspace: confirm.workspace.clone(),
+        token: secret.reveal().to_owned(),
+        expires_at: added.token.token.expires_at,
+    };
+    Ok((device, added))
+}
+
+/// Do not let the device in that shows a code.
+#[utoipa::path(
+    post, path = "/api/devices/pairings/{code}/refuse", tag = "devices",
+    params(("code" = String, Path, description = "What the device shows")),
+    responses((status = NO_CONTENT, description = "It is told so"), Problems)
+)]
+async fn refuse(
+    State(app): State<App>,
+    peer: Option<Extension<Peer>>,
+    Path(code): Path<String>,
+) -> Result<StatusCode> {
+    match app.relay.pairings.refuse(&code) {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(unknown(&app, peer)),
+    }
+}
+
+/// Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once.
+#[utoipa::path(
+    post, path = "/api/devices/pairings/claim", tag = "devices",
+    responses(
+        (status = OK, description = "It is let in", body = Claimed),
+        (status = ACCEPTED, description = "Nobody has said so yet", body = Claimed),
+        Problems,
+    )
+)]
+async fn claim(
+    State(app): State<App>,
+    headers: HeaderMap,
+    peer: Option<Extension<Peer>>,
+) -> Result<Response> {
+    let peer = peer.map(|Extension(peer)| peer);
+    let Some(secret) = bearer(&headers) else { return Err(app.limits.not_let_in(peer)) };
+    match app.relay.pairings.claim(secret) {
+        Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(Claimed::Waiting)).into_response()),
+        Claim::Confirmed(device) => Ok(Json(Claimed::Confirmed(*device)).into_response()),
+        Claim::Refused => Err(Refusal::new(Kind::PairingRefused, "somebody does not want this device")),
+        Claim::Expired => Err(Refusal::new(Kind::PairingExpired, "nobody has confirmed the code in time")),
+        Claim::Unknown => Err(app.limits.not_let_in(peer)),
+    }
+}
+
+/// Whoever guesses gets nowhere.
+fn unknown(app: &App, peer: Option<Extension<Peer>>) -> Refusal {
+    let why = Refusal::new(Kind::PairingNotFound, "no device waits with this code");
+    app.limits.refused(peer.map(|Extension(peer)| peer), why)
+}

@@ -1,0 +1,59 @@
+//! `/api/v1/relay`: devices that are lent to agents: where they come in, and the doors of those who use them.
+
+pub(crate) mod approvals;
+pub(crate) mod audit;
+pub(crate) mod connect;
+pub(crate) mod environments;
+pub(crate) mod mcp;
+pub(crate) mod requests;
+pub(crate) mod status;
+
+use protocol::{Kind, Workspace, hub::Role};
+use server::{Refusal, Result};
+
+use crate::{
+    caller::Caller,
+    guard::no_runtime,
+    relay::{AddError, store::Error},
+};
+
+/// Whether somebody who is to have a role in a workspace has it. Who manages the hub may do whatever is done to devices.
+pub(super) fn need(caller: &Caller, workspace: &Workspace, role: Role) -> Result<()> {
+    let has = caller.is_admin() || caller.rights.role_in(workspace).is_some_and(|theirs| theirs >= role);
+    match has {
+        true => Ok(()),
+        false => {
+            let detail = format!("this needs the role `{role}` in the workspace `{workspace}`");
+            Err(Refusal::new(Kind::Forbidden, detail))
+        }
+    }
+}
+
+/// The same, for what is not there for those who do not see its workspace.
+pub(super) fn need_of(caller: &Caller, workspace: &Workspace, role: Role, missing: &Error) -> Result<()> {
+    match caller.sees(workspace) {
+        true => need(caller, workspace, role),
+        false => Err(refused(missing)),
+    }
+}
+
+pub(super) fn not_added(error: &AddError) -> Refusal {
+    match error {
+        AddError::NoRuntime(id) => no_runtime(id),
+        AddError::Store(error) => refused(error),
+    }
+}
+
+pub(super) fn refused(error: &Error) -> Refusal {
+    let kind = match error {
+        Error::NoDevice(_) => Kind::DeviceNotFound,
+        Error::DeviceTaken(_) => Kind::DeviceTaken,
+        Error::NoGrant(_) => Kind::GrantNotFound,
+        Error::NoEnvironment(_) => Kind::EnvironmentNotFound,
+        Error::NotRemembered(_) => Kind::WaitNotFound,
+        Error::Full { .. } => Kind::LendingFull,
+        Error::Invalid(_) => Kind::InvalidRequest,
+        Error::File(_) => return Refusal::internal(error),
+    };
+    Refusal::new(kind, error.to_string())
+}

@@ -1,0 +1,31 @@
+//! `/api/v1/relay/approvals`: what was approved for more than once.
+
+use axum::extract::State;
+use http::StatusCode;
+use protocol::{WaitId, Workspace, hub::Role};
+use server::{Result, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{need_of, refused};
+use crate::{app::App, caller::Caller, relay::store::Error, routes::Problems};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(forget))
+}
+
+/// Take back what was approved for more than once: from now on somebody is asked again (relay #143).
+#[utoipa::path(
+    delete, path = "/api/v1/relay/approvals/{wait_id}", tag = "relay",
+    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "What was approved")),
+    responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
+)]
+async fn forget(State(app): State<App>, caller: Caller, Path(id): Path<WaitId>) -> Result<StatusCode> {
+    let state = app.relay.store.now();
+    let approved = state.remembered().find(|approved| approved.id == id);
+    let approved = approved.ok_or_else(|| refused(&Error::NotRemembered(id)))?;
+    let workspace = state.device(&approved.client_id).map(|device| device.workspace.clone());
+    let workspace = workspace.unwrap_or_else(|_| Workspace::default());
+    need_of(&caller, &workspace, Role::Controller, &Error::NotRemembered(id))?;
+    app.relay.store.change(|state, _| state.forget(id)).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,43 @@
+//! `/api/v1/relay/audit`: what was asked of devices; for those who manage the hub.
+
+use axum::{Json, extract::State};
+use protocol::{Kind, lending::RelayAuditPage};
+use serde::Deserialize;
+use server::{Refusal, Result, extract::Query};
+use utoipa::IntoParams;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{app::App, routes::Problems};
+
+/// How many entries a page has at most.
+const PAGE_MAX: usize = 1000;
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(page))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PageQuery {
+    /// The `seq` of the last entry that was read; 0 for all that are kept.
+    #[serde(default)]
+    #[param(default = 0)]
+    offset: u64,
+    /// How many entries a page has at most.
+    #[param(minimum = 1, maximum = 1000, default = 1000)]
+    limit: Option<usize>,
+}
+
+/// Read what was asked of devices after `offset`, as a page. Each entry holds the hash of the one before it.
+#[utoipa::path(
+    get, path = "/api/v1/relay/audit", tag = "relay", params(PageQuery),
+    responses((status = OK, body = RelayAuditPage), Problems)
+)]
+async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<RelayAuditPage>> {
+    let limit = query.limit.unwrap_or(PAGE_MAX);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(Refusal::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+    }
+    app.relay.ledger.page(query.offset, limit).await.map(Json).map_err(|error| Refusal::internal(&error))
+}

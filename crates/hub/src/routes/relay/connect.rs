@@ -1,0 +1,73 @@
+//! `/api/v1/relay/connect`: where devices come in.
+
+use axum::{Extension, extract::State, response::Response};
+use http::HeaderMap;
+use jiff::Timestamp;
+use protocol::Kind;
+use server::{Peer, Refusal, Result, Upgrade, bearer};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    app::App,
+    relay::{Who, device},
+    routes::Problems,
+    secret::digest,
+};
+
+/// Where a device comes in. The guard lets everybody through to here: what a device connects with is no token of a user.
+pub(crate) const PATH: &str = "/api/v1/relay/connect";
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(connect))
+}
+
+/// Connect a device, over a WebSocket, with the token of the device in place of a user's.
+///
+/// Text messages are frames of `ya-environment-relay.v1`. The device says `hello` first and is told by `relay.accepted` what of
+/// its offer is granted. A device that connects again takes the place of its connection before; another copy of it does not.
+#[utoipa::path(
+    get, path = "/api/v1/relay/connect", tag = "relay",
+    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+)]
+async fn connect(
+    State(app): State<App>,
+    headers: HeaderMap,
+    peer: Option<Extension<Peer>>,
+    upgrade: Result<Upgrade>,
+) -> Result<Response> {
+    let peer = peer.map(|Extension(peer)| peer);
+    let who = who(&app, &headers, peer)?;
+    let coming = app.relay.connections.may_come(&who.client_id, &who.instance_id);
+    coming.map_err(|another| Refusal::new(Kind::DeviceConnected, another.to_string()))?;
+    let (relay, stop, audit, name) =
+        (app.relay.clone(), app.stop.clone(), app.audit.clone(), who.client_id.clone());
+    app.sockets.open(upgrade, app.relay.limits().frame_bytes_max, move |socket| async move {
+        if let Err(violation) = device::serve(relay, who, socket, stop).await {
+            audit.violation(PATH, peer, violation.code.number(), &format!("{name}: {}", violation.reason));
+        }
+    })
+}
+
+/// The device that a token lets in (relay #6, #7, #125).
+fn who(app: &App, headers: &HeaderMap, peer: Option<Peer>) -> Result<Who> {
+    let Some(secret) = bearer(headers) else { return Err(app.limits.not_let_in(peer)) };
+    let state = app.relay.store.now();
+    let Some((device, token)) = state.find(&digest(secret), Timestamp::now()) else {
+        // A token that is good for something else is told so.
+        if app.people.find(secret).is_some() {
+            let why = Refusal::new(Kind::Forbidden, "this is the token of a user, not of a device");
+            return Err(app.limits.refused(peer, why));
+        }
+        return Err(app.limits.not_let_in(peer));
+    };
+    app.limits.spend(token.token.id)?;
+    if !state.is_enabled(&device.workspace) {
+        return Err(Refusal::new(Kind::Forbidden, "no devices are lent in the workspace of this device"));
+    }
+    Ok(Who {
+        client_id: device.client_id.clone(),
+        workspace: device.workspace.clone(),
+        token: token.token.id,
+        instance_id: token.token.instance_id.clone(),
+    })
+}

@@ -1,0 +1,122 @@
+//! `/api/v1/relay/environments`: what sessions use of devices.
+
+use axum::{Extension, Json, extract::State, response::Response};
+use http::{HeaderMap, StatusCode};
+use protocol::{
+    EnvironmentId,
+    hub::Role,
+    lending::{AddEnvironment, AddedEnvironment, Environment, EnvironmentList},
+};
+use server::{Peer, Result, Upgrade, bearer, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{need_of, not_added, refused};
+use crate::{
+    app::App,
+    caller::Caller,
+    guard::no_runtime,
+    relay::{self, serve_runtime, store::Error},
+    routes::Problems,
+};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove)).routes(routes!(connect))
+}
+
+/// List the environments of the caller's workspaces, the oldest first.
+#[utoipa::path(
+    get, path = "/api/v1/relay/environments", tag = "relay",
+    responses((status = OK, body = EnvironmentList), Problems)
+)]
+async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
+    let state = app.relay.store.now();
+    let seen = state.environments().filter(|entry| caller.sees(&entry.workspace));
+    // One that has just been ended is not there any more.
+    let seen = seen.filter_map(|entry| app.relay.environment(entry.id).ok());
+    let items = seen.map(|environment| app.relay.view(&environment)).collect();
+    Json(EnvironmentList { items, next_cursor: None })
+}
+
+/// Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again.
+#[utoipa::path(
+    post, path = "/api/v1/relay/environments", tag = "relay", request_body = AddEnvironment,
+    responses((status = CREATED, body = AddedEnvironment), Problems)
+)]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    extract::Json(add): extract::Json<AddEnvironment>,
+) -> Result<(StatusCode, Json<AddedEnvironment>)> {
+    let runtime = app.registry.get(&add.runtime_id).filter(|runtime| caller.sees(&runtime.workspace));
+    let runtime = runtime.ok_or_else(|| no_runtime(&add.runtime_id))?;
+    super::need(&caller, &runtime.workspace, Role::Controller)?;
+    let made = app.relay.add_environment(add, &caller.rights);
+    let (environment, token) = made.map_err(|error| not_added(&error))?;
+    let environment = app.relay.view(&environment);
+    Ok((StatusCode::CREATED, Json(AddedEnvironment { environment, secret: token.reveal().to_owned() })))
+}
+
+/// Say how an environment is.
+#[utoipa::path(
+    get, path = "/api/v1/relay/environments/{environment_id}", tag = "relay",
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses((status = OK, body = Environment), Problems)
+)]
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<EnvironmentId>,
+) -> Result<Json<Environment>> {
+    let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
+    need_of(&caller, &environment.entry.workspace, Role::Viewer, &Error::NoEnvironment(id))?;
+    Ok(Json(app.relay.view(&environment)))
+}
+
+/// End an environment: what goes on in it is ended, and its doors are closed.
+#[utoipa::path(
+    delete, path = "/api/v1/relay/environments/{environment_id}", tag = "relay",
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses((status = NO_CONTENT, description = "It is gone"), Problems)
+)]
+async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<EnvironmentId>) -> Result<StatusCode> {
+    let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
+    need_of(&caller, &environment.entry.workspace, Role::Controller, &Error::NoEnvironment(id))?;
+    app.relay.end_environments(|entry| entry.id == id).map_err(|error| refused(&error))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Use a device, over a WebSocket, with the secret of the environment in place of a user's token.
+///
+/// Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
+/// `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
+#[utoipa::path(
+    get, path = "/api/v1/relay/environments/{environment_id}/connect", tag = "relay",
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+)]
+async fn connect(
+    State(app): State<App>,
+    Path(id): Path<EnvironmentId>,
+    headers: HeaderMap,
+    peer: Option<Extension<Peer>>,
+    upgrade: Result<Upgrade>,
+) -> Result<Response> {
+    let environment = opened(&app, id, &headers, peer)?;
+    let (relay, stop) = (app.relay.clone(), app.stop.clone());
+    app.sockets.open(upgrade, app.relay.limits().frame_bytes_max, move |socket| {
+        serve_runtime(relay, environment, socket, stop)
+    })
+}
+
+/// The environment whose door is opened with the secret in the head. Whoever has another learns nothing of it.
+pub(crate) fn opened(
+    app: &App,
+    id: EnvironmentId,
+    headers: &HeaderMap,
+    peer: Option<Extension<Peer>>,
+) -> Result<std::sync::Arc<relay::Environment>> {
+    let opened = bearer(headers).and_then(|secret| app.relay.opened(id, secret));
+    let opened = opened.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))?;
+    app.limits.spend_in(id)?;
+    Ok(opened)
+}

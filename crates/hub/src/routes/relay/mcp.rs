@@ -1,0 +1,79 @@
+//! `/api/v1/relay/environments/{environment_id}/mcp`: a device as MCP tools, for any agent.
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Request, State},
+    response::Response,
+};
+use protocol::EnvironmentId;
+use server::{Peer, Result, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::environments::opened;
+use crate::{app::App, routes::Problems};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(listen, send, leave))
+}
+
+/// Listen to what an MCP server says by itself, in a session of an older revision of MCP.
+#[utoipa::path(
+    get, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay",
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses((status = OK, description = "Messages of MCP", body = String, content_type = "text/event-stream"), Problems)
+)]
+async fn listen(
+    state: State<App>,
+    id: Path<EnvironmentId>,
+    peer: Option<Extension<Peer>>,
+    request: Request,
+) -> Result<Response> {
+    answer(state, id, peer, request).await
+}
+
+/// Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport.
+#[utoipa::path(
+    post, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay", request_body = serde_json::Value,
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses(
+        (status = OK, description = "A message of MCP, or several", content(
+            (serde_json::Value = "application/json"), (String = "text/event-stream"),
+        )),
+        Problems,
+    )
+)]
+async fn send(
+    state: State<App>,
+    id: Path<EnvironmentId>,
+    peer: Option<Extension<Peer>>,
+    request: Request,
+) -> Result<Response> {
+    answer(state, id, peer, request).await
+}
+
+/// End a session of an older revision of MCP.
+#[utoipa::path(
+    delete, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay",
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses((status = ACCEPTED, description = "It is ended"), Problems)
+)]
+async fn leave(
+    state: State<App>,
+    id: Path<EnvironmentId>,
+    peer: Option<Extension<Peer>>,
+    request: Request,
+) -> Result<Response> {
+    answer(state, id, peer, request).await
+}
+
+async fn answer(
+    State(app): State<App>,
+    Path(id): Path<EnvironmentId>,
+    peer: Option<Extension<Peer>>,
+    request: Request,
+) -> Result<Response> {
+    let environment = opened(&app, id, request.headers(), peer)?;
+    let door = app.relay.mcp(&environment, &app.stop);
+    Ok(door.answer(request).await.map(Body::new))
+}

@@ -1,0 +1,127 @@
+//! `/api/v1/relay/environments/{environment_id}/requests`: one thing that is asked of a device, for those who keep no connection.
+
+use std::time::Duration;
+
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http::{HeaderMap, HeaderValue, header};
+use protocol::{
+    EnvironmentId, Kind, Problem,
+    lending::AskDevice,
+    relay::{Code, Json, RelayError},
+};
+use relay::{Ask, Call, Part};
+use serde::Serialize;
+use server::{Peer, Refusal, Result, extract::LongJson, extract::Path, sse};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::environments::opened;
+use crate::{app::App, routes::Problems};
+
+/// The largest body: as large as the largest message of the relay, and some more around it.
+const BODY_BYTES_MAX: usize = (1 << 20) + (4 << 10);
+
+/// The name of the last event of a stream.
+const RESPONSE: &str = "response";
+
+/// The name of the events before it.
+const STREAM: &str = "stream";
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(ask))
+}
+
+/// Ask one thing of a device, with the secret of the environment in place of a user's token.
+///
+/// Answers `{"result": …}`, or a problem whose member `relay` is the error of the relay. With `Accept: text/event-stream`
+/// whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
+/// `response`, with `result` or `error`. Who closes the connection cancels the request.
+#[utoipa::path(
+    post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "relay", request_body = AskDevice,
+    params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
+    responses(
+        (status = OK, description = "What came of it", content(
+            (serde_json::Value = "application/json"), (String = "text/event-stream"),
+        )),
+        Problems,
+    )
+)]
+async fn ask(
+    State(app): State<App>,
+    Path(id): Path<EnvironmentId>,
+    headers: HeaderMap,
+    peer: Option<Extension<Peer>>,
+    LongJson(AskDevice { method, params, context, timeout_ms }): LongJson<AskDevice, BODY_BYTES_MAX>,
+) -> Result<Response> {
+    let environment = opened(&app, id, &headers, peer)?;
+    let mut ask = Ask::new(method, params);
+    if let Some(context) = context {
+        ask = ask.context(context);
+    }
+    if let Some(ms) = timeout_ms {
+        ask = ask.within(Duration::from_millis(ms));
+    }
+    let call = app.relay.ask(&environment, ask);
+    if wants_events(&headers) {
+        return Ok(sse::response(events(call)));
+    }
+    match call.outcome().await {
+        Ok(result) => Ok(axum::Json(Outcome { result: &result }).into_response()),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    result: &'a Json,
+}
+
+/// What is told on the way.
+#[derive(Serialize)]
+struct Told<'a> {
+    event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    data: &'a Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<protocol::relay::Encoding>,
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accepts =
+        headers.get_all(header::ACCEPT).iter().filter_map(|value: &HeaderValue| value.to_str().ok());
+    accepts.into_iter().any(|value| value.contains("text/event-stream"))
+}
+
+/// The parts of a call as events; reading them no faster than they are wanted.
+fn events(call: Call) -> stream::BoxStream<'static, Bytes> {
+    let event = |part: Part| match part {
+        Part::Stream(frame) => {
+            let told =
+                Told { event: &frame.event, seq: frame.seq, data: &frame.data, encoding: frame.encoding };
+            sse::event(STREAM, &told)
+        }
+        Part::Outcome(Ok(result)) => sse::event(RESPONSE, &Outcome { result: &result }),
+        Part::Outcome(Err(error)) => sse::event(RESPONSE, &serde_json::json!({ "error": error })),
+    };
+    call.map(event).boxed()
+}
+
+/// Why nothing came of it, as a problem.
+fn refused(error: RelayError) -> Refusal {
+    let kind = match error.code {
+        Code::InvalidRequest => Kind::InvalidRequest,
+        Code::UnknownMethod | Code::NotFound => Kind::NotFound,
+        Code::CapabilityUnavailable => Kind::DeviceUnavailable,
+        Code::PermissionDenied | Code::ApprovalRequired | Code::PolicyBlocked => Kind::RelayRefused,
+        Code::Timeout => Kind::DeviceTimeout,
+        Code::Cancelled => Kind::RelayCancelled,
+        Code::ProviderError | Code::RelayDisconnected | Code::ArtifactError => Kind::DeviceFailed,
+    };
+    Problem { relay: Some(Box::new(error.clone())), ..Problem::new(kind, error.message) }.into()
+}

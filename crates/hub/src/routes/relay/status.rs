@@ -1,0 +1,44 @@
+//! `/api/v1/relay/status`: how it is with everything that is lent (relay #178).
+
+use axum::{Json, extract::State};
+use http::StatusCode;
+use protocol::{
+    Workspace,
+    hub::Role,
+    lending::{RelayStatus, SetWorkspaceRelay, WorkspaceRelay},
+};
+use server::{Result, extract, extract::Path};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{need, refused};
+use crate::{app::App, caller::Caller, routes::Problems};
+
+pub(crate) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(status)).routes(routes!(set))
+}
+
+/// Say how it is with everything that is lent: connections, what is accepted, what waits, what went wrong, the head of the audit.
+#[utoipa::path(
+    get, path = "/api/v1/relay/status", tag = "relay",
+    responses((status = OK, body = RelayStatus), Problems)
+)]
+async fn status(State(app): State<App>) -> Json<RelayStatus> {
+    Json(app.relay.status())
+}
+
+/// Say whether devices are lent in a workspace. If not, those that are connected are cut off at once.
+#[utoipa::path(
+    put, path = "/api/workspaces/{workspace}/relay", tag = "relay", request_body = SetWorkspaceRelay,
+    params(("workspace" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description = "The workspace")),
+    responses((status = OK, body = WorkspaceRelay), Problems)
+)]
+async fn set(
+    State(app): State<App>,
+    caller: Caller,
+    Path(workspace): Path<Workspace>,
+    extract::Json(SetWorkspaceRelay { enabled }): extract::Json<SetWorkspaceRelay>,
+) -> Result<(StatusCode, Json<WorkspaceRelay>)> {
+    need(&caller, &workspace, Role::Owner)?;
+    app.relay.store.set_enabled(&workspace, enabled).map_err(|error| refused(&error))?;
+    Ok((StatusCode::OK, Json(WorkspaceRelay { workspace, enabled })))
+}

@@ -1,0 +1,114 @@
+//! Which tools there are.
+
+use std::sync::Arc;
+
+use protocol::relay::{Binding, Family, Mode, ToolName, tool::ToolDescriptor};
+use relay::{
+    Environment,
+    environment::{Error, Toolset},
+};
+use rmcp::model::{Tool, ToolAnnotations};
+
+use crate::tools::BUILT_IN;
+
+/// What a tool needs, to be there at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Files that can be read.
+    Reading,
+    /// Files that can be written.
+    Writing,
+    /// Commands.
+    Commands,
+}
+
+impl Needs {
+    /// Whether the environment has it.
+    pub(crate) fn is_met(self, binding: &Binding) -> bool {
+        let has_files = binding.capabilities.contains(&Family::Fileops) && !binding.roots.is_empty();
+        match self {
+            Self::Reading => has_files,
+            Self::Writing => has_files && binding.roots.iter().any(|root| root.mode == Mode::Rw),
+            Self::Commands => binding.capabilities.contains(&Family::Shell),
+        }
+    }
+}
+
+/// What a client is told when it comes.
+pub(crate) fn instructions(binding: &Binding) -> String {
+    let mut text = String::from(
+        "These tools work on a device that its owner lends to you, not on the machine that you run on. Its files and \
+         commands are reached only through them. The owner may be asked before something is done, and may refuse.",
+    );
+    if !binding.roots.is_empty() {
+        text.push(' ');
+        text.push_str(&roots(binding));
+    }
+    text
+}
+
+/// The tools for files and commands, as far as the environment has them.
+pub(crate) fn built_in(binding: &Binding) -> Vec<Tool> {
+    let there = BUILT_IN.iter().filter(|tool| tool.needs.is_met(binding));
+    let describe = |tool: &crate::tools::BuiltIn| {
+        let description = match tool.needs {
+            Needs::Reading | Needs::Writing => format!("{} {}", tool.description, roots(binding)),
+            Needs::Commands => tool.description.to_owned(),
+        };
+        let annotations = ToolAnnotations::from_raw(
+            Some(tool.title.to_owned()),
+            Some(tool.needs == Needs::Reading),
+            Some(tool.destroys),
+            None,
+            Some(tool.needs == Needs::Commands),
+        );
+        Tool::new(tool.name, description, Arc::new((tool.schema)()))
+            .with_title(tool.title)
+            .with_annotations(annotations)
+    };
+    there.map(describe).collect()
+}
+
+/// The tools of the device itself, with their names there. One that is called as one of ours has another name here (relay
+/// #88).
+pub(crate) async fn own(environment: &Environment) -> Result<Vec<(ToolName, Tool)>, Error> {
+    if !environment.binding().capabilities.contains(&Family::Tools) {
+        return Ok(Vec::new());
+    }
+    let descriptors = environment.tools().list().await?;
+    let names: Vec<_> = descriptors.iter().map(|tool| tool.name.clone()).collect();
+    Ok(descriptors.into_iter().map(|tool| (tool.name.clone(), describe(&tool, &names))).collect())
+}
+
+fn describe(tool: &ToolDescriptor, names: &[ToolName]) -> Tool {
+    let mut name = tool.name.to_string();
+    let is_taken = |name: &str| {
+        BUILT_IN.iter().any(|tool| tool.name == name) || names.iter().any(|other| other.as_str() == name)
+    };
+    if BUILT_IN.iter().any(|tool| tool.name == name) {
+        while is_taken(&name) {
+            name.insert_str(0, "device_");
+        }
+    }
+    let described = Tool::new(name, tool.description.clone(), Arc::new(tool.input_schema.clone()));
+    match &tool.title {
+        Some(title) => described.with_title(title.clone()),
+        None => described,
+    }
+}
+
+/// Which directories there are.
+fn roots(binding: &Binding) -> String {
+    let root = |root: &protocol::relay::Root| {
+        let mode = match root.mode {
+            Mode::Ro => "read only",
+            Mode::Rw => "read and write",
+        };
+        match &root.label {
+            Some(label) => format!("`{}` ({label}, {mode})", root.virtual_path),
+            None => format!("`{}` ({mode})", root.virtual_path),
+        }
+    };
+    let roots: Vec<_> = binding.roots.iter().map(root).collect();
+    format!("The directories of the device are {}. A relative path starts at the first.", roots.join(", "))
+}

@@ -1,0 +1,159 @@
+//! What an MCP client speaks to.
+
+use protocol::relay::Context;
+use relay::{
+    Environment,
+    environment::{self, Toolset},
+};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
+        ServerCapabilities, ServerConfig, SubscriptionFilter,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use tokio::sync::watch;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{answer, catalog, output::Progress, tools};
+
+/// Where some clients say which call of a tool theirs is for.
+const TOOL_CALL_META: &str = "claudecode/toolUseId";
+
+/// What an MCP client speaks to: the tools of one environment.
+#[derive(Clone)]
+pub(crate) struct Server {
+    environment: watch::Receiver<Environment>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Server {
+    pub(crate) fn new(
+        environment: watch::Receiver<Environment>,
+        stop: CancellationToken,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self { environment, stop, tasks }
+    }
+
+    /// The environment, for one request: the device and the audit learn which call of a tool it is for (relay #37).
+    fn environment(&self, context: &RequestContext<RoleServer>) -> Environment {
+        let said = context.meta.get(TOOL_CALL_META).and_then(|said| said.as_str());
+        let environment = self.environment.borrow().clone();
+        match said {
+            None => environment,
+            Some(id) => {
+                let known = environment.context().cloned().unwrap_or_default();
+                environment.with_context(Context { tool_call_id: Some(id.to_owned()), ..known })
+            }
+        }
+    }
+
+    /// Returns whenever the tools may be others; never if they cannot be any more.
+    fn changes(&self) -> Changes {
+        let mut environment = self.environment.clone();
+        let tools = environment.borrow_and_update().tools().changes();
+        Changes { environment, tools }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("tombolo", env!("CARGO_PKG_VERSION")))
+            .with_instructions(catalog::instructions(self.environment.borrow().binding()))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let environment = self.environment(&context);
+        // A device that is away has no tools of its own for now; what is built in says so when it is called.
+        let own = catalog::own(&environment).await.unwrap_or_default();
+        let mut tools = catalog::built_in(environment.binding());
+        tools.extend(own.into_iter().map(|(_, tool)| tool));
+        Ok(ListToolsResult { tools, ..ListToolsResult::default() })
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let _goes_on = self.tasks.token();
+        let environment = self.environment(&context);
+        let progress = Progress::of(&context);
+        let arguments = request.arguments.unwrap_or_default();
+        let called = tools::call(&environment, &request.name, arguments, progress);
+        // What is dropped is cancelled at the device (relay #54).
+        let called = tokio::select! {
+            called = called => called,
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
+            () = self.stop.cancelled() => Err(environment::Error::Disconnected("the environment has ended".into()).into()),
+        };
+        match called {
+            Ok(result) => Ok(result.into()),
+            Err(tools::Failure::NoSuchTool) => {
+                Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None))
+            }
+            Err(tools::Failure::Failed(error)) => Ok(answer::failed(&error).into()),
+        }
+    }
+
+    /// Clients of older revisions are told in their session that the tools changed.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut changes = self.changes();
+        let stop = self.stop.clone();
+        self.tasks.spawn(stop.run_until_cancelled_owned(async move {
+            while !context.peer.is_transport_closed() {
+                changes.next().await;
+                if context.peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        }));
+    }
+
+    /// Others listen for it.
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.changes();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.stop.cancelled() => return Ok(()),
+                () = changes.next() => {
+                    if context.sink().notify_tool_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the tools may be others.
+struct Changes {
+    environment: watch::Receiver<Environment>,
+    tools: watch::Receiver<u64>,
+}
+
+impl Changes {
+    async fn next(&mut self) {
+        tokio::select! {
+            Ok(()) = self.environment.changed() => {
+                self.tools = self.environment.borrow_and_update().tools().changes();
+            }
+            Ok(()) = self.tools.changed() => {}
+            else => std::future::pending().await,
+        }
+    }
+}

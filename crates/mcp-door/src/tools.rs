@@ -1,0 +1,134 @@
+//! What each tool does.
+
+mod command;
+mod directories;
+mod edit;
+mod find;
+mod read;
+mod write;
+
+use futures_util::future::BoxFuture;
+use relay::{
+    Environment,
+    environment::{Error, Toolset},
+};
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{
+    answer,
+    catalog::{self, Needs},
+    output::Progress,
+};
+
+/// A tool of ours.
+pub(crate) struct BuiltIn {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) needs: Needs,
+    /// Whether something can be lost by it.
+    pub(crate) destroys: bool,
+    pub(crate) schema: fn() -> Map<String, Value>,
+    call: Called,
+}
+
+type Called =
+    fn(Environment, Map<String, Value>, Progress) -> BoxFuture<'static, Result<CallToolResult, Error>>;
+
+/// Why a tool came to nothing.
+pub(crate) enum Failure {
+    NoSuchTool,
+    Failed(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Declares the tools of ours: name, title, what it needs, whether it destroys, its function and its description.
+macro_rules! built_in {
+    ($($name:literal $title:literal $needs:ident $destroys:literal $call:path => $description:literal;)*) => {
+        /// The tools for files and commands.
+        pub(crate) static BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
+            name: $name,
+            title: $title,
+            description: $description,
+            needs: Needs::$needs,
+            destroys: $destroys,
+            schema: || schema_of($call),
+            call: |environment, arguments, progress| Box::pin(async move {
+                $call(environment, read(arguments)?, progress).await
+            }),
+        }),*];
+    };
+}
+
+built_in! {
+    "read_file" "Read a file" Reading false read::read_file =>
+        "Reads a text file, or a picture, of the device.";
+    "list_directory" "List a directory" Reading false directories::list_directory =>
+        "Lists what is in a directory of the device, also hidden files.";
+    "search_files" "Search in files" Reading false find::search_files =>
+        "Finds lines in the files of a directory of the device, as ripgrep does: hidden and ignored files are left out.";
+    "file_info" "Describe a path" Reading false directories::file_info =>
+        "Tells what a path of the device leads to, how large it is and when it was changed.";
+    "write_file" "Write a file" Writing true write::write_file =>
+        "Writes a whole text file on the device. What was in it is lost.";
+    "edit_file" "Edit a file" Writing true edit::edit_file =>
+        "Replaces a piece of text in a file of the device. The piece must be in it exactly once, unless all are meant.";
+    "make_directory" "Make a directory" Writing false directories::make_directory =>
+        "Makes a directory on the device, and those above it.";
+    "delete_path" "Delete" Writing true directories::delete_path =>
+        "Deletes a file or a directory of the device.";
+    "move_path" "Move or rename" Writing true directories::move_path =>
+        "Moves a file or a directory of the device, also to another of its directories.";
+    "copy_path" "Copy" Writing true directories::copy_path =>
+        "Copies a file or a directory of the device, also to another of its directories.";
+    "run_command" "Run a command" Commands true command::run_command =>
+        "Runs a line of shell on the device to its end, and tells what it wrote and how it ended. Each runs by itself: \
+         nothing of it is left for the next but what it did to files.";
+}
+
+/// Calls a tool of ours, or of the device.
+pub(crate) async fn call(
+    environment: &Environment,
+    name: &str,
+    arguments: Map<String, Value>,
+    progress: Progress,
+) -> Result<CallToolResult, Failure> {
+    if let Some(tool) = BUILT_IN.iter().find(|tool| tool.name == name) {
+        if !tool.needs.is_met(environment.binding()) {
+            return Err(Failure::NoSuchTool);
+        }
+        return Ok((tool.call)(environment.clone(), arguments, progress).await?);
+    }
+    let own = catalog::own(environment).await?;
+    let Some((own, _)) = own.into_iter().find(|(_, tool)| tool.name == name) else {
+        return Err(Failure::NoSuchTool);
+    };
+    Ok(answer::tool(environment.tools().call(&own, arguments).await?))
+}
+
+fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| invalid(format!("the arguments are not as the tool wants them: {error}")))
+}
+
+/// What the arguments of a function are.
+fn schema_of<T: JsonSchema, F>(_: fn(Environment, T, Progress) -> F) -> Map<String, Value> {
+    let mut schema = schemars::schema_for!(T);
+    // For models only what it says counts.
+    for field in ["$schema", "title", "description"] {
+        schema.remove(field);
+    }
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::Relay(protocol::relay::RelayError::new(protocol::relay::Code::InvalidRequest, message))
+}

@@ -1,0 +1,120 @@
+//! `run_command`.
+
+use std::collections::BTreeMap;
+
+use futures_util::StreamExt;
+use protocol::relay::shell::{Ended, StartCommand};
+use relay::{
+    Environment,
+    environment::{Error, Place, Said, Shell},
+};
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::invalid;
+use crate::{
+    answer,
+    output::{Kept, Progress},
+};
+
+/// How long a command may take that nobody has given more.
+const TIMEOUT_MS: u64 = 120_000;
+
+/// The longest that it may take.
+const TIMEOUT_MS_MAX: u64 = 3_600_000;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct RunCommand {
+    /// A line of shell.
+    command: String,
+    /// The directory that it runs in; the first of the device if it is left out.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// What it reads.
+    #[serde(default)]
+    stdin: Option<String>,
+    /// Variables of its environment, as far as the owner of the device lets them through.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How many milliseconds it may take: 120000 if it is left out, 3600000 at most.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+pub(super) async fn run_command(
+    environment: Environment,
+    wanted: RunCommand,
+    mut progress: Progress,
+) -> Result<CallToolResult, Error> {
+    let cwd = match wanted.cwd.as_deref().map(|cwd| environment.files().place(cwd)).transpose()? {
+        Some(Place::Inside { seen, .. }) => Some(seen),
+        Some(Place::Above { .. }) => {
+            return Err(invalid("no command can run above the directories of the device"));
+        }
+        None => None,
+    };
+    let command = StartCommand {
+        command: Some(wanted.command),
+        cwd,
+        env: wanted.env,
+        timeout_ms: Some(wanted.timeout_ms.unwrap_or(TIMEOUT_MS).min(TIMEOUT_MS_MAX)),
+        ..StartCommand::default()
+    };
+    let mut command = environment.shell().start(command).await?;
+    let (id, shell, stdin) = (command.id().to_owned(), environment.shell(), wanted.stdin);
+    // While it is written to, what it writes is read. One that does not read, or has ended, is no failure.
+    let input = async move {
+        if let Some(stdin) = stdin {
+            let _ = shell.input(&id, stdin.as_bytes()).await;
+        }
+        let _ = shell.end_input(&id).await;
+        std::future::pending::<()>().await;
+    };
+    let mut output = Kept::default();
+    let read = async {
+        loop {
+            match command.next().await {
+                Some(Said::Stdout(bytes) | Said::Stderr(bytes)) => {
+                    output.add(&bytes);
+                    progress.tell(&bytes).await;
+                }
+                Some(Said::Ended(ended)) => break ended,
+                None => break Err(Error::Unconfirmed),
+            }
+        }
+    };
+    let ended = tokio::select! {
+        ended = read => ended,
+        () = input => Err(Error::Unconfirmed),
+    };
+    match ended {
+        Ok(ended) => Ok(report(&output, &ended)),
+        // What it wrote until then tells why.
+        Err(Error::ShellTimeout) => {
+            let mut failed = answer::failed(&Error::ShellTimeout);
+            failed.content.insert(0, rmcp::model::ContentBlock::text(output.text()));
+            failed.structured_content = None;
+            Ok(failed)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn report(output: &Kept, ended: &Ended) -> CallToolResult {
+    let how = match (&ended.signal, ended.exit_code) {
+        (Some(signal), _) => format!("ended by signal {}", json!(signal).to_string().trim_matches('"')),
+        (None, Some(code)) => format!("exit code {code}"),
+        (None, None) => "ended".into(),
+    };
+    let mut text = output.text();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let is_cut = output.left_out() > 0 || ended.truncated == Some(true);
+    let cut = if is_cut { ", output cut" } else { "" };
+    text.push_str(&format!("[{how} after {} ms{cut}]", ended.duration_ms));
+    // Nothing structured beside it: agents show their model only that where there is both, without what was written.
+    answer::text(text)
+}

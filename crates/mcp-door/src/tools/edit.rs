@@ -1,0 +1,74 @@
+//! `edit_file`.
+
+use protocol::relay::file::{CreateMode, IfMatch};
+use relay::{
+    Environment,
+    environment::{Error, FileOperator, Span, Writing},
+};
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::invalid;
+use crate::{answer, output::Progress};
+
+/// The largest file that is edited.
+const FILE_BYTES_MAX: u64 = 8 << 20;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct EditFile {
+    /// The file.
+    path: String,
+    /// The text that is replaced, exactly as it is in the file.
+    old_text: String,
+    /// What comes in its place.
+    new_text: String,
+    /// Whether all places are meant, not only one.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) async fn edit_file(
+    environment: Environment,
+    EditFile { path, old_text, new_text, replace_all }: EditFile,
+    _: Progress,
+) -> Result<CallToolResult, Error> {
+    if old_text.is_empty() {
+        return Err(invalid("`old_text` is empty; `write_file` writes a new file"));
+    }
+    let files = environment.files();
+    let before = files.read_text(&path, Span { offset: 0, length: Some(FILE_BYTES_MAX + 1) }).await?;
+    if before.len() as u64 > FILE_BYTES_MAX {
+        return Err(invalid(format!("`{path}` is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    let count = before.matches(&old_text).count();
+    match count {
+        0 => {
+            return Err(invalid(format!("`old_text` is not in `{path}`; it must be exactly as it is there")));
+        }
+        1 => {}
+        _ if replace_all => {}
+        _ => {
+            let message = format!(
+                "`old_text` is in `{path}` {count} times; say more of what is around it, or set `replace_all`"
+            );
+            return Err(invalid(message));
+        }
+    }
+    let after = before.replace(&old_text, &new_text);
+    // Only if nobody else has changed it since it was read.
+    let hash: String = Sha256::digest(&before).iter().map(|byte| format!("{byte:02x}")).collect();
+    let if_match = hash.parse().ok().map(|sha256| IfMatch::Hash { sha256 });
+    let writing = Writing { create: CreateMode::Existing, if_match };
+    let written = files.write(&path, after.as_bytes(), writing).await?;
+    let text = match count {
+        1 => format!("replaced the text in {path}"),
+        _ => format!("replaced the text in {path} in {count} places"),
+    };
+    Ok(answer::both(
+        text,
+        json!({ "replacements": count, "size_bytes": written.size_bytes, "sha256": written.sha256 }),
+    ))
+}

@@ -1,0 +1,99 @@
+//! `search_files`.
+
+use std::fmt::Write;
+
+use futures_util::TryStreamExt;
+use protocol::relay::file::{Case, Match};
+use relay::{
+    Environment,
+    environment::{Error, FileOperator, Found, Search},
+};
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{answer, output::Progress};
+
+/// How many lines are found that nobody has limited.
+const MATCHES: u64 = 200;
+
+/// How many bytes are given at once: what a model can well read.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// How much of a line is given.
+const LINE_BYTES_MAX: usize = 500;
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SearchFiles {
+    /// What is looked for.
+    pattern: String,
+    /// The directory or file; `/` for all directories of the device, the first of them if it is left out.
+    #[serde(default)]
+    path: Option<String>,
+    /// Whether the pattern is a regular expression; otherwise it is a text.
+    #[serde(default)]
+    regex: bool,
+    /// Whether upper and lower case are the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Only files that match one of these globs, such as `*.rs`.
+    #[serde(default)]
+    include: Vec<String>,
+    /// No files that match one of these globs.
+    #[serde(default)]
+    exclude: Vec<String>,
+    /// How many lines around each match are wanted.
+    #[serde(default)]
+    context: Option<u32>,
+    /// How many matches at most.
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+pub(super) async fn search_files(
+    environment: Environment,
+    wanted: SearchFiles,
+    _: Progress,
+) -> Result<CallToolResult, Error> {
+    let mut found = environment.files().search(Search {
+        path: wanted.path.unwrap_or_else(|| ".".into()),
+        pattern: wanted.pattern,
+        regex: wanted.regex,
+        case: wanted.ignore_case.then_some(Case::Insensitive),
+        include: wanted.include,
+        exclude: wanted.exclude,
+        context: wanted.context,
+        limit: Some(wanted.limit.unwrap_or(MATCHES)),
+    });
+    let (mut text, mut is_cut) = (String::new(), false);
+    while let Some(found) = found.try_next().await? {
+        match found {
+            // Who leaves ends the search.
+            Found::Line { .. } if text.len() > TEXT_BYTES_MAX => {
+                is_cut = true;
+                break;
+            }
+            Found::Line { path, matched } => lines(&mut text, path.as_str(), &matched),
+            Found::Over(over) => is_cut = over.truncated,
+        }
+    }
+    if text.is_empty() {
+        return Ok(answer::text("[nothing was found]"));
+    }
+    if is_cut {
+        text.push_str("[there are more; look for less]\n");
+    }
+    Ok(answer::text(text))
+}
+
+fn lines(text: &mut String, path: &str, matched: &Match) {
+    let cut = |line: &str| line[..line.floor_char_boundary(LINE_BYTES_MAX)].trim_end().to_owned();
+    let first = matched.line.saturating_sub(matched.before.len() as u64);
+    for (line, number) in matched.before.iter().zip(first..) {
+        let _ = writeln!(text, "{path}-{number}-{}", cut(line));
+    }
+    let _ = writeln!(text, "{path}:{}:{}", matched.line, cut(&matched.text));
+    for (line, number) in matched.after.iter().zip(matched.line + 1..) {
+        let _ = writeln!(text, "{path}-{number}-{}", cut(line));
+    }
+}

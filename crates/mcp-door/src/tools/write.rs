@@ -1,0 +1,30 @@
+//! `write_file`.
+
+use relay::{
+    Environment,
+    environment::{Error, FileOperator, Writing},
+};
+use rmcp::model::CallToolResult;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{answer, output::Progress};
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct WriteFile {
+    /// The file.
+    path: String,
+    /// All that is to be in it.
+    content: String,
+}
+
+pub(super) async fn write_file(
+    environment: Environment,
+    WriteFile { path, content }: WriteFile,
+    _: Progress,
+) -> Result<CallToolResult, Error> {
+    let written = environment.files().write(&path, content.as_bytes(), Writing::default()).await?;
+    let text = format!("wrote {} bytes to {path}", written.size_bytes);
+    Ok(answer::both(text, json!({ "size_bytes": written.size_bytes, "sha256": written.sha256 })))
+}

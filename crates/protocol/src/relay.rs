@@ -1,0 +1,62 @@
+//! The environment relay, `ya-environment-relay.v1`: how a device lends what its owner selected.
+//!
+//! Both ends of a connection say the same eight kinds of frames ([`Frame`]). What can be asked is in one table
+//! ([`METHODS`]), its types in a module for each family. Fields that are not known are left out, not refused; a kind of
+//! frame that is not known is a fault of the peer.
+
+mod accepted;
+pub mod artifact;
+pub mod audit;
+mod beat;
+mod binding;
+mod capability;
+pub mod computer;
+mod error;
+mod event;
+mod family;
+mod fault;
+pub mod file;
+mod frame;
+mod grant;
+mod hello;
+mod ids;
+mod json;
+pub mod method;
+mod path;
+mod policy;
+mod request;
+pub mod resource;
+mod response;
+mod root;
+mod schema;
+pub mod shell;
+pub mod tool;
+mod virtual_path;
+
+pub use accepted::Accepted;
+pub use audit::{AuditEntry, Decision, Status};
+pub use beat::Beat;
+pub use binding::Binding;
+pub use capability::{Capabilities, Computer, Fileops, Flow, OfferedRoot, Shell, Switch, Tools};
+pub use error::{Code, RelayError};
+pub use event::{CapabilityUpdated, Credit, Event, EventFrame, Pause, ResourceUpdated, State};
+pub use family::Family;
+pub use frame::{Frame, Malformed};
+pub use grant::{CapabilityGrant, Grant, Network, ShellGrant, Terms};
+pub use hello::{Hello, InvalidHello, Offer, ROOTS_MAX};
+pub use ids::{ClientId, RootId, Sha256, ToolName};
+pub use json::Json;
+pub use method::{Access, METHODS, Method, Row, Side};
+pub use path::{InvalidPath, PATH_MAX, RelayPath};
+pub use policy::{Approval, Risk};
+pub use request::{Cancel, Context, Request};
+pub use response::{Encoding, Response, StreamFrame};
+pub use root::{Mode, Root};
+pub use schema::schemas;
+pub use virtual_path::VirtualPath;
+
+/// The name of the protocol, which the first frame of a device says.
+pub const PROTOCOL: &str = "ya-environment-relay.v1";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! What a request is about, in short: for records, not for deciding anything.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::relay::{Json, RelayPath, RootId, ToolName, VirtualPath};
+
+/// The longest text that is kept of a request.
+const TEXT_CHARS_MAX: usize = 128;
+
+/// What a request is about, in short: which file, which program, how much; never contents, arguments, values of the
+/// environment or other places for secrets (relay #154).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct About {
+    /// The root, if it is about a file.
+    pub root_id: Option<RootId>,
+    /// The path below it, as it was said.
+    pub path: Option<RelayPath>,
+    /// The rest.
+    pub summary: Map<String, Value>,
+}
+
+/// What is looked at of the params of any method.
+#[derive(Default, Deserialize)]
+struct Said<'a> {
+    #[serde(borrow)]
+    root_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    command: Option<&'a RawValue>,
+    #[serde(borrow)]
+    argv: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cwd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    command_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    signal: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl About {
+    /// What params are about. What makes no sense is left out.
+    pub fn params(params: &Json) -> Self {
+        let said: Said<'_> = serde_json::from_str(params.as_str()).unwrap_or_default();
+        let mut about = Self { root_id: read(said.root_id), path: read(said.path), summary: Map::new() };
+        about.size("content_bytes", said.content);
+        about.size("data_bytes", said.data);
+        about.size("arguments_bytes", said.arguments);
+        about.text("cwd", read::<VirtualPath>(said.cwd).map(String::from));
+        about.text("command_id", read(said.command_id));
+        about.text("tool", read::<ToolName>(said.name).map(String::from));
+        match read::<Value>(said.signal) {
+            Some(Value::Number(number)) => about.text("signal", Some(number.to_string())),
+            Some(Value::String(name)) => about.text("signal", Some(name)),
+            _ => {}
+        }
+        if let Some(argv) = read::<Vec<String>>(said.argv) {
+            about.text("program", argv.first().filter(|word| is_program(word)).cloned());
+            about.summary.insert("argument_count".into(), argv.len().saturating_sub(1).into());
+        }
+        if let Some(line) = read::<String>(said.command) {
+            about.text("program", program(&line));
+            about.summary.insert("line_bytes".into(), line.len().into());
+        }
+        about
+    }
+
+    fn size(&mut self, name: &str, value: Option<&RawValue>) {
+        if let Some(value) = value {
+            self.summary.insert(name.into(), value.get().len().into());
+        }
+    }
+
+    fn text(&mut self, name: &str, text: Option<String>) {
+        if let Some(text) = text {
+            let text: String = text.chars().filter(|c| !c.is_control()).take(TEXT_CHARS_MAX).collect();
+            self.summary.insert(name.into(), text.into());
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+/// The program that a line for a shell begins with, after variables that are set for it: their values are left out.
+fn program(line: &str) -> Option<String> {
+    let word = line.split_whitespace().find(|word| !word.contains('='))?;
+    // Behind a quote may be a part of a value.
+    let sets = line.split(word).next().unwrap_or_default();
+    (is_program(word) && !sets.contains(['\'', '"', '`', '$', '\\'])).then(|| word.to_owned())
+}
+
+fn is_program(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
+    !word.is_empty() && word.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests;

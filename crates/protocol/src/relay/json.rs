@@ -1,0 +1,84 @@
+//! A JSON value as it was said, which is read by whom it is for.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
+
+use crate::object::Object;
+
+/// A JSON value as it was said. Whoever only passes it on does not read it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// A value of ours.
+    pub fn of(value: &impl Serialize) -> Self {
+        // A wire type always can be serialised.
+        Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    }
+
+    /// A value that is written already: it is looked through, not copied.
+    ///
+    /// # Errors
+    /// If it is no JSON.
+    pub fn written(text: String) -> serde_json::Result<Self> {
+        RawValue::from_string(text).map(Self)
+    }
+
+    /// `{}`.
+    pub fn empty() -> Self {
+        Self::of(&serde_json::Map::new())
+    }
+
+    /// As it was said.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        self.as_str() == "null"
+    }
+
+    /// What it means.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(self.0.get())
+    }
+
+    /// What it means, if it is an object.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        self.read().map(|Object(value)| value)
+    }
+}
+
+/// Two are the same if they mean the same, however they are written. What is nested too deep to be read is the same as
+/// nothing else.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        let means_the_same = || Some(self.read::<Value>().ok()? == other.read::<Value>().ok()?);
+        self.as_str() == other.as_str() || means_the_same().unwrap_or(false)
+    }
+}
+
+impl JsonSchema for Json {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}

@@ -1,0 +1,43 @@
+//! A JSON Schema of everything that is said on a connection.
+
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::{AuditEntry, Binding, Event, Frame, Grant, METHODS, computer, file, shell};
+
+/// A JSON Schema (2020-12) of a frame, with every type under `$defs` and, under `methods`, the table of methods with
+/// their params and results.
+pub fn schemas() -> Map<String, Value> {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    let frame = generator.subschema_for::<Frame>();
+    generator.subschema_for::<Event>();
+    generator.subschema_for::<Grant>();
+    generator.subschema_for::<Binding>();
+    generator.subschema_for::<AuditEntry>();
+    // These are the `data` of stream frames.
+    generator.subschema_for::<file::MatchBatch>();
+    generator.subschema_for::<file::Change>();
+    generator.subschema_for::<shell::Started>();
+    // And this is in an artifact.
+    generator.subschema_for::<computer::Element>();
+    let methods: Map<_, _> = METHODS
+        .iter()
+        .map(|row| {
+            let (params, result) = (row.params.schema(&mut generator), row.result.schema(&mut generator));
+            let (asked_by, access) = (row.asked_by.as_str(), row.access.as_str());
+            let about = json!({
+                "family": row.family, "asked_by": asked_by, "access": access, "params": params, "result": result,
+            });
+            (row.name.into(), about)
+        })
+        .collect();
+    let mut document = Map::new();
+    document.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    document.extend(frame.as_object().cloned().unwrap_or_default());
+    document.insert("methods".into(), methods.into());
+    document.insert("$defs".into(), generator.take_definitions(true).into());
+    document
+}
+
+#[cfg(test)]
+mod tests;

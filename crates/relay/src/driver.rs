@@ -1,0 +1,155 @@
+//! The one who drives a connection: it owns everything that changes and waits for everything at once.
+
+mod calls;
+mod early;
+mod heartbeat;
+mod incoming;
+mod outbox;
+mod outgoing;
+mod requests;
+mod timers;
+mod wire;
+
+use std::sync::Arc;
+
+use protocol::relay::{Json, RelayError};
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, timeout},
+};
+
+use self::{
+    calls::Calls,
+    early::Stage,
+    heartbeat::Heartbeat,
+    outbox::Outbox,
+    requests::Requests,
+    timers::{Timer, Timers},
+    wire::{Moved, Wire},
+};
+use crate::{
+    Ask, Handler, Lost, Refused, Side, Transport,
+    call::{Heard, Unwanted},
+    limits::{CLOSE_WAIT_MAX, UNHEARD_BYTES_MAX, UNHEARD_FRAMES_MAX, UNSENT_BYTES_MAX, UNSENT_FRAMES_MAX},
+    lost::LATE,
+    peer::Shared,
+    reply::Queued,
+};
+
+/// What this side wants of the one who drives.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A request is to be made.
+    Ask { key: u64, ask: Box<Ask>, deadline: Instant, parts: mpsc::Sender<Heard>, unwanted: Unwanted },
+    /// An event is to be sent.
+    Event(String),
+    /// A part of a stream is to be sent.
+    Stream { key: u64, queued: Queued },
+    /// Something came of a request of the other side.
+    Done { key: u64, outcome: Result<Json, RelayError> },
+    /// A device is accepted, or not.
+    Accept(Result<Map<String, Value>, Refused>),
+}
+
+pub(crate) struct Driver<T> {
+    wire: Wire<T>,
+    handler: Arc<dyn Handler>,
+    shared: Shared,
+    door: mpsc::Sender<Message>,
+    inbox: mpsc::Receiver<Message>,
+    accept: watch::Sender<Option<Json>>,
+    stage: Stage,
+    /// How much the other side takes of each stream; none if there is no credit.
+    window: Option<u64>,
+    outbox: Outbox,
+    calls: Calls,
+    requests: Requests,
+    heartbeat: Heartbeat,
+    timers: Timers,
+}
+
+impl<T: Transport> Driver<T> {
+    pub(crate) fn new(
+        transport: T,
+        handler: Arc<dyn Handler>,
+        side: Side,
+        shared: Shared,
+        door: mpsc::Sender<Message>,
+        inbox: mpsc::Receiver<Message>,
+        accept: watch::Sender<Option<Json>>,
+    ) -> Self {
+        Self {
+            wire: Wire::new(transport),
+            handler,
+            door,
+            inbox,
+            accept,
+            stage: Stage::Starting(side),
+            window: None,
+            outbox: Outbox::default(),
+            calls: Calls::new(&shared),
+            requests: Requests::new(&shared),
+            heartbeat: Heartbeat::new(&shared),
+            timers: Timers::new(),
+            shared,
+        }
+    }
+
+    /// Drives the connection until it ends, and says why.
+    pub(crate) async fn run(mut self) -> Lost {
+        self.start();
+        let lost = loop {
+            if let Err(lost) = self.step().await {
+                break self.shared.end.is(lost);
+            }
+        };
+        self.end(&lost).await;
+        lost
+    }
+
+    /// One thing that happens.
+    async fn step(&mut self) -> Result<(), Lost> {
+        let hears = self.outbox.has_room(UNHEARD_FRAMES_MAX, UNHEARD_BYTES_MAX);
+        let takes = self.outbox.has_room(UNSENT_FRAMES_MAX, UNSENT_BYTES_MAX);
+        tokio::select! {
+            () = self.shared.stop.cancelled() => Err(Lost::Stopped(String::new())),
+            moved = self.wire.moves(&mut self.outbox, hears) => match moved? {
+                Moved::Sent => Ok(()),
+                Moved::Received(text) => self.on_text(&text),
+            },
+            Some(message) = self.inbox.recv(), if takes => self.on_message(message),
+            rings = self.shared.bell.heard() => {
+                rings.into_iter().for_each(|ring| self.on_ring(ring));
+                Ok(())
+            }
+            () = self.requests.reaped() => Ok(()),
+            timer = self.timers.next() => self.on_timer(timer),
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer) -> Result<(), Lost> {
+        match timer {
+            Timer::Hello => return Err(Lost::policy(LATE)),
+            Timer::Heartbeat => {
+                self.outbox.urgent(self.heartbeat.ask()?.write());
+                self.timers.set(Instant::now() + self.shared.limits.heartbeat, Timer::Heartbeat);
+            }
+            Timer::Call(key) => return self.on_timeout(key),
+            Timer::Grace(key) => self.on_grace_over(key),
+        }
+        Ok(())
+    }
+
+    /// Tells everybody: who waits here, who works here, and the other side.
+    async fn end(mut self, lost: &Lost) {
+        self.calls.end();
+        self.requests.cancel_all();
+        // Nobody waits at a door behind which nobody is.
+        drop(self.inbox);
+        let _ = timeout(CLOSE_WAIT_MAX, self.wire.close(lost.farewell())).await;
+        drop(self.wire);
+        let _ = timeout(self.shared.limits.cancel_wait_max, self.requests.ended()).await;
+        self.requests.abort().await;
+    }
+}

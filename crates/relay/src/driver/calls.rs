@@ -1,0 +1,163 @@
+//! The requests of this side.
+
+use std::collections::HashMap;
+
+use protocol::relay::{Json, RelayError, StreamFrame};
+use tokio::{
+    sync::mpsc::{Sender, error::TrySendError},
+    time::Instant,
+};
+
+use crate::{
+    Lost,
+    call::Heard,
+    flow,
+    held::{Gauge, Weight},
+    peer::{self, Shared},
+};
+
+/// The requests of this side that are not answered.
+pub(super) struct Calls {
+    pending: HashMap<u64, Pending>,
+    window: u64,
+    calls: Gauge,
+    unread: Gauge,
+}
+
+struct Pending {
+    /// Who waits; nobody if it was given up.
+    parts: Option<Sender<Heard>>,
+    /// Until when it is waited for.
+    deadline: Instant,
+    /// Whether the other side was told that it is no longer wanted.
+    is_cancelled: bool,
+    /// How many parts of its stream came.
+    seq: u64,
+    /// How much more of it may come.
+    left: u64,
+    _weight: Weight,
+}
+
+/// What is to be done about a part of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Streamed {
+    /// Nothing.
+    Taken,
+    /// There was more than fits, by a peer that knows no credit.
+    Overrun(u64),
+}
+
+impl Calls {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self {
+            pending: HashMap::new(),
+            window: shared.limits.window_bytes.into(),
+            calls: shared.gauges.calls.clone(),
+            unread: shared.gauges.unread.clone(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    pub(super) fn id(key: u64) -> String {
+        format!("req_{key}")
+    }
+
+    pub(super) fn insert(&mut self, key: u64, parts: Sender<Heard>, deadline: Instant) {
+        let parts = Some(parts);
+        let (left, weight) = (self.window, self.calls.add(1));
+        let pending = Pending { parts, deadline, is_cancelled: false, seq: 0, left, _weight: weight };
+        self.pending.insert(key, pending);
+    }
+
+    /// A part of a stream came.
+    pub(super) fn stream(
+        &mut self,
+        frame: StreamFrame,
+        bytes: usize,
+        credit: bool,
+    ) -> Result<Streamed, Lost> {
+        let key = known(&frame.id)?;
+        let pending = self.pending.get_mut(&key).ok_or_else(unknown)?;
+        let Some(parts) = &pending.parts else { return Ok(Streamed::Taken) };
+        if frame.seq.is_some_and(|seq| seq != pending.seq) {
+            return Err(Lost::policy("a stream is out of order"));
+        }
+        let charge = flow::charge(bytes, self.window);
+        match pending.left.checked_sub(charge) {
+            Some(left) => pending.left = left,
+            None if credit => return Err(Lost::policy("a stream without credit")),
+            None => return Ok(Streamed::Overrun(key)),
+        }
+        pending.seq += 1;
+        match parts.try_send(Heard::Stream { frame, charge, _weight: self.unread.add(bytes) }) {
+            // Who is gone has rung, which is heard soon.
+            Ok(()) | Err(TrySendError::Closed(_)) => Ok(Streamed::Taken),
+            Err(TrySendError::Full(_)) => Err(Lost::policy("a stream of too many parts")),
+        }
+    }
+
+    /// The outcome came: until when it was waited for.
+    pub(super) fn answer(
+        &mut self,
+        id: &str,
+        outcome: Result<Json, RelayError>,
+    ) -> Result<(u64, Instant), Lost> {
+        let key = known(id)?;
+        let pending = self.pending.remove(&key).ok_or_else(unknown)?;
+        if let Some(parts) = pending.parts {
+            // Who is gone does not need to hear it.
+            let _ = parts.try_send(Heard::Outcome(outcome));
+        }
+        Ok((key, pending.deadline))
+    }
+
+    /// Nobody waits any more, or shall.
+    pub(super) fn give_up(&mut self, key: u64, outcome: Option<RelayError>) {
+        let parts = self.pending.get_mut(&key).and_then(|pending| pending.parts.take());
+        if let (Some(parts), Some(outcome)) = (parts, outcome) {
+            let _ = parts.try_send(Heard::Outcome(Err(outcome)));
+        }
+    }
+
+    /// It is cancelled, and is to be answered until then: until when it was waited for, the first time.
+    pub(super) fn cancel(&mut self, key: u64, until: Instant) -> Option<Instant> {
+        let pending = self.pending.get_mut(&key).filter(|pending| !pending.is_cancelled)?;
+        pending.is_cancelled = true;
+        Some(std::mem::replace(&mut pending.deadline, until))
+    }
+
+    pub(super) fn is_cancelled(&self, key: u64) -> bool {
+        self.pending.get(&key).is_some_and(|pending| pending.is_cancelled)
+    }
+
+    /// Forgets one that the other side has never heard of.
+    pub(super) fn take_back(&mut self, key: u64) {
+        self.give_up(key, Some(peer::cancelled()));
+        self.pending.remove(&key);
+    }
+
+    /// So much was read: whether more may come.
+    pub(super) fn read(&mut self, key: u64, bytes: u64) -> bool {
+        let Some(pending) = self.pending.get_mut(&key) else { return false };
+        pending.left += bytes;
+        pending.parts.is_some()
+    }
+
+    /// All of them see that nothing more comes.
+    pub(super) fn end(&mut self) {
+        self.pending.clear();
+    }
+}
+
+/// The key in an id that this side could have given.
+fn known(id: &str) -> Result<u64, Lost> {
+    let key: Option<u64> = id.strip_prefix("req_").and_then(|key| key.parse().ok());
+    key.filter(|key| Calls::id(*key) == id).ok_or_else(unknown)
+}
+
+fn unknown() -> Lost {
+    Lost::policy("a frame for no request that goes on")
+}

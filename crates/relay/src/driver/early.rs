@@ -1,0 +1,97 @@
+//! What happens until a device is accepted (relay #15).
+
+use protocol::relay::{Code, EventFrame, Flow, Frame, Hello, Json, PROTOCOL, RelayError};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::{Driver, Message, Timer};
+use crate::{Lost, Refused, Side, Transport, flow};
+
+/// How far a connection is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Nothing was said.
+    Starting(Side),
+    /// The device is to say who it is, until then.
+    Expecting(Instant),
+    /// The device has said who it is, and how much it takes of a stream; somebody looks at that.
+    Accepting(Instant, Option<u64>),
+    /// This side is the device and has said who it is.
+    Asked(Instant),
+    /// The device is accepted.
+    Open,
+}
+
+impl<T: Transport> Driver<T> {
+    /// Begins: a device says who it is.
+    pub(super) fn start(&mut self) {
+        let until = Instant::now() + self.shared.limits.hello_wait_max;
+        self.timers.set(until, Timer::Hello);
+        let Stage::Starting(side) = std::mem::replace(&mut self.stage, Stage::Expecting(until)) else {
+            return;
+        };
+        if let Side::Device(mut hello) = side {
+            hello.capabilities.flow = Some(Flow { window_bytes: self.shared.limits.window_bytes.into() });
+            self.outbox.urgent(Frame::Hello(*hello).write());
+            self.stage = Stage::Asked(until);
+        }
+    }
+
+    /// A frame before the device is accepted.
+    pub(super) fn on_early(&mut self, frame: Frame) -> Result<(), Lost> {
+        match (&self.stage, frame) {
+            (_, Frame::Request(request)) => {
+                let error =
+                    RelayError::new(Code::InvalidRequest, "nobody is accepted on this connection yet");
+                self.answer(request.id, Err(error));
+                Ok(())
+            }
+            (Stage::Expecting(until), Frame::Hello(hello)) => self.on_hello(hello, *until),
+            (Stage::Asked(until), Frame::Event(event)) if event.event == flow::ACCEPTED => {
+                let until = *until;
+                self.open(until, flow::announced(&event.payload), event.payload);
+                Ok(())
+            }
+            (Stage::Accepting(..), Frame::Hello(_)) => Err(Lost::policy("a second hello")),
+            _ => Err(Lost::policy("a frame before the device is accepted")),
+        }
+    }
+
+    fn on_hello(&mut self, hello: Hello, until: Instant) -> Result<(), Lost> {
+        if hello.protocol != PROTOCOL {
+            let theirs: String = hello.protocol.chars().filter(|char| !char.is_control()).take(40).collect();
+            return Err(Lost::Refused(format!("this side speaks {PROTOCOL}, not {theirs}")));
+        }
+        self.stage = Stage::Accepting(until, hello.capabilities.flow.and_then(flow::window));
+        let (handler, door) = (self.handler.clone(), self.door.clone());
+        self.requests.spawn(None, async move {
+            let accepted = handler.hello(hello).await;
+            // If the connection is lost nobody needs to know.
+            let _ = door.send(Message::Accept(accepted)).await;
+        });
+        Ok(())
+    }
+
+    /// Somebody has looked at who the device is.
+    pub(super) fn on_accept(&mut self, accepted: Result<Map<String, Value>, Refused>) -> Result<(), Lost> {
+        let mut accepted = accepted.map_err(|Refused(reason)| Lost::Refused(reason))?;
+        let Stage::Accepting(until, window) = self.stage else { return Ok(()) };
+        if window.is_some() {
+            flow::announce(&mut accepted, self.shared.limits.window_bytes);
+        }
+        let payload = Json::of(&accepted);
+        let event = EventFrame { event: flow::ACCEPTED.into(), payload: payload.clone() };
+        // Nothing overtakes it.
+        self.outbox.urgent(Frame::Event(event).write());
+        self.open(until, window, payload);
+        Ok(())
+    }
+
+    fn open(&mut self, until: Instant, window: Option<u64>, accepted: Json) {
+        self.timers.unset(until, Timer::Hello);
+        self.timers.set(Instant::now(), Timer::Heartbeat);
+        self.window = window;
+        self.stage = Stage::Open;
+        self.accept.send_replace(Some(accepted));
+    }
+}

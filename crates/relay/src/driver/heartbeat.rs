@@ -1,0 +1,48 @@
+//! Whether the other side is there.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use protocol::relay::{Beat, Frame};
+use tokio::time::Instant;
+
+use crate::{Lost, limits::MISSED_MAX, peer::Shared};
+
+/// Which heartbeats are not answered.
+pub(super) struct Heartbeat {
+    unanswered: VecDeque<(Beat, Instant)>,
+    asked: u64,
+    latency: Arc<AtomicU64>,
+}
+
+impl Heartbeat {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self { unanswered: VecDeque::new(), asked: 0, latency: shared.latency.clone() }
+    }
+
+    /// Asks, unless too much is unanswered.
+    pub(super) fn ask(&mut self) -> Result<Frame, Lost> {
+        if self.unanswered.len() >= MISSED_MAX {
+            return Err(Lost::Silent);
+        }
+        self.asked += 1;
+        let beat = Beat::now(format!("ping_{}", self.asked));
+        self.unanswered.push_back((beat.clone(), Instant::now()));
+        Ok(Frame::Ping(beat))
+    }
+
+    /// The other side says that it is there; what answers nothing says nothing.
+    pub(super) fn answered(&mut self, beat: &Beat) {
+        let Some(place) = self.unanswered.iter().position(|(asked, _)| asked == beat) else { return };
+        let (_, at) = self.unanswered[place];
+        // Those before are answered with it.
+        self.unanswered.drain(..=place);
+        let micros = u64::try_from(at.elapsed().as_micros()).unwrap_or(u64::MAX - 1);
+        self.latency.store(micros, Relaxed);
+    }
+}

@@ -1,0 +1,146 @@
+//! What the other side says.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt;
+use protocol::relay::{Code, EventFrame, Frame, Json, Malformed, RelayError, Request, Response, Row};
+use serde::de::IgnoredAny;
+use tokio::{sync::Semaphore, time::Instant};
+
+use super::{Driver, Message, Timer, calls::Streamed, early::Stage};
+use crate::{CloseCode, Lost, Reply, Transport, flow, peer};
+
+impl<T: Transport> Driver<T> {
+    /// A message came.
+    pub(super) fn on_text(&mut self, text: &str) -> Result<(), Lost> {
+        if text.len() > self.shared.limits.frame_bytes_max {
+            return Err(Lost::fault(CloseCode::TooLarge, "a message is too large"));
+        }
+        match Frame::read(text) {
+            Ok(frame) if matches!(self.stage, Stage::Open) => self.on_frame(frame, text.len()),
+            Ok(frame) => self.on_early(frame),
+            Err(Malformed { reason, request: Some(id) }) => {
+                self.answer(id, Err(RelayError::new(Code::InvalidRequest, reason)));
+                Ok(())
+            }
+            Err(Malformed { reason, request: None }) => {
+                let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+                Err(Lost::fault(if is_json { CloseCode::Policy } else { CloseCode::Invalid }, reason))
+            }
+        }
+    }
+
+    fn on_frame(&mut self, frame: Frame, bytes: usize) -> Result<(), Lost> {
+        match frame {
+            Frame::Hello(_) => return Err(Lost::policy("a second hello")),
+            Frame::Event(event) => self.on_event(event)?,
+            Frame::Request(request) => self.on_request(request),
+            Frame::Response(Response { id, outcome }) => {
+                let (key, deadline) = self.calls.answer(&id, outcome)?;
+                self.timers.unset(deadline, Timer::Call(key));
+            }
+            Frame::Stream(stream) => {
+                if let Streamed::Overrun(key) = self.calls.stream(stream, bytes, self.window.is_some())? {
+                    let error = RelayError::new(Code::ProviderError, "nobody reads the stream fast enough");
+                    self.give_up(key, Some(error.with("reason", "slow_consumer")), "slow_consumer");
+                }
+            }
+            Frame::Cancel(cancel) => self.on_cancel(&cancel.id),
+            Frame::Ping(beat) => self.outbox.urgent(Frame::Pong(beat).write()),
+            Frame::Pong(beat) => self.heartbeat.answered(&beat),
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: EventFrame) -> Result<(), Lost> {
+        if event.event != flow::CREDIT || self.window.is_none() {
+            self.handler.event(event);
+            return Ok(());
+        }
+        let credit: flow::Credit = event.payload.read().map_err(|_| Lost::policy("a credit for nothing"))?;
+        self.requests.credit(&credit.id, credit.bytes);
+        Ok(())
+    }
+
+    fn on_request(&mut self, request: Request) {
+        let limits = self.shared.limits.clone();
+        if self.requests.has(&request.id) {
+            let error = RelayError::new(Code::InvalidRequest, "a request with this id goes on");
+            return self.answer(request.id, Err(error));
+        }
+        if self.requests.len() >= limits.requests_max {
+            return self.answer(request.id, Err(busy(limits.requests_max)));
+        }
+        let row = Row::find(&request.method);
+        let family = row.map(|row| row.family);
+        // Who has begun much can still end it.
+        if let Some(family) = row.filter(|row| !row.goes_on()).map(|row| row.family)
+            && self.requests.of(family) >= limits.family_requests_max
+        {
+            let error = busy(limits.family_requests_max).with("capability", family.as_str());
+            return self.answer(request.id, Err(error));
+        }
+        let (key, cancelled, credit) = self.requests.insert(&request.id, family, self.window);
+        let mut reply = Reply {
+            key,
+            id: request.id.clone(),
+            seq: 0,
+            frame_bytes_max: limits.frame_bytes_max,
+            room: Arc::new(Semaphore::new(limits.unsent_bytes_max as usize)),
+            unsent_bytes_max: limits.unsent_bytes_max,
+            credit,
+            unsent: self.shared.gauges.unsent.clone(),
+            cancelled,
+            connection: self.requests.connection(),
+            door: self.door.clone(),
+        };
+        let (handler, door) = (self.handler.clone(), self.door.clone());
+        self.requests.spawn(Some(key), async move {
+            // Where a panic does not end the program, as it does in the one that we build.
+            let outcome = AssertUnwindSafe(handler.request(request, &mut reply)).catch_unwind().await;
+            let outcome =
+                outcome.unwrap_or_else(|_| Err(RelayError::new(Code::ProviderError, "the provider failed")));
+            // Through the same door as the stream before it. If the connection is lost nobody needs to know.
+            let _ = door.send(Message::Done { key, outcome }).await;
+        });
+    }
+
+    /// What is unknown or has ended is not there to be cancelled (relay #52).
+    fn on_cancel(&mut self, id: &str) {
+        let grace = Instant::now() + self.shared.limits.cancel_wait_max;
+        if let Some(key) = self.requests.cancel(id, grace) {
+            self.outbox.forget(key);
+            self.timers.set(grace, Timer::Grace(key));
+        }
+    }
+
+    pub(super) fn on_grace_over(&mut self, key: u64) {
+        if let Some((id, error)) = self.requests.drop_late(key) {
+            self.answer(id, Err(error));
+        }
+    }
+
+    /// Answers what is no request that goes on.
+    pub(super) fn answer(&mut self, id: String, outcome: Result<Json, RelayError>) {
+        let text = self.response(id, outcome);
+        self.outbox.whole(text);
+    }
+
+    /// A response that fits in a message.
+    pub(super) fn response(&self, id: String, outcome: Result<Json, RelayError>) -> String {
+        let text = Frame::Response(Response { id: id.clone(), outcome }).write();
+        match peer::fits(&text, &self.shared.limits) {
+            Ok(()) => text,
+            Err(error) => {
+                let error = RelayError { code: Code::ProviderError, ..error };
+                Frame::Response(Response { id, outcome: Err(error) }).write()
+            }
+        }
+    }
+}
+
+/// More than is done at a time (relay #34).
+pub(super) fn busy(limit: usize) -> RelayError {
+    let error = RelayError::new(Code::ProviderError, "too many requests at a time");
+    error.with("reason", "busy").with("limit", limit)
+}

@@ -1,0 +1,119 @@
+//! What waits to be sent, and what of it is next.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::{limits::OVERTAKING_MAX, reply::Queued};
+
+/// What waits to be sent. What is urgent goes first, then what is whole; streams share what is left, in turns.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Heartbeats, cancellations and credit: small, and others wait for them.
+    urgent: VecDeque<String>,
+    /// Requests with the key of their call, responses and events.
+    whole: VecDeque<(Option<u64>, String)>,
+    /// The streams of requests of the other side, by their keys.
+    lanes: HashMap<u64, Lane>,
+    /// The lanes that have something, in the order of their turns.
+    turns: VecDeque<u64>,
+    /// The bytes of all that is of no stream.
+    bytes: usize,
+    /// How many whole frames have overtaken the lanes.
+    overtaken: usize,
+}
+
+/// What waits of one stream.
+#[derive(Debug, Default)]
+struct Lane {
+    frames: VecDeque<Queued>,
+    response: Option<String>,
+}
+
+impl Outbox {
+    /// Whether less waits that is of no stream. What is of one is bounded there.
+    pub(crate) fn has_room(&self, frames_max: usize, bytes_max: usize) -> bool {
+        self.urgent.len() + self.whole.len() < frames_max && self.bytes < bytes_max
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.urgent.is_empty() && self.whole.is_empty() && self.turns.is_empty()
+    }
+
+    pub(crate) fn urgent(&mut self, text: String) {
+        self.bytes += text.len();
+        self.urgent.push_back(text);
+    }
+
+    pub(crate) fn whole(&mut self, text: String) {
+        self.bytes += text.len();
+        self.whole.push_back((None, text));
+    }
+
+    pub(crate) fn request(&mut self, call: u64, text: String) {
+        self.bytes += text.len();
+        self.whole.push_back((Some(call), text));
+    }
+
+    /// Takes a request back; whether it was still there.
+    pub(crate) fn withdraw(&mut self, call: u64) -> bool {
+        let place = self.whole.iter().position(|(key, _)| *key == Some(call));
+        let Some((_, text)) = place.and_then(|place| self.whole.remove(place)) else { return false };
+        self.bytes -= text.len();
+        true
+    }
+
+    /// A part of a stream, in order.
+    pub(crate) fn stream(&mut self, request: u64, queued: Queued) {
+        let lane = self.lanes.entry(request).or_default();
+        if lane.frames.is_empty() {
+            self.turns.push_back(request);
+        }
+        lane.frames.push_back(queued);
+    }
+
+    /// The response: after what waits of its own stream, but of no other.
+    pub(crate) fn response(&mut self, request: u64, text: String) {
+        match self.lanes.get_mut(&request) {
+            Some(lane) => {
+                self.bytes += text.len();
+                lane.response = Some(text);
+            }
+            None => self.whole(text),
+        }
+    }
+
+    /// Drops what waits of a stream that has no response yet.
+    pub(crate) fn forget(&mut self, request: u64) {
+        if self.lanes.remove(&request).is_some() {
+            self.turns.retain(|turn| *turn != request);
+        }
+    }
+
+    /// What is sent next.
+    pub(crate) fn next(&mut self) -> Option<String> {
+        let may_overtake = self.overtaken < OVERTAKING_MAX || self.turns.is_empty();
+        let text = match self.urgent.pop_front() {
+            Some(text) => text,
+            None if may_overtake && !self.whole.is_empty() => {
+                self.overtaken += 1;
+                self.whole.pop_front()?.1
+            }
+            None => return self.turn(),
+        };
+        self.bytes -= text.len();
+        Some(text)
+    }
+
+    fn turn(&mut self) -> Option<String> {
+        self.overtaken = 0;
+        let request = self.turns.pop_front()?;
+        let lane = self.lanes.get_mut(&request)?;
+        let queued = lane.frames.pop_front()?;
+        if !lane.frames.is_empty() {
+            self.turns.push_back(request);
+        } else if let Some(response) = self.lanes.remove(&request).and_then(|lane| lane.response) {
+            // Its bytes are counted already.
+            self.whole.push_back((None, response));
+        }
+        Some(queued.text)
+    }
+}

@@ -1,0 +1,95 @@
+//! What moves over the transport.
+
+use std::{
+    future::poll_fn,
+    task::{Context, Poll, ready},
+};
+
+use super::outbox::Outbox;
+use crate::{CloseCode, Lost, Transport, limits::SENT_AT_ONCE_MAX};
+
+/// The transport, and whether all that was sent is on its way.
+pub(super) struct Wire<T> {
+    transport: T,
+    flushed: bool,
+    /// Whether the last that moved was sent: then it is the turn of the other direction.
+    sent: bool,
+}
+
+/// What has moved.
+pub(super) enum Moved {
+    /// Some of what waits to be sent was.
+    Sent,
+    /// The other side has said something.
+    Received(String),
+}
+
+impl<T: Transport> Wire<T> {
+    pub(super) fn new(transport: T) -> Self {
+        Self { transport, flushed: true, sent: false }
+    }
+
+    /// Sends what waits and hears what comes, whichever is possible first.
+    pub(super) async fn moves(&mut self, outbox: &mut Outbox, hears: bool) -> Result<Moved, Lost> {
+        poll_fn(|context| {
+            let hears_first = std::mem::take(&mut self.sent);
+            if hears
+                && hears_first
+                && let Poll::Ready(text) = self.transport.poll_receive(context)?
+            {
+                return Poll::Ready(Ok(Moved::Received(text)));
+            }
+            if self.poll_send(outbox, context)? {
+                self.sent = true;
+                return Poll::Ready(Ok(Moved::Sent));
+            }
+            if !hears {
+                return Poll::Pending;
+            }
+            self.transport.poll_receive(context).map_ok(Moved::Received)
+        })
+        .await
+    }
+
+    /// Whether something was sent.
+    fn poll_send(&mut self, outbox: &mut Outbox, context: &mut Context<'_>) -> Result<bool, Lost> {
+        let mut sent = 0;
+        while sent < SENT_AT_ONCE_MAX && !outbox.is_empty() {
+            match self.transport.poll_ready(context)? {
+                Poll::Pending => break,
+                Poll::Ready(()) => {
+                    let Some(text) = outbox.next() else { break };
+                    self.transport.send(text)?;
+                    self.flushed = false;
+                    sent += 1;
+                }
+            }
+        }
+        if sent == 0 && !self.flushed && self.transport.poll_flush(context)?.is_ready() {
+            self.flushed = true;
+        }
+        Ok(sent > 0)
+    }
+
+    /// Says why nothing follows and waits until the other side has heard it.
+    pub(super) async fn close(&mut self, farewell: Option<(CloseCode, String)>) {
+        let mut farewell = farewell;
+        // Whichever fails: there is nobody to tell.
+        let _ = poll_fn(|context| {
+            if farewell.is_some() {
+                ready!(self.transport.poll_ready(context))?;
+            }
+            if let Some((code, reason)) = farewell.take() {
+                self.transport.close(code, reason);
+            }
+            ready!(self.transport.poll_flush(context))?;
+            // What it still says is not heard, but were it left unread the network would take back the farewell.
+            while ready!(self.transport.poll_receive(context)).is_ok() {}
+            Poll::Ready(Ok::<(), Lost>(()))
+        })
+        .await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What a session uses of a device, as agents and SDKs need it (relay #109): files, commands, tools and resources, all of
+//! them requests of the relay. Paths are those that a model sees; the device alone knows where they lead.
+
+mod binding;
+mod error;
+mod files;
+mod resources;
+mod shell;
+mod tools;
+
+use std::{sync::Arc, time::Duration};
+
+use protocol::relay::{Binding, Code, Context, Event, EventFrame, Json, Method, RelayError};
+
+pub use binding::Place;
+pub use error::Error;
+pub use files::{
+    Dir, FileOperator, Files, Found, READ_BYTES_MAX, Search, Seen, Span, WALK_ENTRIES_MAX, Writing,
+};
+pub use resources::{ResourceRegistry, Resources};
+pub use shell::{Command, Commands, Output, Pipe, Said, Shell, split};
+pub use tools::{Tools, Toolset};
+
+use crate::{Ask, Call, Requester};
+
+/// What a session uses of a device. It is cheap to clone; all clones see the same device.
+#[derive(Clone)]
+pub struct Environment {
+    shared: Arc<Shared>,
+    context: Option<Context>,
+}
+
+struct Shared {
+    binding: Binding,
+    requester: Box<dyn Requester>,
+    tools: tools::Known,
+}
+
+impl Environment {
+    /// An environment made from a binding (relay #110), whose requests go to `requester`.
+    pub fn new(binding: Binding, requester: impl Requester + 'static) -> Self {
+        let shared = Shared { binding, requester: Box::new(requester), tools: tools::Known::default() };
+        Self { shared: Arc::new(shared), context: None }
+    }
+
+    /// The same environment for a run or a tool call: what its requests are made for (relay #37).
+    #[must_use]
+    pub fn with_context(&self, context: Context) -> Self {
+        Self { shared: self.shared.clone(), context: Some(context) }
+    }
+
+    /// What its requests are made for.
+    pub fn context(&self) -> Option<&Context> {
+        self.context.as_ref()
+    }
+
+    /// What it is made of.
+    pub fn binding(&self) -> &Binding {
+        &self.shared.binding
+    }
+
+    /// Its files.
+    pub fn files(&self) -> Files {
+        Files(self.clone())
+    }
+
+    /// Its commands.
+    pub fn shell(&self) -> Commands {
+        Commands(self.clone())
+    }
+
+    /// The tools of the device.
+    pub fn tools(&self) -> Tools {
+        Tools(self.clone())
+    }
+
+    /// Its resources.
+    pub fn resources(&self) -> Resources {
+        Resources(self.clone())
+    }
+
+    /// Hears what happens at the device: the toolset follows (relay #86). Whoever has the connection tells it.
+    pub fn heard(&self, event: &EventFrame) {
+        // What makes no sense, or is not known, is no reason to stop (relay #63).
+        match event.read() {
+            Ok(Some(Event::ToolRegistered(tools))) => self.shared.tools.add(&tools),
+            Ok(Some(Event::ToolUnregistered(gone))) => self.shared.tools.remove(&gone.names),
+            _ => {}
+        }
+    }
+
+    /// Asks the device, if what it takes is there at all (relay #33).
+    async fn start<M: Method>(&self, params: &M::Params, within: Option<Duration>) -> Call {
+        if !self.binding().capabilities.contains(&M::ROW.family) {
+            let error = RelayError::new(Code::CapabilityUnavailable, "the environment does not have this");
+            return Call::refused(error.with("capability", M::ROW.family.as_str()));
+        }
+        let mut ask = Ask::new(M::ROW.name, Json::of(params));
+        if let Some(context) = &self.context {
+            ask = ask.context(context.clone());
+        }
+        if let Some(within) = within {
+            ask = ask.within(within);
+        }
+        self.shared.requester.request(ask).await
+    }
+
+    async fn ask<M: Method>(&self, params: &M::Params) -> Result<M::Result, RelayError> {
+        M::result(&self.start::<M>(params, None).await.outcome().await?)
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment").field("client_id", &self.binding().client_id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,74 @@
+//! Where a path that a model says leads.
+
+use std::collections::BTreeSet;
+
+use protocol::relay::{Binding, Code, RelayError, RelayPath, Root, VirtualPath};
+
+use super::Error;
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Into a root.
+    Inside {
+        /// The root.
+        root: Root,
+        /// Where in it.
+        path: RelayPath,
+        /// The path as a model sees it, in one spelling.
+        seen: VirtualPath,
+    },
+    /// To a directory that only exists because roots are below it.
+    Above {
+        /// Its path with a `/` at its end.
+        prefix: String,
+        /// What is in it.
+        names: BTreeSet<String>,
+    },
+}
+
+/// Where relative paths start and commands run that say nothing else: the first root.
+pub(super) fn home(binding: &Binding) -> Option<&VirtualPath> {
+    binding.roots.first().map(|root| &root.virtual_path)
+}
+
+/// Finds where a path leads. `.` and `..` in it are taken for what they usually mean.
+pub(super) fn find(binding: &Binding, said: &str) -> Result<Place, Error> {
+    let parts = resolve(binding, said);
+    if parts.is_empty() {
+        return Ok(Place::Above { prefix: "/".into(), names: below(binding, "/") });
+    }
+    let seen: VirtualPath = format!("/{}", parts.join("/"))
+        .parse()
+        .map_err(|invalid| Error::file(said, RelayError::new(Code::InvalidRequest, format!("{invalid}"))))?;
+    let inside = |root: &Root| Some((root.clone(), root.virtual_path.below(&seen)?));
+    if let Some((root, path)) = binding.roots.iter().find_map(inside) {
+        return Ok(Place::Inside { root, path, seen });
+    }
+    let prefix = format!("{seen}/");
+    let names = below(binding, &prefix);
+    if names.is_empty() {
+        let reason = "it is in no directory of the environment".into();
+        return Err(Error::PathNotAllowed { path: said.to_owned(), reason });
+    }
+    Ok(Place::Above { prefix, names })
+}
+
+fn resolve<'a>(binding: &'a Binding, said: &'a str) -> Vec<&'a str> {
+    let from = if said.starts_with('/') { "" } else { home(binding).map_or("", VirtualPath::as_str) };
+    let mut parts = Vec::new();
+    for part in from.split('/').chain(said.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// The names of what is in a directory that only exists because roots are below it.
+fn below(binding: &Binding, prefix: &str) -> BTreeSet<String> {
+    let rest = binding.roots.iter().filter_map(|root| root.virtual_path.as_str().strip_prefix(prefix));
+    rest.filter_map(|rest| rest.split('/').next()).map(str::to_owned).collect()
+}

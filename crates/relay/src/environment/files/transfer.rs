@@ -1,0 +1,112 @@
+//! Copying and moving, which the protocol has no methods for (relay #75).
+
+use futures_util::TryStreamExt;
+use protocol::relay::{
+    Code, Mode, RelayError, VirtualPath,
+    file::{EntryKind, FileStat},
+};
+
+use super::{At, Dir, Error, FileOperator, Files, Seen, Span, found};
+
+/// Copies a file, or a directory with all that is in it.
+pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error> {
+    if from.seen == to.seen {
+        return Ok(());
+    }
+    if !files.stat(&from.said).await?.is_dir {
+        return copy_file(files, from.seen.as_str(), to.seen.as_str()).await;
+    }
+    // All of it before anything is made, so that nothing of the copy is copied.
+    let all: Vec<Seen> = files.walk(from.seen.as_str()).try_collect().await?;
+    if from.seen.below(&to.seen).is_some() || leads_into(files, to, from, &all).await? {
+        let error = RelayError::new(Code::InvalidRequest, "a directory cannot be copied into itself");
+        return Err(to.error(error));
+    }
+    files.mkdir(to.seen.as_str(), Dir::Whole).await?;
+    for seen in all {
+        let Some(target) = moved(from, to, &seen.path) else { continue };
+        match seen.entry.kind {
+            EntryKind::Dir => files.mkdir(target.as_str(), Dir::Whole).await?,
+            // What a link leads to; if that is a directory it is no file and the copy fails, rather than lacks it.
+            EntryKind::File | EntryKind::Symlink => {
+                copy_file(files, seen.path.as_str(), target.as_str()).await?
+            }
+            EntryKind::Other => {
+                let error = RelayError::new(Code::InvalidRequest, "it is neither a file nor a directory");
+                return Err(Error::file(seen.path.as_str(), error));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies, then deletes.
+pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Error> {
+    if from.seen == to.seen {
+        return Ok(());
+    }
+    // It could be copied, but not deleted then.
+    if from.root.mode == Mode::Ro {
+        return Err(from.error(RelayError::new(Code::PermissionDenied, "the directory may only be read")));
+    }
+    // What is there is not lost to what comes: a file takes the place of a file, nothing else.
+    if found(files.stat(to.seen.as_str()).await)?.is_some_and(|there| there.is_dir) {
+        return Err(conflict(to.said.as_str(), "there is a directory of this name"));
+    }
+    let before = files.stat(from.seen.as_str()).await?;
+    copy(files, from, to).await?;
+    if files.stat(from.seen.as_str()).await? != before {
+        return Err(conflict(from.said.as_str(), "it was changed while it was copied, and is still there"));
+    }
+    files.delete(from.seen.as_str(), Dir::Whole).await
+}
+
+/// Copies a file onto another, which by another way may be the same: it would be cut off while it is read.
+async fn copy_file(files: &Files, from: &str, to: &str) -> Result<(), Error> {
+    if let Some(there) = found(files.stat(to).await)?
+        && is_same(&files.stat(from).await?, &there)
+    {
+        return Err(conflict(to, "it is the same file"));
+    }
+    files.write_stream(to, files.stream(from, Span::default())).await
+}
+
+/// Whether a place is in a directory, by whichever way: links lead into it, and roots may have the same directory in them.
+async fn leads_into(files: &Files, place: &At, directory: &At, inside: &[Seen]) -> Result<bool, Error> {
+    let mut above = place.seen.clone();
+    let there = loop {
+        if let Some(there) = found(files.stat(above.as_str()).await)? {
+            break there;
+        }
+        match above.as_str().rsplit_once('/').and_then(|(above, _)| above.parse().ok()) {
+            Some(next) => above = next,
+            None => return Ok(false),
+        }
+    };
+    let directories = inside.iter().filter(|seen| seen.entry.kind == EntryKind::Dir).map(|seen| &seen.path);
+    for path in [&directory.seen].into_iter().chain(directories) {
+        // What is gone meanwhile is no way.
+        if found(files.stat(path.as_str()).await)?.is_some_and(|stat| is_same(&stat, &there)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether it is the same file or directory. Who is not told by the device takes what looks the same for the same.
+fn is_same(one: &FileStat, other: &FileStat) -> bool {
+    let looks = |stat: &FileStat| (stat.is_dir, stat.size_bytes, stat.mtime, stat.mode);
+    match (&one.file_id, &other.file_id) {
+        (Some(one), Some(other)) => one == other,
+        _ => looks(one) == looks(other),
+    }
+}
+
+fn conflict(path: &str, why: &str) -> Error {
+    Error::file(path, RelayError::new(Code::InvalidRequest, why).with("reason", "conflict"))
+}
+
+/// Where a path below `from` is to be below `to`.
+fn moved(from: &At, to: &At, path: &VirtualPath) -> Option<VirtualPath> {
+    to.seen.join(&from.seen.below(path)?)
+}

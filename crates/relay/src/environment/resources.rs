@@ -1,0 +1,88 @@
+//! Things of a device that outlive a request.
+
+use async_trait::async_trait;
+use protocol::relay::{
+    method::{
+        ResourceCreate, ResourceDispose, ResourceExportState, ResourceGet, ResourceList, ResourceRestoreState,
+    },
+    resource::{CreateResource, ListResources, Resource, ResourceRef, ResourceState, RestoreResource},
+};
+
+use super::{Environment, Error};
+
+/// Things of a device that outlive a request (relay #91).
+#[async_trait]
+pub trait ResourceRegistry: Send + Sync {
+    /// Those that there are.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn list(&self, kind: Option<&str>) -> Result<Vec<Resource>, Error>;
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn get(&self, resource_id: &str) -> Result<Resource, Error>;
+
+    /// Makes one.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn create(&self, create: CreateResource) -> Result<Resource, Error>;
+
+    /// Ends one.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn dispose(&self, resource_id: &str) -> Result<(), Error>;
+
+    /// The state of one, to make it again.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn export_state(&self, resource_id: &str) -> Result<ResourceState, Error>;
+
+    /// Makes one as it was.
+    ///
+    /// # Errors
+    /// As the device, or the relay, says.
+    async fn restore_state(&self, restore: RestoreResource) -> Result<Resource, Error>;
+}
+
+/// The resources of an environment.
+#[derive(Debug, Clone)]
+pub struct Resources(pub(super) Environment);
+
+#[async_trait]
+impl ResourceRegistry for Resources {
+    async fn list(&self, kind: Option<&str>) -> Result<Vec<Resource>, Error> {
+        let params = ListResources { kind: kind.map(str::to_owned) };
+        Ok(self.0.ask::<ResourceList>(&params).await?.resources)
+    }
+
+    async fn get(&self, resource_id: &str) -> Result<Resource, Error> {
+        Ok(self.0.ask::<ResourceGet>(&named(resource_id)).await?)
+    }
+
+    async fn create(&self, create: CreateResource) -> Result<Resource, Error> {
+        Ok(self.0.ask::<ResourceCreate>(&create).await?)
+    }
+
+    async fn dispose(&self, resource_id: &str) -> Result<(), Error> {
+        self.0.ask::<ResourceDispose>(&named(resource_id)).await?;
+        Ok(())
+    }
+
+    async fn export_state(&self, resource_id: &str) -> Result<ResourceState, Error> {
+        Ok(self.0.ask::<ResourceExportState>(&named(resource_id)).await?)
+    }
+
+    async fn restore_state(&self, restore: RestoreResource) -> Result<Resource, Error> {
+        Ok(self.0.ask::<ResourceRestoreState>(&restore).await?)
+    }
+}
+
+fn named(resource_id: &str) -> ResourceRef {
+    ResourceRef { resource_id: resource_id.into() }
+}

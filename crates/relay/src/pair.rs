@@ -1,0 +1,62 @@
+//! Two ends in one process (relay #115).
+
+use std::task::{Context, Poll, ready};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::PollSender;
+
+use crate::{CloseCode, Lost, Transport, limits::PIPE_MESSAGES_MAX};
+
+/// Two ends in one process: what one sends the other receives.
+pub fn pair() -> (Pipe, Pipe) {
+    let (here, from_here) = mpsc::channel(PIPE_MESSAGES_MAX);
+    let (there, from_there) = mpsc::channel(PIPE_MESSAGES_MAX);
+    (Pipe::new(here, from_there), Pipe::new(there, from_here))
+}
+
+/// One end of a connection in one process.
+#[derive(Debug)]
+pub struct Pipe {
+    sender: PollSender<Message>,
+    receiver: mpsc::Receiver<Message>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Text(String),
+    Close { code: u16, reason: String },
+}
+
+impl Pipe {
+    fn new(sender: mpsc::Sender<Message>, receiver: mpsc::Receiver<Message>) -> Self {
+        Self { sender: PollSender::new(sender), receiver }
+    }
+}
+
+impl Transport for Pipe {
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>> {
+        Poll::Ready(match ready!(self.receiver.poll_recv(context)) {
+            Some(Message::Text(text)) => Ok(text),
+            Some(Message::Close { code, reason }) => Err(Lost::Closed { code, reason }),
+            None => Err(Lost::Gone),
+        })
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        self.sender.poll_reserve(context).map_err(|_| Lost::Gone)
+    }
+
+    fn send(&mut self, text: String) -> Result<(), Lost> {
+        self.sender.send_item(Message::Text(text)).map_err(|_| Lost::Gone)
+    }
+
+    fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn close(&mut self, code: CloseCode, reason: String) {
+        let close = Message::Close { code: code.number(), reason };
+        // Who is gone does not need to hear it.
+        let _ = self.sender.send_item(close);
+    }
+}

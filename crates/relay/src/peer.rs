@@ -1,0 +1,209 @@
+//! One side of a connection, as those see it who ask through it.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use protocol::relay::{Code, EventFrame, Frame, Hello, Json, RelayError};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Ask, Call, Handler, Held, Limits, Lost, Transport,
+    bell::Bell,
+    call::Heard,
+    driver::{Driver, Message},
+    held::Gauge,
+    limits::INBOX_MAX,
+};
+
+/// One side of a connection: the handle to ask with. It is cheap to clone; the connection goes on without it.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    door: mpsc::Sender<Message>,
+    shared: Shared,
+    keys: Arc<AtomicU64>,
+    accepted: watch::Receiver<Option<Json>>,
+}
+
+/// Which side of a connection this is.
+#[derive(Debug, Clone)]
+pub enum Side {
+    /// The one that comes, and says who it is.
+    Device(Box<Hello>),
+    /// The one that is come to.
+    Server,
+}
+
+/// What those who ask and the one who drives the connection share.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) bell: Bell,
+    pub(crate) end: Arc<End>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) gauges: Gauges,
+    /// In microseconds; not measured yet if it is the largest.
+    pub(crate) latency: Arc<AtomicU64>,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gauges {
+    pub(crate) calls: Gauge,
+    pub(crate) requests: Gauge,
+    pub(crate) unsent: Gauge,
+    pub(crate) unread: Gauge,
+}
+
+/// Why the connection ended, or is to end, once somebody knows.
+#[derive(Debug, Default)]
+pub(crate) struct End(OnceLock<Lost>);
+
+impl End {
+    /// The first reason stays.
+    pub(crate) fn is(&self, lost: Lost) -> Lost {
+        self.0.get_or_init(|| lost).clone()
+    }
+
+    pub(crate) fn outcome(&self) -> RelayError {
+        self.0.get().unwrap_or(&Lost::Gone).outcome()
+    }
+}
+
+impl Peer {
+    /// Starts one side of a connection: the handle, and what drives the connection until it ends and then says why. When
+    /// that is dropped the connection is lost and everybody who waits is told.
+    pub fn start(
+        transport: impl Transport,
+        handler: impl Handler,
+        side: Side,
+        limits: Limits,
+    ) -> (Self, impl Future<Output = Lost> + Send) {
+        let (door, inbox) = mpsc::channel(INBOX_MAX);
+        let (accept, accepted) = watch::channel(None);
+        let shared = Shared {
+            limits: Arc::new(limits),
+            bell: Bell::default(),
+            end: Arc::default(),
+            stop: CancellationToken::new(),
+            gauges: Gauges::default(),
+            latency: Arc::new(AtomicU64::new(u64::MAX)),
+        };
+        let driver =
+            Driver::new(transport, Arc::new(handler), side, shared.clone(), door.clone(), inbox, accept);
+        (Self { door, shared, keys: Arc::default(), accepted }, driver.run())
+    }
+
+    /// What the device was told when it was accepted, once it was.
+    ///
+    /// # Errors
+    /// If the connection ended.
+    pub async fn accepted(&self) -> Result<Json, RelayError> {
+        let mut accepted = self.accepted.clone();
+        let said = accepted.wait_for(Option::is_some).await.map_err(|_| self.shared.end.outcome())?;
+        said.clone().ok_or_else(|| self.shared.end.outcome())
+    }
+
+    /// Asks the other side. Whatever goes wrong is the outcome of the call.
+    pub async fn request(&self, ask: Ask) -> Call {
+        let limits = &self.shared.limits;
+        let key = self.keys.fetch_add(1, Relaxed);
+        let deadline = Instant::now() + ask.timeout.unwrap_or(limits.timeout);
+        let (call, parts, unwanted) =
+            Call::new(key, limits.window_bytes, self.shared.bell.clone(), self.shared.end.clone());
+        match timeout_at(deadline, self.door.reserve()).await {
+            Ok(Ok(door)) => door.send(Message::Ask { key, ask: ask.into(), deadline, parts, unwanted }),
+            // The call finds nobody who would put something there.
+            Ok(Err(_)) => {}
+            Err(_) => {
+                let _ = parts.try_send(Heard::Outcome(Err(timed_out())));
+            }
+        }
+        call
+    }
+
+    /// Tells the other side that something happened.
+    ///
+    /// # Errors
+    /// If it is too large, the device is not accepted yet, or the connection ended.
+    pub async fn event(&self, event: impl Into<String>, payload: Json) -> Result<(), RelayError> {
+        if self.accepted.borrow().is_none() {
+            return Err(not_accepted());
+        }
+        let text = Frame::Event(EventFrame { event: event.into(), payload }).write();
+        fits(&text, &self.shared.limits)?;
+        self.door.send(Message::Event(text)).await.map_err(|_| self.shared.end.outcome())
+    }
+
+    /// How long the other side took to answer the last heartbeat (relay #55).
+    pub fn latency(&self) -> Option<Duration> {
+        match self.shared.latency.load(Relaxed) {
+            u64::MAX => None,
+            micros => Some(Duration::from_micros(micros)),
+        }
+    }
+
+    /// What the connection holds now.
+    pub fn held(&self) -> Held {
+        let Gauges { calls, requests, unsent, unread } = &self.shared.gauges;
+        Held {
+            calls: calls.now(),
+            requests: requests.now(),
+            unsent_bytes: unsent.now(),
+            unsent_bytes_peak: unsent.peak(),
+            unread_bytes: unread.now(),
+            unread_bytes_peak: unread.peak(),
+        }
+    }
+
+    /// What a request comes to once the connection has ended or is about to; nothing while it goes on.
+    pub fn ended(&self) -> Option<RelayError> {
+        let is_over = self.shared.stop.is_cancelled() || self.door.is_closed();
+        is_over.then(|| self.shared.end.outcome())
+    }
+
+    /// Waits until the connection has ended or is about to; what a request comes to then.
+    pub async fn until_ended(&self) -> RelayError {
+        tokio::select! {
+            () = self.shared.stop.cancelled() => {}
+            () = self.door.closed() => {}
+        }
+        self.shared.end.outcome()
+    }
+
+    /// Ends the connection; the other side is told why.
+    pub fn close(&self, reason: impl Into<String>) {
+        self.shared.end.is(Lost::Stopped(reason.into()));
+        self.shared.stop.cancel();
+    }
+}
+
+pub(crate) fn timed_out() -> RelayError {
+    RelayError::new(Code::Timeout, "the request took too long")
+}
+
+pub(crate) fn cancelled() -> RelayError {
+    RelayError::new(Code::Cancelled, "the request was cancelled")
+}
+
+pub(crate) fn not_accepted() -> RelayError {
+    RelayError::new(Code::RelayDisconnected, "the connection is not accepted yet")
+}
+
+/// Whether it fits in one message.
+pub(crate) fn fits(text: &str, limits: &Limits) -> Result<(), RelayError> {
+    let (limit, actual) = (limits.frame_bytes_max, text.len());
+    if actual <= limit {
+        return Ok(());
+    }
+    let error = RelayError::new(Code::InvalidRequest, "it is too large for one message");
+    Err(error.with("limit", limit).with("actual", actual))
+}

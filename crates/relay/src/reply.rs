@@ -1,0 +1,157 @@
+//! What is said on the way to the outcome of a request of the other side.
+
+use std::sync::Arc;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use protocol::relay::{Code, Encoding, Frame, Json, RelayError, StreamFrame};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    driver::Message,
+    flow,
+    held::{Gauge, Weight},
+};
+
+/// Says something on the way to the outcome of one request.
+#[derive(Debug)]
+pub struct Reply {
+    pub(crate) key: u64,
+    pub(crate) id: String,
+    pub(crate) seq: u64,
+    pub(crate) frame_bytes_max: usize,
+    /// What may still wait to be sent.
+    pub(crate) room: Arc<Semaphore>,
+    pub(crate) unsent_bytes_max: u32,
+    /// What the other side takes, if it says.
+    pub(crate) credit: Option<Allowance>,
+    pub(crate) unsent: Gauge,
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) connection: CancellationToken,
+    pub(crate) door: mpsc::Sender<Message>,
+}
+
+/// What the other side takes of one stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Allowance {
+    pub(crate) left: Arc<Semaphore>,
+    pub(crate) window: u64,
+}
+
+/// Why something was not sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unsent {
+    /// Nobody wants it any more.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// It is too large for one message.
+    #[error("a message of {actual} bytes is too large: {limit} are possible")]
+    TooLarge {
+        /// How large it is.
+        actual: usize,
+        /// How large it may be.
+        limit: usize,
+    },
+}
+
+impl From<Unsent> for RelayError {
+    fn from(unsent: Unsent) -> Self {
+        match &unsent {
+            Unsent::Cancelled => Self::new(Code::Cancelled, unsent.to_string()),
+            Unsent::TooLarge { actual, limit } => Self::new(Code::ProviderError, unsent.to_string())
+                .with("limit", *limit)
+                .with("actual", *actual),
+        }
+    }
+}
+
+/// A stream message that waits to be sent.
+#[derive(Debug)]
+pub(crate) struct Queued {
+    pub(crate) text: String,
+    _room: OwnedSemaphorePermit,
+    _weight: Weight,
+}
+
+impl Reply {
+    /// Says something, once the other side takes it (relay #47).
+    ///
+    /// # Errors
+    /// If the request was cancelled or it is too large.
+    pub async fn stream(&mut self, event: &str, data: Json) -> Result<(), Unsent> {
+        self.send(event, data, None).await
+    }
+
+    /// Says some bytes: as text if they are, otherwise in base64 (relay #48).
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream).
+    pub async fn bytes(&mut self, event: &str, bytes: &[u8]) -> Result<(), Unsent> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.send(event, Json::of(&text), None).await,
+            Err(_) => {
+                let text = BASE64_STANDARD.encode(bytes);
+                self.send(event, Json::of(&text), Some(Encoding::Base64)).await
+            }
+        }
+    }
+
+    /// Says what somebody else said for another request, as it was said: what passes a request on passes this on.
+    ///
+    /// # Errors
+    /// As [`stream`](Self::stream).
+    pub async fn pass_on(&mut self, frame: StreamFrame) -> Result<(), Unsent> {
+        self.send(&frame.event, frame.data, frame.encoding).await
+    }
+
+    /// Returns when the request is cancelled, or the connection is lost.
+    pub async fn cancelled(&self) {
+        self.cancelled.cancelled().await;
+    }
+
+    /// Is cancelled when the request is.
+    pub fn token(&self) -> &CancellationToken {
+        &self.cancelled
+    }
+
+    /// Is cancelled when the connection is lost, whatever became of the request.
+    pub fn connection(&self) -> &CancellationToken {
+        &self.connection
+    }
+
+    async fn send(&mut self, event: &str, data: Json, encoding: Option<Encoding>) -> Result<(), Unsent> {
+        let (id, seq) = (self.id.clone(), Some(self.seq));
+        let text = Frame::Stream(StreamFrame { id, event: event.into(), seq, data, encoding }).write();
+        if text.len() > self.frame_bytes_max {
+            return Err(Unsent::TooLarge { actual: text.len(), limit: self.frame_bytes_max });
+        }
+        let cancelled = self.cancelled.clone();
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => return Err(Unsent::Cancelled),
+            sent = self.queue(text) => sent?,
+        }
+        self.seq += 1;
+        Ok(())
+    }
+
+    /// Waits for credit, for room and for the door. Whoever stops waiting before the last has sent nothing.
+    async fn queue(&self, text: String) -> Result<(), Unsent> {
+        let credit = async {
+            let Some(credit) = &self.credit else { return Ok(None) };
+            let charge = flow::charge(text.len(), credit.window);
+            credit.left.acquire_many(u32::try_from(charge).unwrap_or(u32::MAX)).await.map(Some)
+        };
+        let size = u32::try_from(text.len()).unwrap_or(u32::MAX).min(self.unsent_bytes_max);
+        let (Ok(credit), Ok(room)) = (credit.await, self.room.clone().acquire_many_owned(size).await) else {
+            return Err(Unsent::Cancelled);
+        };
+        let Ok(place) = self.door.reserve().await else { return Err(Unsent::Cancelled) };
+        if let Some(credit) = credit {
+            credit.forget();
+        }
+        let weight = self.unsent.add(text.len());
+        place.send(Message::Stream { key: self.key, queued: Queued { text, _room: room, _weight: weight } });
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! A WebSocket that carries the messages (relay #1).
+
+use std::task::{Context, Poll, ready};
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        self, Message,
+        error::CapacityError,
+        protocol::{CloseFrame, WebSocketConfig},
+    },
+};
+
+use crate::{CloseCode, Limits, Lost, Transport};
+
+/// What lies between what is sent and the network: what overtakes does not overtake that.
+const WRITE_BYTES_MAX: usize = 16 << 10;
+
+/// How a WebSocket is to be opened: with this it never holds a message that is too large.
+pub fn config(limits: &Limits) -> WebSocketConfig {
+    WebSocketConfig::default()
+        .max_message_size(Some(limits.frame_bytes_max))
+        .max_frame_size(Some(limits.frame_bytes_max))
+        .write_buffer_size(WRITE_BYTES_MAX)
+}
+
+/// A WebSocket that carries the messages.
+#[derive(Debug)]
+pub struct Socket<S>(WebSocketStream<S>);
+
+impl<S> Socket<S> {
+    /// One that was opened with [`config`].
+    pub fn new(socket: WebSocketStream<S>) -> Self {
+        Self(socket)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S> {
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>> {
+        loop {
+            return Poll::Ready(match ready!(self.0.poll_next_unpin(context)) {
+                Some(Ok(Message::Text(text))) => Ok(text.as_str().to_owned()),
+                Some(Ok(Message::Binary(_))) => Err(Lost::policy("a binary message")),
+                Some(Ok(Message::Close(Some(frame)))) => {
+                    Err(Lost::Closed { code: frame.code.into(), reason: frame.reason.as_str().to_owned() })
+                }
+                Some(Ok(Message::Close(None))) | None => Err(Lost::Gone),
+                // The library answers those of the WebSocket itself.
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                Some(Err(error)) => Err(lost(&error)),
+            });
+        }
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        self.0.poll_ready_unpin(context).map_err(|error| lost(&error))
+    }
+
+    fn send(&mut self, text: String) -> Result<(), Lost> {
+        self.0.start_send_unpin(Message::text(text)).map_err(|error| lost(&error))
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        self.0.poll_flush_unpin(context).map_err(|error| lost(&error))
+    }
+
+    fn close(&mut self, code: CloseCode, reason: String) {
+        let frame = CloseFrame { code: code.number().into(), reason: reason.into() };
+        // Who is gone does not need to hear it.
+        let _ = self.0.start_send_unpin(Message::Close(Some(frame)));
+    }
+}
+
+fn lost(error: &tungstenite::Error) -> Lost {
+    match error {
+        tungstenite::Error::Capacity(CapacityError::MessageTooLong { .. }) => {
+            Lost::fault(CloseCode::TooLarge, "a message is too large")
+        }
+        tungstenite::Error::Utf8(_) => Lost::fault(CloseCode::Invalid, "a message is no text"),
+        tungstenite::Error::ConnectionClosed | tungstenite::Error::AlreadyClosed => Lost::Gone,
+        other => Lost::Failed(other.to_string()),
+    }
+}

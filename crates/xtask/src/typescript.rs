@@ -1,0 +1,42 @@
+//! The TypeScript packages: built, linted, tested against the real daemon, and fit to be published.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::{Context, bail};
+
+use crate::sh;
+
+/// Scripts of the workspace, in the order in which they fail fastest.
+const SCRIPTS: &[&str] = &["lint", "build", "size", "publint", "attw", "test"];
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let workspace = sh::root().join("sdks/typescript");
+    install(&workspace)?;
+    let program = sh::build()?;
+    for script in SCRIPTS {
+        let mut npm = npm(&workspace);
+        sh::status(npm.args(["run", "--silent", script]).env("TOMBOLO_BIN", &program))?;
+    }
+    Ok(())
+}
+
+/// Installs what the lock file says, unless that was done already.
+fn install(workspace: &Path) -> anyhow::Result<()> {
+    let lock = fs::read(workspace.join("package-lock.json")).context("could not read package-lock.json")?;
+    // Lies among what is installed, so that it is gone when that is.
+    let installed = workspace.join("node_modules/.installed-lock.json");
+    if fs::read(&installed).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    if !sh::is_there("npm", &[]) {
+        bail!("Node 20 or newer with npm is needed");
+    }
+    sh::status(npm(workspace).args(["ci", "--no-audit", "--no-fund"]))?;
+    Ok(fs::write(installed, lock)?)
+}
+
+fn npm(workspace: &Path) -> Command {
+    let mut npm = sh::command("npm");
+    npm.current_dir(workspace);
+    npm
+}

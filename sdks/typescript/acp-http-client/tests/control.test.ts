@@ -1,0 +1,107 @@
+import { AcpHttpClient, ExitedError, GoneError, ProblemError } from "acp-http-client";
+import { Network, until } from "tombolo-testing";
+import { expect, test } from "vitest";
+import { converse, Reading } from "./conversing.js";
+import { daemonOf, instanceOf } from "./daemon.js";
+
+const daemon = daemonOf();
+const clientOf = (serverId: string, options = {}): AcpHttpClient =>
+  new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
+
+test("lines that are no messages are told as they are", async () => {
+  await using client = clientOf("garbage");
+  const reading = new Reading(client);
+  const session = await converse(client);
+  await session.prompt("before\n/garbage\nafter");
+  expect(reading.events.slice(2, -1).map(({ type }) => type)).toEqual([
+    "message",
+    ...Array.from({ length: 5 }, () => "unparsed"),
+    "message",
+  ]);
+  expect(reading.of("unparsed")[0]).toEqual({
+    type: "unparsed",
+    text: "this is not JSON",
+    bytes: 16,
+    truncated: false,
+  });
+});
+
+test("what has no id is told once too, however often the network is cut", async () => {
+  await using network = await Network.start(daemon.port);
+  await using client = clientOf("garbage-cut", { baseUrl: network.url });
+  const reading = new Reading(client);
+  const session = await converse(client);
+  const prompt = session.prompt("/garbage\n/hang");
+  await reading.heard("unparsed", 5);
+  for (let cut = 0; cut < 3; cut += 1) {
+    const { connections } = network;
+    network.cut();
+    // The request and the stream are there again.
+    await until(() => network.connections >= connections + 1 && network.open >= 1);
+  }
+  await client.notify("session/cancel", { sessionId: session.sessionId });
+  expect(await prompt).toEqual({ stopReason: "cancelled" });
+  expect(reading.of("unparsed").length).toBe(5);
+});
+
+test("the end of the agent is told, fails what it was asked, and `initialize` starts it anew", async () => {
+  await using client = clientOf("crash");
+  const reading = new Reading(client);
+  const session = await converse(client);
+  const failure = await session.prompt("last words\n/crash 3").catch((error) => error);
+  expect(failure).toBeInstanceOf(ProblemError);
+  expect(failure).toMatchObject({ status: 502, type: "urn:problem:agent-exited" });
+  expect(failure.problem.stderrTail).toContain("crashing with code 3");
+  await reading.heard("exited");
+  expect(reading.of("exited")[0]).toMatchObject({ code: 3, signal: null });
+  // Nothing but `initialize` starts it.
+  await expect(session.prompt("anybody there")).rejects.toMatchObject({ status: 502 });
+  const again = await converse(client);
+  await again.prompt("hello again");
+  expect(reading.texts).toEqual(["last words", "hello again"]);
+  expect(reading.of("exited").length).toBe(1);
+});
+
+test("the end of the agent fails what only the stream could answer", async () => {
+  for (const read of [true, false]) {
+    await using client = clientOf(`crash-async-${read}`, { respondAsync: true });
+    if (read) new Reading(client);
+    const session = await converse(client);
+    const failure = await session.prompt("/crash 3").catch((error) => error);
+    expect(failure).toBeInstanceOf(ExitedError);
+    expect(failure.exit).toMatchObject({ code: 3 });
+    const again = await converse(client);
+    expect(await again.prompt("hello")).toEqual({ stopReason: "end_turn" });
+  }
+});
+
+test("the end of the agent is told when the answer to the request was lost", async () => {
+  await using network = await Network.start(daemon.port);
+  await using client = clientOf("crash-cut", { baseUrl: network.url });
+  const reading = new Reading(client);
+  const session = await converse(client);
+  const prompt = session.prompt("going\n/drip 10 30\n/crash 4").catch((error) => error);
+  await reading.read("going");
+  network.cut();
+  expect(await prompt).toBeInstanceOf(ExitedError);
+  expect(reading.of("exited").length).toBe(1);
+});
+
+test("an instance that is deleted is gone, and can be made anew", async () => {
+  await using client = clientOf("deleted");
+  const reading = new Reading(client);
+  const session = await converse(client);
+  const prompt = session.prompt("/hang", { respondAsync: true }).catch((error) => error);
+  await until(async () => (await instanceOf(daemon.url, "deleted"))?.pendingRequests === 1);
+  await clientOf("deleted").close({ delete: true });
+  // Which of the two depends on how soon it is asked for again.
+  expect([ExitedError, GoneError]).toContain((await prompt).constructor);
+  await reading.heard("exited");
+  await expect(session.prompt("hello")).rejects.toMatchObject({
+    status: 400,
+    type: "urn:problem:agent-required",
+  });
+  const again = await converse(client);
+  await again.prompt("hello again");
+  expect(reading.texts).toEqual(["hello again"]);
+});

@@ -1,0 +1,91 @@
+import type { AcpHttpClient, AgentEvent, EventsOptions, Message, RequestOptions } from "acp-http-client";
+import { until } from "tombolo-testing";
+
+/** Reads everything that a client is told, from now on. */
+export class Reading {
+  readonly events: AgentEvent[] = [];
+  /** Ends when the reading does, with its failure if it fails. */
+  readonly done: Promise<void>;
+  ended = false;
+
+  constructor(client: AcpHttpClient, options: EventsOptions = {}) {
+    this.done = this.#read(client, options).finally(() => {
+      this.ended = true;
+    });
+    // Whoever wants to know looks.
+    this.done.catch(() => {});
+  }
+
+  /** The ids of the messages. */
+  get ids(): number[] {
+    return this.events.flatMap((event) => (event.type === "message" ? [event.eventId] : []));
+  }
+
+  /** The messages. */
+  get messages(): Message[] {
+    return this.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
+  }
+
+  /** What the agent wrote. */
+  get texts(): string[] {
+    return this.messages.flatMap((message) => {
+      const text = textOf(message);
+      return text === undefined ? [] : [text];
+    });
+  }
+
+  /** The events of a type. */
+  of<Type extends AgentEvent["type"]>(type: Type): Extract<AgentEvent, { type: Type }>[] {
+    return this.events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
+  }
+
+  /** Waits for an event of a type. */
+  async heard(type: AgentEvent["type"], count = 1): Promise<void> {
+    await until(() => this.of(type).length >= count, `an event \`${type}\``);
+  }
+
+  /** Waits until the agent has written a text. */
+  async read(text: string): Promise<void> {
+    await until(() => this.texts.includes(text), `the text \`${text}\``);
+  }
+
+  async #read(client: AcpHttpClient, options: EventsOptions): Promise<void> {
+    for await (const event of client.events(options)) this.events.push(event);
+  }
+}
+
+/** A session with the mock agent. */
+export interface Session {
+  readonly sessionId: string;
+  prompt(text: string, options?: RequestOptions): Promise<{ stopReason: string }>;
+}
+
+/** Begins a session. */
+export async function converse(client: AcpHttpClient): Promise<Session> {
+  await client.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = await client.request<{ sessionId: string }>("session/new", {
+    cwd: "/",
+    mcpServers: [],
+  });
+  return {
+    sessionId,
+    prompt: (text, options) =>
+      client.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }, options),
+  };
+}
+
+/** The texts of `/chunks` with this count. */
+export function chunks(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `chunk ${at + 1} `);
+}
+
+/** Whether numbers grow from one to the next. */
+export function grows(numbers: readonly number[]): boolean {
+  return numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? number));
+}
+
+function textOf(message: Message): string | undefined {
+  if (!("method" in message) || message.method !== "session/update") return undefined;
+  const { update } = message.params as { update: { content?: { text?: string } } };
+  return update.content?.text;
+}

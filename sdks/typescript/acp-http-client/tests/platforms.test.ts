@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createContext, Script } from "node:vm";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { daemonOf } from "./daemon.js";
+
+const daemon = daemonOf();
+const run = promisify(execFile);
+
+/** The `node` of the system, which scripts of npm do not get to see. */
+async function systemNode(): Promise<string> {
+  for (const directory of (process.env.PATH ?? "").split(":")) {
+    const program = join(directory, "node");
+    const found = await access(program).then(
+      () => true,
+      () => false,
+    );
+    if (found && !directory.includes("node_modules")) return program;
+  }
+  throw new Error("there is no `node` but that of the workspace");
+}
+
+test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
+  const script = join(import.meta.dirname, "scripts/conversation.js");
+  for (const node of [await systemNode(), process.execPath]) {
+    const { stdout } = await run(node, [script, daemon.url], { timeout: 30_000 });
+    expect(stdout).toMatch(/^v\d+\.\d+\.\d+\n$/);
+  }
+});
+
+/** What every platform has, be it a browser or a worker. */
+const WEB = {
+  AbortController,
+  DOMException,
+  Headers,
+  ReadableStream,
+  TextDecoder,
+  URL,
+  WritableStream,
+  clearTimeout,
+  crypto,
+  fetch,
+  performance,
+  queueMicrotask,
+  setTimeout,
+};
+
+const CONVERSATION = `(async (baseUrl) => {
+  const client = new acp.AcpHttpClient({ baseUrl, serverId: "web", agent: "mock" });
+  const reader = client.stream().readable.getReader();
+  const reading = (async () => { while (!(await reader.read()).done); })();
+  await client.request("initialize", {});
+  const { sessionId } = await client.request("session/new", { cwd: "/", mcpServers: [] });
+  const said = await client.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "hello" }] });
+  await client.close({ delete: true });
+  await reading;
+  return said.stopReason;
+})`;
+
+test("it needs nothing but what the web has", async () => {
+  const bundle = await build({
+    stdin: { contents: 'export * from "acp-http-client";', resolveDir: import.meta.dirname },
+    bundle: true,
+    format: "iife",
+    globalName: "acp",
+    platform: "browser",
+    write: false,
+  });
+  const context = createContext({ ...WEB });
+  new Script(bundle.outputFiles[0]?.text ?? "").runInContext(context);
+  const converse = new Script(CONVERSATION).runInContext(context);
+  expect(await converse(daemon.url)).toBe("end_turn");
+});

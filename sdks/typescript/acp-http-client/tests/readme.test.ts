@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as library from "acp-http-client";
+import { expect, test } from "vitest";
+import { daemonOf } from "./daemon.js";
+
+const daemon = daemonOf();
+const home = join(import.meta.dirname, "..");
+const readme = await readFile(join(home, "README.md"), "utf8");
+const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+
+test("there are snippets to run", () => {
+  expect(snippets.length).toBe(2);
+});
+
+test.each(snippets.map((code, at) => [at + 1, code] as const))("snippet %i runs", async (_, code) => {
+  const here = code.replaceAll("http://127.0.0.1:2468", daemon.url);
+  const args = ["--input-type=module-typescript", "--eval", here];
+  await promisify(execFile)(process.execPath, args, { cwd: home, timeout: 30_000 });
+});
+
+test("what is public is what is meant to be", () => {
+  expect(Object.keys(library).sort()).toEqual([
+    "AcpHttpClient",
+    "BusyError",
+    "ClosedError",
+    "ConnectionError",
+    "ExitedError",
+    "GapError",
+    "GoneError",
+    "ProblemError",
+    "ProtocolError",
+    "RpcError",
+  ]);
+});

@@ -1,0 +1,46 @@
+import { AcpHttpClient, ProblemError } from "acp-http-client";
+import { Daemon, Network } from "tombolo-testing";
+import { expect, test } from "vitest";
+import { converse, Reading } from "./conversing.js";
+
+test("a daemon that was started anew has lost the instance, and says so", async () => {
+  await using first = await Daemon.start();
+  await using network = await Network.start(first.port);
+  await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "restart", agent: "mock" });
+  const reading = new Reading(client);
+  const session = await converse(client);
+  const prompt = session.prompt("before\n/hang").catch((error) => error);
+  await reading.read("before");
+  await first.kill();
+  await using second = await Daemon.start();
+  network.lead(second.port);
+  // The message is sent again, and nothing but `initialize` makes an instance anew.
+  const failure = await prompt;
+  expect(failure).toBeInstanceOf(ProblemError);
+  expect(failure).toMatchObject({ status: 400, type: "urn:problem:agent-required" });
+  await reading.heard("gone");
+  const again = await converse(client);
+  await again.prompt("after");
+  expect(reading.texts).toEqual(["before", "after"]);
+  expect(reading.ids).toEqual([1, 2, 3, 1, 2, 3, 4]);
+});
+
+test("an instance that was made anew before anybody noticed is another one, and that is told", async () => {
+  await using first = await Daemon.start();
+  await using network = await Network.start(first.port);
+  const options = { serverId: "another", agent: "mock" };
+  await using client = new AcpHttpClient({ ...options, baseUrl: network.url });
+  const reading = new Reading(client);
+  const session = await converse(client);
+  await session.prompt("/chunks 10");
+  network.refuse(true);
+  await first.kill();
+  await using second = await Daemon.start();
+  network.lead(second.port);
+  await using other = new AcpHttpClient({ ...options, baseUrl: second.url });
+  const theirs = await converse(other);
+  await theirs.prompt("somebody else");
+  network.refuse(false);
+  await reading.read("somebody else");
+  expect(reading.of("gap")).toEqual([{ type: "gap", oldest: 1, newest: 4 }]);
+});

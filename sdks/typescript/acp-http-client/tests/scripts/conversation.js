@@ -1,0 +1,22 @@
+// A conversation on any platform: it ends by itself when nothing of the client is left, and says that it was right.
+import assert from "node:assert/strict";
+import { AcpHttpClient } from "acp-http-client";
+
+const [baseUrl] = process.argv.slice(2);
+const client = new AcpHttpClient({ baseUrl, serverId: `smoke-${process.version}`, agent: "mock" });
+const texts = [];
+const reading = (async () => {
+  for await (const event of client.events()) {
+    const text = event.type === "message" && event.message.params?.update?.content?.text;
+    if (text) texts.push(text);
+  }
+})();
+await client.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+const { sessionId } = await client.request("session/new", { cwd: "/", mcpServers: [] });
+const prompt = (text) => client.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+assert.deepEqual(await prompt("/chunks 3"), { stopReason: "end_turn" });
+assert.deepEqual(texts, ["chunk 1 ", "chunk 2 ", "chunk 3 "]);
+const hanging = assert.rejects(prompt("/hang"), { name: "ClosedError" });
+await client.close();
+await Promise.all([hanging, reading]);
+console.log(process.version);

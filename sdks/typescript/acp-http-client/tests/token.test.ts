@@ -1,0 +1,37 @@
+import { AcpHttpClient } from "acp-http-client";
+import { expect, test } from "vitest";
+import { converse, Reading } from "./conversing.js";
+import { daemonOf } from "./daemon.js";
+
+const TOKEN = "a-token-for-tests";
+const daemon = daemonOf({ token: TOKEN });
+const clientOf = (serverId: string, options = {}): AcpHttpClient =>
+  new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
+
+test("without the token nothing can be said or read", async () => {
+  for (const token of [undefined, "another"]) {
+    await using client = clientOf("closed", { token });
+    const refused = { status: 401, type: "urn:problem:unauthorized" };
+    await expect(client.request("initialize")).rejects.toMatchObject(refused);
+    await expect(client.events().next()).rejects.toMatchObject(refused);
+    await expect(client.close({ delete: true })).rejects.toMatchObject(refused);
+  }
+});
+
+test("a token is sent with everything, also one that is told each time", async () => {
+  let told = 0;
+  const tell = async (): Promise<string> => {
+    told += 1;
+    return TOKEN;
+  };
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  for (const options of [{ token: TOKEN }, { token: tell }, { headers }]) {
+    await using client = clientOf("open", options);
+    const reading = new Reading(client);
+    const session = await converse(client);
+    await session.prompt("hello");
+    expect(reading.texts).toContain("hello");
+    await client.close({ delete: true });
+  }
+  expect(told).toBeGreaterThanOrEqual(5);
+});
