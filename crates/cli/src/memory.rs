@@ -1,11 +1,12 @@
 //! How memory goes back to the system.
 
-/// Memory above this size is mapped on its own, and so returned as soon as it is freed.
+/// Memory from this size on is mapped on its own, and so returned as soon as it is freed: the segments of a journal are of
+/// this size. A piece of a file that is read through a hub is less, as it would have to be mapped and cleared each time.
 #[cfg(target_env = "gnu")]
-const MAPPED_BYTES_MIN: libc::c_int = 128 << 10;
+const MAPPED_BYTES_MIN: libc::c_int = 256 << 10;
 
-/// How much may be free at the end of the heap before it is returned. A transfer takes and frees buffers of 64 KiB
-/// all the time; returned at once, each would be mapped and cleared anew.
+/// How much may be free at the end of the heap before it is returned. A transfer takes and frees such
+/// pieces all the time; returned at once, each would be mapped and cleared anew.
 #[cfg(target_env = "gnu")]
 const HEAP_FREE_BYTES_MAX: libc::c_int = 1 << 20;
 

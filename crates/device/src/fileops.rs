@@ -22,9 +22,10 @@ use async_trait::async_trait;
 use protocol::relay::{
     Access, Capabilities, Code, Family, Fileops as Offered, Json, Mode, OfferedRoot, RelayError, Request,
     RootId, Row,
+    file::ReadEncoding,
     method::{FileDelete, FileList, FileMkdir, FileRead, FileSearch, FileStat, FileWatch, FileWrite, Method},
 };
-use relay::Reply;
+use relay::{Reply, bytes_not_taken};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -97,6 +98,9 @@ impl Provider for Fileops {
         match row.name {
             name if name == FileRead::ROW.name => {
                 let asked = FileRead::params(&params)?;
+                if asked.encoding == ReadEncoding::Binary && !reply.takes_bytes() {
+                    return Err(bytes_not_taken());
+                }
                 let spot = spot(&asked.root_id, &asked.path)?;
                 work.run(cancelled, move |_| read::read(&spot, &asked)).await
             }

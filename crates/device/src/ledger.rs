@@ -5,7 +5,7 @@
 //! going on when a device died is seen as what it is.
 //!
 //! An entry that a request waits for is in the file before anything else happens, so it survives the end of the process,
-//! whatever ends it. It is on the disk within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more.
+//! whatever ends it. What only looks waits for none: its entries are gathered for some milliseconds. It is on the disk within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more.
 //! A device that cannot write its record does nothing.
 //!
 //! A request that has started something which goes on ends with that: a command in the background has its end, and how it
@@ -16,13 +16,17 @@
 //! chain.
 
 mod pages;
+mod queue;
 mod reader;
 mod writer;
 
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -31,9 +35,12 @@ use protocol::relay::{
     AuditEntry, ClientId,
     audit::chain::{Broken, Head},
 };
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
-use self::writer::Writer;
+use self::{
+    queue::{Queue, Queued},
+    writer::Writer,
+};
 
 pub use reader::{Entries, Unreadable, Verified, verify};
 
@@ -101,17 +108,18 @@ struct Inner {
     path: PathBuf,
     client_id: ClientId,
     room: Arc<Semaphore>,
-    /// None once it is closed.
-    queue: Mutex<Option<std::sync::mpsc::SyncSender<Queued>>>,
+    queue: Arc<Queue>,
     head: Arc<Mutex<Option<Head>>>,
+    /// The last entries could not be written.
+    failing: Arc<AtomicBool>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
-/// An entry that waits to be written.
-struct Queued {
-    entry: Box<AuditEntry>,
-    written: Option<oneshot::Sender<Result<(), Unwritten>>>,
-    _room: OwnedSemaphorePermit,
+/// What was handed in is written; nobody can hand in more.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
 }
 
 impl Ledger {
@@ -124,11 +132,12 @@ impl Ledger {
         let failed = |source| LedgerError::Open { path: path.clone(), source };
         let writer = Writer::open(directory, kept)?;
         let head = Arc::new(Mutex::new(writer.head()));
-        let (queue, queued) = std::sync::mpsc::sync_channel(QUEUE_MAX);
+        let queue = Arc::<Queue>::default();
         let (end, ended) = oneshot::channel();
-        let shown = head.clone();
+        let (shown, failing) = (head.clone(), Arc::<AtomicBool>::default());
+        let (queued, fails) = (queue.clone(), failing.clone());
         let work = move || {
-            writer.run(&queued, &shown);
+            writer.run(&queued, &shown, &fails);
             // Whoever waits for it may have gone.
             let _ = end.send(());
         };
@@ -137,8 +146,9 @@ impl Ledger {
             path,
             client_id,
             room: Arc::new(Semaphore::new(QUEUE_MAX)),
-            queue: Mutex::new(Some(queue)),
+            queue,
             head,
+            failing,
             ended: Mutex::new(Some(ended)),
         })))
     }
@@ -166,30 +176,37 @@ impl Ledger {
         // It is never closed.
         let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
         let (tell, written) = oneshot::channel();
-        self.queue(Queued { entry: Box::new(entry), written: Some(tell), _room: room })?;
+        self.0.queue.push(Queued { entry: Box::new(entry), written: Some(tell), _room: room })?;
         written.await.unwrap_or(Err(Unwritten))
+    }
+
+    /// Has an entry written after those before it, without waiting for that: if the process is killed it may be lost. If
+    /// those before it could not be written, this is [`write`](Self::write).
+    ///
+    /// # Errors
+    /// If nothing can be written.
+    pub async fn post(&self, entry: AuditEntry) -> Result<(), Unwritten> {
+        if self.0.failing.load(Relaxed) {
+            return self.write(entry).await;
+        }
+        // It is never closed.
+        let room = self.0.room.clone().acquire_owned().await.map_err(|_| Unwritten)?;
+        self.0.queue.push(Queued { entry: Box::new(entry), written: None, _room: room })
     }
 
     /// Writes an entry if there is room for it now; for those who cannot wait.
     pub(crate) fn write_later(&self, entry: AuditEntry) {
         let Ok(room) = self.0.room.clone().try_acquire_owned() else { return };
-        let _ = self.queue(Queued { entry: Box::new(entry), written: None, _room: room });
+        let _ = self.0.queue.push(Queued { entry: Box::new(entry), written: None, _room: room });
     }
 
     /// Returns when everything is on the disk. Nothing is written after that.
     pub async fn close(&self) {
-        drop(self.0.queue.lock().take());
+        self.0.queue.close();
         let ended = self.0.ended.lock().take();
         if let Some(ended) = ended {
             let _ = ended.await;
         }
-    }
-
-    /// There is room: whoever has a permit is one of as many as there are places.
-    fn queue(&self, queued: Queued) -> Result<(), Unwritten> {
-        let queue = self.0.queue.lock();
-        let queue = queue.as_ref().ok_or(Unwritten)?;
-        queue.try_send(queued).map_err(|_| Unwritten)
     }
 }
 

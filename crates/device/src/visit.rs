@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use protocol::{
     device::Running,
     relay::{
-        AuditEntry, Code, Context, Decision, Json, RelayError, Request, Root, Row, Status, VirtualPath,
-        audit::About,
+        Access, AuditEntry, Code, Context, Decision, Json, RelayError, Request, Root, Row, Status,
+        VirtualPath, audit::About,
     },
 };
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::{
     Ledger,
+    ledger::Unwritten,
     usage::{Present, Usage},
 };
 
@@ -30,6 +31,8 @@ const PATH_CHARS_MAX: usize = 512;
 pub struct Visit {
     usage: Usage,
     method: String,
+    /// Whether it only looks: then nobody waits until it is on record.
+    is_look: bool,
     shared: Arc<Shared>,
     is_over: bool,
 }
@@ -67,7 +70,8 @@ impl Visit {
             context.and_then(|context| Some(short(of(context).as_deref()?)))
         };
         let (session_id, run_id) = (name(|context| &context.session_id), name(|context| &context.run_id));
-        let (started_at, method) = (Timestamp::now(), short(&request.method));
+        let (started_at, method, row) =
+            (Timestamp::now(), short(&request.method), Row::find(&request.method));
         let running = Running {
             method: method.clone(),
             session_id: session_id.clone(),
@@ -86,7 +90,7 @@ impl Visit {
                 session_id,
                 run_id,
                 tool_call_id: name(|context| &context.tool_call_id),
-                capability: Row::find(&request.method).map(|row| row.family),
+                capability: row.map(|row| row.family),
                 // Until somebody says otherwise.
                 policy_decision: Decision::Blocked,
                 started_at,
@@ -104,10 +108,11 @@ impl Visit {
         });
         let state = Mutex::new(State { record, ..State::default() });
         let shared = Arc::new(Shared { present: usage.begin(running), state });
-        Self { usage: usage.clone(), method, shared, is_over: false }
+        let is_look = row.is_some_and(|row| row.access == Access::Read);
+        Self { usage: usage.clone(), method, is_look, shared, is_over: false }
     }
 
-    /// It may be done; returns once that is on record.
+    /// It may be done; returns once that is on record, or will be if it only looks.
     ///
     /// # Errors
     /// `provider_error` if it cannot be put on record: then it is not done.
@@ -117,7 +122,7 @@ impl Visit {
             (ledger.clone(), entry.clone())
         });
         let Some((ledger, entry)) = record else { return Ok(()) };
-        ledger.write(entry).await.map_err(|_| {
+        self.record(&ledger, entry).await.map_err(|_| {
             RelayError::new(Code::ProviderError, "the device cannot keep its record, so it does nothing")
         })
     }
@@ -128,14 +133,21 @@ impl Visit {
         Lasting(self.shared.clone())
     }
 
-    /// It has ended; returns once that is on record.
+    /// It has ended; returns once that is on record, or will be if it only looked.
     pub(crate) async fn ended(&mut self, outcome: &Result<Json, RelayError>) {
         if let Err(error) = outcome {
             self.usage.failed(&self.method, error);
         }
         if let Some((ledger, entry)) = self.answered(outcome.as_ref().err().map(|error| error.code)) {
             // If it cannot be written, the record says that it began, and no more.
-            let _ = ledger.write(entry).await;
+            let _ = self.record(&ledger, entry).await;
+        }
+    }
+
+    async fn record(&self, ledger: &Ledger, entry: AuditEntry) -> Result<(), Unwritten> {
+        match self.is_look {
+            true => ledger.post(entry).await,
+            false => ledger.write(entry).await,
         }
     }
 

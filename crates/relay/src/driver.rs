@@ -35,6 +35,7 @@ use crate::{
     lost::LATE,
     peer::Shared,
     reply::Queued,
+    takes::Takes,
 };
 
 /// What this side wants of the one who drives.
@@ -60,8 +61,8 @@ pub(crate) struct Driver<T> {
     inbox: mpsc::Receiver<Message>,
     accept: watch::Sender<Option<Json>>,
     stage: Stage,
-    /// How much the other side takes of each stream; none if there is no credit.
-    window: Option<u64>,
+    /// What the other side takes; nothing before it is known.
+    theirs: Takes,
     outbox: Outbox,
     calls: Calls,
     requests: Requests,
@@ -86,7 +87,7 @@ impl<T: Transport> Driver<T> {
             inbox,
             accept,
             stage: Stage::Starting(side),
-            window: None,
+            theirs: Takes::default(),
             outbox: Outbox::default(),
             calls: Calls::new(&shared),
             requests: Requests::new(&shared),
@@ -116,7 +117,7 @@ impl<T: Transport> Driver<T> {
             () = self.shared.stop.cancelled() => Err(Lost::Stopped(String::new())),
             moved = self.wire.moves(&mut self.outbox, hears) => match moved? {
                 Moved::Sent => Ok(()),
-                Moved::Received(text) => self.on_text(&text),
+                Moved::Received(packet) => self.on_packet(&packet),
             },
             Some(message) = self.inbox.recv(), if takes => self.on_message(message),
             rings = self.shared.bell.heard() => {

@@ -89,6 +89,11 @@ impl Environment {
         }
     }
 
+    /// Whether it is worth asking for the bytes of a file in a binary message.
+    fn takes_bytes(&self) -> bool {
+        self.shared.requester.takes_bytes()
+    }
+
     /// Asks the device, if what it takes is there at all (relay #33).
     async fn start<M: Method>(&self, params: &M::Params, within: Option<Duration>) -> Call {
         if !self.binding().capabilities.contains(&M::ROW.family) {

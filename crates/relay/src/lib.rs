@@ -22,6 +22,7 @@ mod peer;
 mod reply;
 mod requester;
 mod socket;
+mod takes;
 pub mod tool_schema;
 mod transport;
 
@@ -35,7 +36,7 @@ pub use lines::Lines;
 pub use lost::{CloseCode, Lost};
 pub use pair::{Pipe, pair};
 pub use peer::{Peer, Side};
-pub use reply::{Reply, Unsent};
+pub use reply::{Reply, Unsent, bytes_not_taken};
 pub use requester::Requester;
 pub use socket::{Socket, config};
 pub use transport::Transport;

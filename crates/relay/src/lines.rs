@@ -5,6 +5,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use protocol::relay::Packet;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -92,11 +93,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> {
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>> {
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Packet, Lost>> {
         loop {
             match self.line() {
                 Ok(Some(line)) if line.trim().is_empty() => continue,
-                Ok(Some(line)) => return Poll::Ready(Ok(line)),
+                Ok(Some(line)) => return Poll::Ready(Ok(line.into())),
                 Err(lost) => return Poll::Ready(Err(lost)),
                 Ok(None) => {}
             }
@@ -110,6 +111,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> 
         }
     }
 
+    fn carries_bytes(&self) -> bool {
+        false
+    }
+
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
         if self.unwritten.len() - self.written < WRITE_BYTES_MAX {
             return Poll::Ready(Ok(()));
@@ -117,7 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> 
         self.poll_write_all(context)
     }
 
-    fn send(&mut self, text: String) -> Result<(), Lost> {
+    fn send(&mut self, packet: Packet) -> Result<(), Lost> {
+        let Packet::Text(text) = packet else { return Err(Lost::policy("bytes have no place on a line")) };
         // A value that is passed on as it was said may be on many lines; within strings there are no ends of lines.
         self.unwritten.extend(text.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
         self.unwritten.push(b'\n');
@@ -132,7 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> 
     fn close(&mut self, code: CloseCode, reason: String) {
         let last = Last { close: Close { code: code.number(), reason } };
         if let Ok(text) = serde_json::to_string(&last) {
-            let _ = self.send(text);
+            let _ = self.send(text.into());
         }
     }
 }

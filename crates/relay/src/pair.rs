@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll, ready};
 
+use protocol::relay::Packet;
 use tokio::sync::mpsc;
 use tokio_util::sync::PollSender;
 
@@ -23,7 +24,7 @@ pub struct Pipe {
 
 #[derive(Debug)]
 enum Message {
-    Text(String),
+    Said(Packet),
     Close { code: u16, reason: String },
 }
 
@@ -34,20 +35,24 @@ impl Pipe {
 }
 
 impl Transport for Pipe {
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>> {
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Packet, Lost>> {
         Poll::Ready(match ready!(self.receiver.poll_recv(context)) {
-            Some(Message::Text(text)) => Ok(text),
+            Some(Message::Said(packet)) => Ok(packet),
             Some(Message::Close { code, reason }) => Err(Lost::Closed { code, reason }),
             None => Err(Lost::Gone),
         })
+    }
+
+    fn carries_bytes(&self) -> bool {
+        true
     }
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
         self.sender.poll_reserve(context).map_err(|_| Lost::Gone)
     }
 
-    fn send(&mut self, text: String) -> Result<(), Lost> {
-        self.sender.send_item(Message::Text(text)).map_err(|_| Lost::Gone)
+    fn send(&mut self, packet: Packet) -> Result<(), Lost> {
+        self.sender.send_item(Message::Said(packet)).map_err(|_| Lost::Gone)
     }
 
     fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {

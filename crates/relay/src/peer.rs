@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) end: Arc<End>,
     pub(crate) stop: CancellationToken,
     pub(crate) gauges: Gauges,
+    /// Whether both sides take bytes, once that is known.
+    pub(crate) takes_bytes: Arc<OnceLock<bool>>,
     /// In microseconds; not measured yet if it is the largest.
     pub(crate) latency: Arc<AtomicU64>,
 }
@@ -95,6 +97,7 @@ impl Peer {
             end: Arc::default(),
             stop: CancellationToken::new(),
             gauges: Gauges::default(),
+            takes_bytes: Arc::default(),
             latency: Arc::new(AtomicU64::new(u64::MAX)),
         };
         let driver =
@@ -139,8 +142,13 @@ impl Peer {
             return Err(not_accepted());
         }
         let text = Frame::Event(EventFrame { event: event.into(), payload }).write();
-        fits(&text, &self.shared.limits)?;
+        fits(text.len(), &self.shared.limits)?;
         self.door.send(Message::Event(text)).await.map_err(|_| self.shared.end.outcome())
+    }
+
+    /// Whether a file can be read here as [`ReadEncoding::Binary`](protocol::relay::file::ReadEncoding::Binary).
+    pub fn takes_bytes(&self) -> bool {
+        self.shared.takes_bytes.get().is_some_and(|takes| *takes)
     }
 
     /// How long the other side took to answer the last heartbeat (relay #55).
@@ -199,8 +207,8 @@ pub(crate) fn not_accepted() -> RelayError {
 }
 
 /// Whether it fits in one message.
-pub(crate) fn fits(text: &str, limits: &Limits) -> Result<(), RelayError> {
-    let (limit, actual) = (limits.frame_bytes_max, text.len());
+pub(crate) fn fits(actual: usize, limits: &Limits) -> Result<(), RelayError> {
+    let limit = limits.frame_bytes_max;
     if actual <= limit {
         return Ok(());
     }

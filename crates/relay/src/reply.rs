@@ -23,6 +23,7 @@ pub struct Reply {
     /// What may still wait to be sent.
     pub(crate) room: Arc<Semaphore>,
     pub(crate) unsent_bytes_max: u32,
+    pub(crate) takes_bytes: bool,
     /// What the other side takes, if it says.
     pub(crate) credit: Option<Allowance>,
     pub(crate) unsent: Gauge,
@@ -104,6 +105,19 @@ impl Reply {
         self.send(&frame.event, frame.data, frame.encoding).await
     }
 
+    /// Whether the result may have bytes, as both sides know of it (relay #28).
+    pub fn takes_bytes(&self) -> bool {
+        self.takes_bytes
+    }
+
+    /// A result as it can be sent.
+    pub(crate) fn need_taken(&self, result: Json) -> Result<Json, RelayError> {
+        match result.bytes().is_empty() || self.takes_bytes {
+            true => Ok(result),
+            false => Err(bytes_not_taken()),
+        }
+    }
+
     /// Returns when the request is cancelled, or the connection is lost.
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
@@ -154,4 +168,13 @@ impl Reply {
         place.send(Message::Stream { key: self.key, queued: Queued { text, _room: room, _weight: weight } });
         Ok(())
     }
+}
+
+/// What whoever asks for bytes is told where none can be sent.
+pub fn bytes_not_taken() -> RelayError {
+    RelayError::new(
+        Code::InvalidRequest,
+        "no binary message can be sent here: read the file with the encoding base64",
+    )
+    .with("reason", "not_negotiated")
 }

@@ -9,11 +9,20 @@ use crate::{Ask, Call, Peer};
 pub trait Requester: Send + Sync {
     /// Asks. Whatever goes wrong is the outcome of the call; who drops the call cancels it (relay #54).
     async fn request(&self, ask: Ask) -> Call;
+
+    /// Whether it is worth asking for the bytes of a file in a binary message; who is behind it may refuse that all the same.
+    fn takes_bytes(&self) -> bool {
+        false
+    }
 }
 
 #[async_trait]
 impl Requester for Peer {
     async fn request(&self, ask: Ask) -> Call {
         Self::request(self, ask).await
+    }
+
+    fn takes_bytes(&self) -> bool {
+        Self::takes_bytes(self)
     }
 }

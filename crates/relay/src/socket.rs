@@ -3,6 +3,7 @@
 use std::task::{Context, Poll, ready};
 
 use futures_util::{SinkExt, StreamExt};
+use protocol::relay::Packet;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::{
     WebSocketStream,
@@ -18,11 +19,15 @@ use crate::{CloseCode, Limits, Lost, Transport};
 /// What lies between what is sent and the network: what overtakes does not overtake that.
 const WRITE_BYTES_MAX: usize = 16 << 10;
 
+/// How much is read at once. All of it is cleared before, also for a small message.
+const READ_BYTES: usize = 32 << 10;
+
 /// How a WebSocket is to be opened: with this it never holds a message that is too large.
 pub fn config(limits: &Limits) -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(limits.frame_bytes_max))
         .max_frame_size(Some(limits.frame_bytes_max))
+        .read_buffer_size(READ_BYTES)
         .write_buffer_size(WRITE_BYTES_MAX)
 }
 
@@ -38,11 +43,11 @@ impl<S> Socket<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S> {
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>> {
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Packet, Lost>> {
         loop {
             return Poll::Ready(match ready!(self.0.poll_next_unpin(context)) {
-                Some(Ok(Message::Text(text))) => Ok(text.as_str().to_owned()),
-                Some(Ok(Message::Binary(_))) => Err(Lost::policy("a binary message")),
+                Some(Ok(Message::Text(text))) => Ok(Packet::Text(text.as_str().to_owned())),
+                Some(Ok(Message::Binary(bytes))) => Ok(Packet::Binary(bytes)),
                 Some(Ok(Message::Close(Some(frame)))) => {
                     Err(Lost::Closed { code: frame.code.into(), reason: frame.reason.as_str().to_owned() })
                 }
@@ -54,12 +59,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S>
         }
     }
 
+    fn carries_bytes(&self) -> bool {
+        true
+    }
+
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {
         self.0.poll_ready_unpin(context).map_err(|error| lost(&error))
     }
 
-    fn send(&mut self, text: String) -> Result<(), Lost> {
-        self.0.start_send_unpin(Message::text(text)).map_err(|error| lost(&error))
+    fn send(&mut self, packet: Packet) -> Result<(), Lost> {
+        let message = match packet {
+            Packet::Text(text) => Message::text(text),
+            Packet::Binary(bytes) => Message::Binary(bytes),
+        };
+        self.0.start_send_unpin(message).map_err(|error| lost(&error))
     }
 
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Lost>> {

@@ -2,15 +2,20 @@
 
 use std::task::{Context, Poll};
 
+use protocol::relay::Packet;
+
 use crate::{CloseCode, Lost};
 
-/// Text messages in both directions, in order. Who polls is the one task that drives the connection.
+/// Messages in both directions, in order. Who polls is the one task that drives the connection.
 pub trait Transport: Send + 'static {
     /// The next message of the other side.
     ///
     /// # Errors
     /// If there is none: the other side closed, is gone, or sent what is no text.
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<String, Lost>>;
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Packet, Lost>>;
+
+    /// Whether it carries binary messages: nobody sends one where it does not.
+    fn carries_bytes(&self) -> bool;
 
     /// Whether [`send`](Self::send) may be called once.
     ///
@@ -22,7 +27,7 @@ pub trait Transport: Send + 'static {
     ///
     /// # Errors
     /// If nothing can be sent any more.
-    fn send(&mut self, text: String) -> Result<(), Lost>;
+    fn send(&mut self, packet: Packet) -> Result<(), Lost>;
 
     /// Whether everything is on its way.
     ///

@@ -21,7 +21,7 @@ use crate::{Refusal, Upgrade, fragments::FRAME_BYTES_MAX};
 pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// How much is read at once.
-const READ_BYTES_MAX: usize = 64 << 10;
+const READ_BYTES_MAX: usize = 32 << 10;
 
 /// All open WebSockets. A clone counts the same ones.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use device::{
     Unwanted,
 };
 use relay::Limits;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -147,7 +147,11 @@ async fn lend(options: &ConnectOptions) -> Outcome {
     let mut kept = Ok(());
     let keep = |stop: CancellationToken| async {
         let lent = async {
-            kept = link.keep(stand, stop).await;
+            // On the thread that works on what is asked, which need not be woken for it then.
+            let mut keeping = JoinSet::new();
+            keeping.spawn(link.keep(stand, stop));
+            // It is neither aborted nor does it outlive a panic.
+            kept = keeping.join_next().await.and_then(Result::ok).unwrap_or(Ok(()));
             away.cancel();
             ending.end().await;
         };

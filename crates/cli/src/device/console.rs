@@ -93,7 +93,8 @@ impl Console {
                 () = over.cancelled() => break,
                 Ok(()) = self.standing.changed() => { self.on_standing(); draw = Some(Instant::now()); }
                 Ok(()) = self.lending.changed() => { self.on_lending(); draw = Some(Instant::now()); }
-                Ok(()) = used.changed() => { self.on_usage(); draw = draw.or_else(|| Some(Instant::now() + DRAW_EVERY)); }
+                // Not for each of many requests: what is still to be drawn is drawn as it is then.
+                Ok(()) = used.changed(), if draw.is_none() => { self.on_usage(); draw = Some(Instant::now() + DRAW_EVERY); }
                 line = self.keyboard.line() => self.on_line(&line),
                 Some(asked) = self.questions.recv(), if self.turn.is_none() => self.on_question(asked),
                 event = next(&mut self.turn) => { self.on_turn(event); draw = Some(Instant::now()); }

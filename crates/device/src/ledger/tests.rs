@@ -176,3 +176,51 @@ async fn many_may_write_at_once() {
     let lines = fs::read_to_string(ledger.path()).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }
+
+/// relay #151, #154: what nobody waits for is in the file soon, in order, and before what somebody waits for after it.
+#[tokio::test]
+async fn what_nobody_waits_for_is_written_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = open(directory.path(), Kept::default()).unwrap();
+    let ids = || -> Vec<String> {
+        let entries = Entries::read(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap()["id"].as_str().unwrap().to_owned());
+        entries.collect()
+    };
+    for number in 0..3 {
+        ledger.post(entry(&number.to_string(), true)).await.unwrap();
+    }
+    ledger.write(entry("waited", true)).await.unwrap();
+    assert_eq!(ids(), ["0", "1", "2", "waited"]);
+    ledger.post(entry("late", true)).await.unwrap();
+    let written = async {
+        while ids().len() < 5 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), written).await.unwrap();
+    for number in 0..1000 {
+        ledger.post(entry(&format!("many{number}"), true)).await.unwrap();
+    }
+    ledger.close().await;
+    assert_eq!(verified(directory.path()).unwrap().head.unwrap().seq, 1005);
+    assert_eq!(ledger.post(entry("x", false)).await, Err(Unwritten));
+}
+
+/// relay #154: while nothing can be written, also who would not wait is told.
+#[tokio::test]
+async fn who_does_not_wait_is_told_that_nothing_can_be_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = Kept { file_bytes_max: 1, ..Kept::default() };
+    let ledger = open(directory.path(), kept).unwrap();
+    ledger.write(entry("a", true)).await.unwrap();
+    // Where the next file is to be.
+    fs::create_dir(pages::next(directory.path())).unwrap();
+    assert_eq!(ledger.write(entry("b", true)).await, Err(Unwritten));
+    assert_eq!(ledger.post(entry("c", true)).await, Err(Unwritten));
+    fs::remove_dir(pages::next(directory.path())).unwrap();
+    assert_eq!(ledger.post(entry("d", true)).await, Ok(()));
+    ledger.close().await;
+    assert_eq!(verified(directory.path()).unwrap().head.unwrap().seq, 2);
+}

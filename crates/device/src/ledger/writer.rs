@@ -5,7 +5,7 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, RecvTimeoutError},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
@@ -14,10 +14,11 @@ use protocol::relay::audit::chain::{Head, link};
 use serde_json::Value;
 use tracing::{error, warn};
 
-use super::{Kept, LedgerError, Queued, SYNC_EVERY, Unwritten, pages, reader::LINE_BYTES_MAX};
-
-/// How many entries are written at once; who waits for the first waits for the last.
-const BATCH_MAX: usize = 64;
+use super::{
+    Kept, LedgerError, SYNC_EVERY, Unwritten, pages,
+    queue::{Next, Queue, Queued},
+    reader::LINE_BYTES_MAX,
+};
 
 pub(super) struct Writer {
     directory: PathBuf,
@@ -79,23 +80,22 @@ impl Writer {
     }
 
     /// Writes until nobody can hand in more.
-    pub(super) fn run(mut self, queued: &Receiver<Queued>, shown: &Mutex<Option<Head>>) {
+    pub(super) fn run(mut self, queue: &Queue, shown: &Mutex<Option<Head>>, failing: &AtomicBool) {
         loop {
             let wait = self.dirty.map_or(SYNC_EVERY, |since| SYNC_EVERY.saturating_sub(since.elapsed()));
-            match queued.recv_timeout(wait) {
-                Ok(first) => {
-                    let batch: Vec<_> =
-                        std::iter::once(first).chain(queued.try_iter().take(BATCH_MAX - 1)).collect();
+            match queue.next(wait) {
+                Next::Batch(batch) => {
                     let written = self.write(&batch).inspect_err(|error| {
                         error!(%error, "the audit log cannot be written");
                     });
+                    failing.store(written.is_err(), Relaxed);
                     shown.lock().clone_from(&self.head);
                     for tell in batch.into_iter().filter_map(|queued| queued.written) {
                         let _ = tell.send(written.as_ref().map_or(Err(Unwritten), |()| Ok(())));
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Next::Nothing => {}
+                Next::Over => break,
             }
             if self.dirty.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
                 self.sync();

@@ -11,8 +11,8 @@ use device::Device;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::relay::{
-    Accepted, Code, Context, EventFrame, Family, Hello, Json, Method, PROTOCOL, RelayError, Request, Row,
-    Terms,
+    Accepted, Code, Context, EventFrame, Family, Hello, Json, Method, PROTOCOL, Packet, RelayError, Request,
+    Row, Terms,
 };
 use relay::{Ask, Call, CloseCode, Handler, Limits, Lost, Peer, Pipe, Refused, Reply, Side, Transport, pair};
 use serde_json::{Map, Value};
@@ -149,7 +149,7 @@ struct Recorded {
 }
 
 impl Transport for Recorded {
-    fn poll_receive(&mut self, task: &mut Task<'_>) -> Poll<Result<String, Lost>> {
+    fn poll_receive(&mut self, task: &mut Task<'_>) -> Poll<Result<Packet, Lost>> {
         self.pipe.poll_receive(task)
     }
 
@@ -157,9 +157,16 @@ impl Transport for Recorded {
         self.pipe.poll_ready(task)
     }
 
-    fn send(&mut self, text: String) -> Result<(), Lost> {
-        self.frames.lock().push(text.clone());
-        self.pipe.send(text)
+    fn carries_bytes(&self) -> bool {
+        self.pipe.carries_bytes()
+    }
+
+    fn send(&mut self, packet: Packet) -> Result<(), Lost> {
+        self.frames.lock().push(match &packet {
+            Packet::Text(text) => text.clone(),
+            Packet::Binary(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        });
+        self.pipe.send(packet)
     }
 
     fn poll_flush(&mut self, task: &mut Task<'_>) -> Poll<Result<(), Lost>> {

@@ -26,6 +26,11 @@ impl Requester for Inside {
     async fn request(&self, ask: Ask) -> Call {
         self.relay.ask(&self.environment, ask)
     }
+
+    fn takes_bytes(&self) -> bool {
+        let connection = self.relay.connections.get(&self.environment.entry.client_id);
+        connection.is_some_and(|connection| connection.peer.takes_bytes())
+    }
 }
 
 /// The doors for agents that speak MCP, one for each environment that has been asked for it.

@@ -11,6 +11,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use journal::{
@@ -26,7 +27,11 @@ use protocol::{
     },
 };
 use server::Chain;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::spawn_blocking,
+    time::{Instant, timeout_at},
+};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
@@ -44,6 +49,9 @@ const QUEUE_MAX: usize = 8192;
 
 /// How many are written at once.
 const BATCH_MAX: usize = 512;
+
+/// How long entries that nobody waits for are gathered: each write alone costs more than a small request.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
 
 /// What was asked of devices. A clone is the same.
 #[derive(Clone)]
@@ -68,7 +76,7 @@ impl Ledger {
     /// Opens the file, or makes it. Needs a tokio runtime.
     pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
         let owned = path.to_owned();
-        let opened = tokio::task::spawn_blocking(move || {
+        let opened = spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
             let _ = private::create(&owned);
             Store::open(owned)
@@ -175,7 +183,7 @@ impl Ledger {
     /// Writes what is posted, as many at once as there are.
     async fn write(self, mut queue: mpsc::Receiver<Post>) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
-        while queue.recv_many(&mut batch, BATCH_MAX).await > 0 {
+        while gather(&mut queue, &mut batch).await {
             let (entries, waiting): (Vec<_>, Vec<_>) =
                 batch.drain(..).map(|post| (post.entry, post.written)).unzip();
             let written = self.append(entries).await;
@@ -189,16 +197,9 @@ impl Ledger {
 
     /// Appends entries to the chain; whether they are written.
     async fn append(&self, entries: Vec<AuditEntry>) -> bool {
-        let mut head = self.0.head.lock().clone();
-        let frames: Frames = entries
-            .into_iter()
-            .map(|entry| {
-                let (entry, next) = link(head.as_ref(), entry);
-                head = Some(next);
-                // A wire type always can be serialised.
-                serde_json::to_vec(&entry).unwrap_or_default()
-            })
-            .collect();
+        let head = self.0.head.lock().clone();
+        // Not where requests are served, as there may be hundreds.
+        let Ok((frames, head)) = spawn_blocking(move || chained(head, entries)).await else { return false };
         match self.0.journal.append(frames).await {
             Ok(_) => {
                 *self.0.head.lock() = head;
@@ -210,6 +211,32 @@ impl Ledger {
             }
         }
     }
+}
+
+/// The entries as they are written, each with its place in the chain, and the last of them.
+fn chained(mut head: Option<Head>, entries: Vec<AuditEntry>) -> (Frames, Option<Head>) {
+    let frames = entries.into_iter().map(|entry| {
+        let (entry, next) = link(head.as_ref(), entry);
+        head = Some(next);
+        // A wire type always can be serialised.
+        serde_json::to_vec(&entry).unwrap_or_default()
+    });
+    (frames.collect(), head)
+}
+
+/// Takes what is posted; whether there is something. If nobody waits for it, what comes soon after is taken with it.
+async fn gather(queue: &mut mpsc::Receiver<Post>, batch: &mut Vec<Post>) -> bool {
+    if queue.recv_many(batch, BATCH_MAX).await == 0 {
+        return false;
+    }
+    let until = Instant::now() + GATHERED_FOR;
+    while batch.len() < BATCH_MAX && batch.iter().all(|post| post.written.is_none()) {
+        match timeout_at(until, queue.recv_many(batch, BATCH_MAX - batch.len())).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    true
 }
 
 /// The last entry of a journal.
@@ -243,6 +270,30 @@ mod tests {
             "capability": "fileops", "policy_decision": "allowed", "started_at": "2026-01-01T00:00:00Z",
         }))
         .unwrap()
+    }
+
+    /// What nobody waits for is written with what comes soon after, in order, and holds up nobody who waits.
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_waits_for_is_gathered() {
+        let (posts, mut queue) = mpsc::channel(16);
+        let post = |number, written| Post { entry: entry(number), written };
+        let mut batch = Vec::new();
+        posts.send(post(0, None)).await.unwrap();
+        let soon = async {
+            tokio::time::sleep(GATHERED_FOR / 2).await;
+            posts.send(post(1, None)).await.unwrap();
+        };
+        assert!(tokio::join!(gather(&mut queue, &mut batch), soon).0);
+        assert_eq!(batch.drain(..).map(|post| post.entry.id).collect::<Vec<_>>(), ["aud_0", "aud_1"]);
+
+        let (written, _waits) = oneshot::channel();
+        posts.send(post(2, None)).await.unwrap();
+        posts.send(post(3, Some(written))).await.unwrap();
+        let since = Instant::now();
+        assert!(gather(&mut queue, &mut batch).await);
+        assert_eq!((batch.drain(..).count(), since.elapsed()), (2, Duration::ZERO));
+        drop(posts);
+        assert!(!gather(&mut queue, &mut batch).await);
     }
 
     /// While nothing more can be taken nobody begins anything, so that what waits to be written is bounded by what goes on; and

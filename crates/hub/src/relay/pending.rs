@@ -134,7 +134,7 @@ impl Pending {
         match outcome {
             Ok(result) => {
                 entry.status = Some(Status::Succeeded);
-                entry.summary.insert("result_bytes".into(), result.as_str().len().into());
+                entry.summary.insert("result_bytes".into(), result.size().into());
             }
             Err(error) if error.code == Code::Cancelled => {
                 (entry.status, entry.error) = (Some(Status::Cancelled), Some(error.code));

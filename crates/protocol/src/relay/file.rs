@@ -21,7 +21,7 @@ pub struct ReadFile {
     pub path: RelayPath,
     /// How its bytes are wanted.
     #[serde(default)]
-    pub encoding: Encoding,
+    pub encoding: ReadEncoding,
     /// The first byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
@@ -30,14 +30,29 @@ pub struct ReadFile {
     pub length: Option<u64>,
 }
 
+/// How the bytes of a file that is read come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ReadEncoding {
+    /// As they are, which are UTF-8.
+    #[default]
+    #[serde(rename = "utf-8", alias = "utf8")]
+    Utf8,
+    /// In base64, with padding.
+    #[serde(rename = "base64")]
+    Base64,
+    /// As they are, behind the response in a binary message; where both sides know [`BINARY_READ`](super::BINARY_READ).
+    #[serde(rename = "binary")]
+    Binary,
+}
+
 /// Bytes of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileContent {
-    /// The bytes.
+    /// The bytes; empty if they come behind the response.
     pub content: String,
     /// How they are written.
     #[serde(default)]
-    pub encoding: Encoding,
+    pub encoding: ReadEncoding,
     /// How long the whole file is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,

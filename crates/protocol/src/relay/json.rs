@@ -2,22 +2,29 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use crate::object::Object;
 
-/// A JSON value as it was said. Whoever only passes it on does not read it.
+/// A JSON value as it was said, and the bytes that came with it. Whoever only passes it on reads neither.
+///
+/// The bytes are no part of the value: they travel behind it in a binary message, where both sides know how (relay #4).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Json(Box<RawValue>);
+pub struct Json {
+    value: Box<RawValue>,
+    #[serde(skip)]
+    bytes: Bytes,
+}
 
 impl Json {
     /// A value of ours.
     pub fn of(value: &impl Serialize) -> Self {
         // A wire type always can be serialised.
-        Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+        Self::from(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 
     /// A value that is written already: it is looked through, not copied.
@@ -25,7 +32,7 @@ impl Json {
     /// # Errors
     /// If it is no JSON.
     pub fn written(text: String) -> serde_json::Result<Self> {
-        RawValue::from_string(text).map(Self)
+        RawValue::from_string(text).map(Self::from)
     }
 
     /// `{}`.
@@ -33,9 +40,25 @@ impl Json {
         Self::of(&serde_json::Map::new())
     }
 
+    /// The same value, with these bytes.
+    #[must_use]
+    pub fn with_bytes(self, bytes: Bytes) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// The bytes that came with it.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// How long all of it is.
+    pub fn size(&self) -> usize {
+        self.as_str().len() + self.bytes.len()
+    }
+
     /// As it was said.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        self.value.get()
     }
 
     /// Whether it is `null`.
@@ -48,7 +71,7 @@ impl Json {
     /// # Errors
     /// If it is something else.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_str(self.0.get())
+        serde_json::from_str(self.as_str())
     }
 
     /// What it means, if it is an object.
@@ -60,12 +83,18 @@ impl Json {
     }
 }
 
+impl From<Box<RawValue>> for Json {
+    fn from(value: Box<RawValue>) -> Self {
+        Self { value, bytes: Bytes::new() }
+    }
+}
+
 /// Two are the same if they mean the same, however they are written. What is nested too deep to be read is the same as
 /// nothing else.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         let means_the_same = || Some(self.read::<Value>().ok()? == other.read::<Value>().ok()?);
-        self.as_str() == other.as_str() || means_the_same().unwrap_or(false)
+        self.bytes == other.bytes && (self.as_str() == other.as_str() || means_the_same().unwrap_or(false))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::relay::{Json, RelayError, StreamFrame};
+use protocol::relay::{RelayError, Response, StreamFrame};
 use tokio::{
     sync::mpsc::{Sender, error::TrySendError},
     time::Instant,
@@ -29,6 +29,8 @@ struct Pending {
     parts: Option<Sender<Heard>>,
     /// Until when it is waited for.
     deadline: Instant,
+    /// Whether its result may have bytes.
+    has_bytes: bool,
     /// Whether the other side was told that it is no longer wanted.
     is_cancelled: bool,
     /// How many parts of its stream came.
@@ -65,10 +67,16 @@ impl Calls {
         format!("req_{key}")
     }
 
-    pub(super) fn insert(&mut self, key: u64, parts: Sender<Heard>, deadline: Instant) {
-        let parts = Some(parts);
-        let (left, weight) = (self.window, self.calls.add(1));
-        let pending = Pending { parts, deadline, is_cancelled: false, seq: 0, left, _weight: weight };
+    pub(super) fn insert(&mut self, key: u64, parts: Sender<Heard>, deadline: Instant, has_bytes: bool) {
+        let pending = Pending {
+            parts: Some(parts),
+            deadline,
+            has_bytes,
+            is_cancelled: false,
+            seq: 0,
+            left: self.window,
+            _weight: self.calls.add(1),
+        };
         self.pending.insert(key, pending);
     }
 
@@ -100,13 +108,12 @@ impl Calls {
     }
 
     /// The outcome came: until when it was waited for.
-    pub(super) fn answer(
-        &mut self,
-        id: &str,
-        outcome: Result<Json, RelayError>,
-    ) -> Result<(u64, Instant), Lost> {
-        let key = known(id)?;
+    pub(super) fn answer(&mut self, Response { id, outcome }: Response) -> Result<(u64, Instant), Lost> {
+        let key = known(&id)?;
         let pending = self.pending.remove(&key).ok_or_else(unknown)?;
+        if !pending.has_bytes && outcome.as_ref().is_ok_and(|result| !result.bytes().is_empty()) {
+            return Err(Lost::policy("a binary message for what has no bytes"));
+        }
         if let Some(parts) = pending.parts {
             // Who is gone does not need to hear it.
             let _ = parts.try_send(Heard::Outcome(outcome));

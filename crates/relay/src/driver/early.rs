@@ -1,11 +1,11 @@
 //! What happens until a device is accepted (relay #15).
 
-use protocol::relay::{Code, EventFrame, Flow, Frame, Hello, Json, PROTOCOL, RelayError};
+use protocol::relay::{Code, EventFrame, Frame, Hello, Json, PROTOCOL, RelayError};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::{Driver, Message, Timer};
-use crate::{Lost, Refused, Side, Transport, flow};
+use crate::{Lost, Refused, Side, Transport, flow, takes::Takes};
 
 /// How far a connection is.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub(super) enum Stage {
     Starting(Side),
     /// The device is to say who it is, until then.
     Expecting(Instant),
-    /// The device has said who it is, and how much it takes of a stream; somebody looks at that.
-    Accepting(Instant, Option<u64>),
+    /// The device has said who it is, and what it takes; somebody looks at that.
+    Accepting(Instant, Takes),
     /// This side is the device and has said who it is.
     Asked(Instant),
     /// The device is accepted.
@@ -31,7 +31,7 @@ impl<T: Transport> Driver<T> {
             return;
         };
         if let Side::Device(mut hello) = side {
-            hello.capabilities.flow = Some(Flow { window_bytes: self.shared.limits.window_bytes.into() });
+            self.takes().offer(&mut hello.capabilities);
             self.outbox.urgent(Frame::Hello(*hello).write());
             self.stage = Stage::Asked(until);
         }
@@ -49,7 +49,7 @@ impl<T: Transport> Driver<T> {
             (Stage::Expecting(until), Frame::Hello(hello)) => self.on_hello(hello, *until),
             (Stage::Asked(until), Frame::Event(event)) if event.event == flow::ACCEPTED => {
                 let until = *until;
-                self.open(until, flow::announced(&event.payload), event.payload);
+                self.open(until, Takes::accepted(&event.payload), event.payload);
                 Ok(())
             }
             (Stage::Accepting(..), Frame::Hello(_)) => Err(Lost::policy("a second hello")),
@@ -62,7 +62,7 @@ impl<T: Transport> Driver<T> {
             let theirs: String = hello.protocol.chars().filter(|char| !char.is_control()).take(40).collect();
             return Err(Lost::Refused(format!("this side speaks {PROTOCOL}, not {theirs}")));
         }
-        self.stage = Stage::Accepting(until, hello.capabilities.flow.and_then(flow::window));
+        self.stage = Stage::Accepting(until, Takes::offered(&hello.capabilities));
         let (handler, door) = (self.handler.clone(), self.door.clone());
         self.requests.spawn(None, async move {
             let accepted = handler.hello(hello).await;
@@ -75,22 +75,26 @@ impl<T: Transport> Driver<T> {
     /// Somebody has looked at who the device is.
     pub(super) fn on_accept(&mut self, accepted: Result<Map<String, Value>, Refused>) -> Result<(), Lost> {
         let mut accepted = accepted.map_err(|Refused(reason)| Lost::Refused(reason))?;
-        let Stage::Accepting(until, window) = self.stage else { return Ok(()) };
-        if window.is_some() {
-            flow::announce(&mut accepted, self.shared.limits.window_bytes);
-        }
+        let Stage::Accepting(until, theirs) = self.stage else { return Ok(()) };
+        self.takes().accept(theirs, &mut accepted);
         let payload = Json::of(&accepted);
         let event = EventFrame { event: flow::ACCEPTED.into(), payload: payload.clone() };
         // Nothing overtakes it.
         self.outbox.urgent(Frame::Event(event).write());
-        self.open(until, window, payload);
+        self.open(until, theirs, payload);
         Ok(())
     }
 
-    fn open(&mut self, until: Instant, window: Option<u64>, accepted: Json) {
+    fn takes(&self) -> Takes {
+        Takes::ours(self.shared.limits.window_bytes, self.wire.carries_bytes())
+    }
+
+    fn open(&mut self, until: Instant, theirs: Takes, accepted: Json) {
         self.timers.unset(until, Timer::Hello);
         self.timers.set(Instant::now(), Timer::Heartbeat);
-        self.window = window;
+        self.theirs = Takes { bytes: theirs.bytes && self.wire.carries_bytes(), ..theirs };
+        // Nobody has set it before.
+        let _ = self.shared.takes_bytes.set(self.theirs.bytes);
         self.stage = Stage::Open;
         self.accept.send_replace(Some(accepted));
     }

@@ -2,15 +2,17 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use protocol::relay::Packet;
+
 use crate::{limits::OVERTAKING_MAX, reply::Queued};
 
 /// What waits to be sent. What is urgent goes first, then what is whole; streams share what is left, in turns.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// Heartbeats, cancellations and credit: small, and others wait for them.
-    urgent: VecDeque<String>,
+    urgent: VecDeque<Packet>,
     /// Requests with the key of their call, responses and events.
-    whole: VecDeque<(Option<u64>, String)>,
+    whole: VecDeque<(Option<u64>, Packet)>,
     /// The streams of requests of the other side, by their keys.
     lanes: HashMap<u64, Lane>,
     /// The lanes that have something, in the order of their turns.
@@ -25,7 +27,7 @@ pub(crate) struct Outbox {
 #[derive(Debug, Default)]
 struct Lane {
     frames: VecDeque<Queued>,
-    response: Option<String>,
+    response: Option<Packet>,
 }
 
 impl Outbox {
@@ -40,24 +42,25 @@ impl Outbox {
 
     pub(crate) fn urgent(&mut self, text: String) {
         self.bytes += text.len();
-        self.urgent.push_back(text);
+        self.urgent.push_back(text.into());
     }
 
-    pub(crate) fn whole(&mut self, text: String) {
-        self.bytes += text.len();
-        self.whole.push_back((None, text));
+    pub(crate) fn whole(&mut self, packet: impl Into<Packet>) {
+        let packet = packet.into();
+        self.bytes += packet.size();
+        self.whole.push_back((None, packet));
     }
 
     pub(crate) fn request(&mut self, call: u64, text: String) {
         self.bytes += text.len();
-        self.whole.push_back((Some(call), text));
+        self.whole.push_back((Some(call), text.into()));
     }
 
     /// Takes a request back; whether it was still there.
     pub(crate) fn withdraw(&mut self, call: u64) -> bool {
         let place = self.whole.iter().position(|(key, _)| *key == Some(call));
-        let Some((_, text)) = place.and_then(|place| self.whole.remove(place)) else { return false };
-        self.bytes -= text.len();
+        let Some((_, packet)) = place.and_then(|place| self.whole.remove(place)) else { return false };
+        self.bytes -= packet.size();
         true
     }
 
@@ -71,13 +74,13 @@ impl Outbox {
     }
 
     /// The response: after what waits of its own stream, but of no other.
-    pub(crate) fn response(&mut self, request: u64, text: String) {
+    pub(crate) fn response(&mut self, request: u64, packet: Packet) {
         match self.lanes.get_mut(&request) {
             Some(lane) => {
-                self.bytes += text.len();
-                lane.response = Some(text);
+                self.bytes += packet.size();
+                lane.response = Some(packet);
             }
-            None => self.whole(text),
+            None => self.whole(packet),
         }
     }
 
@@ -89,21 +92,21 @@ impl Outbox {
     }
 
     /// What is sent next.
-    pub(crate) fn next(&mut self) -> Option<String> {
+    pub(crate) fn next(&mut self) -> Option<Packet> {
         let may_overtake = self.overtaken < OVERTAKING_MAX || self.turns.is_empty();
-        let text = match self.urgent.pop_front() {
-            Some(text) => text,
+        let packet = match self.urgent.pop_front() {
+            Some(packet) => packet,
             None if may_overtake && !self.whole.is_empty() => {
                 self.overtaken += 1;
                 self.whole.pop_front()?.1
             }
             None => return self.turn(),
         };
-        self.bytes -= text.len();
-        Some(text)
+        self.bytes -= packet.size();
+        Some(packet)
     }
 
-    fn turn(&mut self) -> Option<String> {
+    fn turn(&mut self) -> Option<Packet> {
         self.overtaken = 0;
         let request = self.turns.pop_front()?;
         let lane = self.lanes.get_mut(&request)?;
@@ -114,6 +117,6 @@ impl Outbox {
             // Its bytes are counted already.
             self.whole.push_back((None, response));
         }
-        Some(queued.text)
+        Some(queued.text.into())
     }
 }

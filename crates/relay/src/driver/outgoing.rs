@@ -32,9 +32,10 @@ impl<T: Transport> Driver<T> {
         if parts.is_closed() {
             return;
         }
+        let has_bytes = self.has_bytes(&ask.method);
         match self.ask(key, ask) {
             Ok(text) => {
-                self.calls.insert(key, parts, deadline);
+                self.calls.insert(key, parts, deadline, has_bytes);
                 self.timers.set(deadline, Timer::Call(key));
                 self.outbox.request(key, text);
             }
@@ -56,7 +57,7 @@ impl<T: Transport> Driver<T> {
         }
         let Ask { method, params, context, .. } = ask;
         let text = Frame::Request(Request { id: Calls::id(key), method, params, context }).write();
-        peer::fits(&text, limits).map(|()| text)
+        peer::fits(text.len(), limits).map(|()| text)
     }
 
     fn on_done(&mut self, key: u64, outcome: Result<Json, RelayError>) {
@@ -64,8 +65,8 @@ impl<T: Transport> Driver<T> {
         if let Some(grace) = grace {
             self.timers.unset(grace, Timer::Grace(key));
         }
-        let text = self.response(id, outcome);
-        self.outbox.response(key, text);
+        let packet = self.response(id, outcome);
+        self.outbox.response(key, packet);
     }
 
     pub(super) fn on_ring(&mut self, ring: Ring) {
@@ -73,7 +74,7 @@ impl<T: Transport> Driver<T> {
             Ring::Cancelled { call } => self.cancel(call, "cancelled"),
             Ring::Dropped { call } => self.give_up(call, None, "dropped"),
             Ring::Read { call, bytes } => {
-                if self.calls.read(call, bytes) && self.window.is_some() {
+                if self.calls.read(call, bytes) && self.theirs.window.is_some() {
                     self.outbox.urgent(Credit { id: Calls::id(call), bytes }.frame().write());
                 }
             }

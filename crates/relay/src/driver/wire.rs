@@ -5,6 +5,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use protocol::relay::Packet;
+
 use super::outbox::Outbox;
 use crate::{CloseCode, Lost, Transport, limits::SENT_AT_ONCE_MAX};
 
@@ -21,12 +23,16 @@ pub(super) enum Moved {
     /// Some of what waits to be sent was.
     Sent,
     /// The other side has said something.
-    Received(String),
+    Received(Packet),
 }
 
 impl<T: Transport> Wire<T> {
     pub(super) fn new(transport: T) -> Self {
         Self { transport, flushed: true, sent: false }
+    }
+
+    pub(super) fn carries_bytes(&self) -> bool {
+        self.transport.carries_bytes()
     }
 
     /// Sends what waits and hears what comes, whichever is possible first.
@@ -35,9 +41,9 @@ impl<T: Transport> Wire<T> {
             let hears_first = std::mem::take(&mut self.sent);
             if hears
                 && hears_first
-                && let Poll::Ready(text) = self.transport.poll_receive(context)?
+                && let Poll::Ready(packet) = self.transport.poll_receive(context)?
             {
-                return Poll::Ready(Ok(Moved::Received(text)));
+                return Poll::Ready(Ok(Moved::Received(packet)));
             }
             if self.poll_send(outbox, context)? {
                 self.sent = true;
@@ -58,8 +64,8 @@ impl<T: Transport> Wire<T> {
             match self.transport.poll_ready(context)? {
                 Poll::Pending => break,
                 Poll::Ready(()) => {
-                    let Some(text) = outbox.next() else { break };
-                    self.transport.send(text)?;
+                    let Some(packet) = outbox.next() else { break };
+                    self.transport.send(packet)?;
                     self.flushed = false;
                     sent += 1;
                 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without `&`")]
 
+mod binary;
 mod credit;
 mod deadline;
 mod environment;

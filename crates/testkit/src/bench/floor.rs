@@ -10,6 +10,7 @@ mod fanout;
 mod pipe;
 mod tcp_echo;
 mod ws_echo;
+mod ws_hop;
 
 use std::{io, net::TcpListener, path::PathBuf};
 
@@ -27,6 +28,11 @@ pub enum Floor {
     Tcp,
     /// Sends back what comes, over WebSockets.
     Ws,
+    /// Passes on what comes to another floor and back, over WebSockets.
+    WsHop {
+        /// Where to.
+        to: String,
+    },
     /// Copies the output of a flooding stub to every connection.
     Fanout {
         /// The stub.
@@ -59,6 +65,7 @@ impl Floor {
             Self::Axum => axum_echo::serve(listener),
             Self::Tcp => tcp_echo::serve(&listener),
             Self::Ws => ws_echo::serve(listener),
+            Self::WsHop { to } => ws_hop::serve(listener, to),
             Self::Fanout { stub, readers, count, bytes } => {
                 fanout::serve(&listener, &stub, readers, count, bytes)
             }

@@ -1,11 +1,17 @@
 //! Reading, writing, listing and the like.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use protocol::relay::{Code, RelayError, file::StatFile, method::FileStat};
+use protocol::relay::{
+    Code, Json, RelayError,
+    file::{FileContent, ReadEncoding, StatFile},
+    method::FileStat,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use testkit::within;
 
 use super::World;
+use crate::support::SOON;
 
 /// Asks about a path of the root that may be changed, with more parameters.
 pub(super) async fn ask(world: &World, method: &str, path: &str, more: Value) -> Result<Value, RelayError> {
@@ -47,6 +53,34 @@ async fn text_and_bytes_are_read_whole_and_in_part() {
             assert_eq!((&empty["content"], &empty["eof"]), (&json!(""), &json!(true)));
         }
     }
+}
+
+/// relay #4, #70: the bytes of a file come as they are behind the response, whole and in part.
+#[tokio::test]
+async fn bytes_are_read_in_a_binary_message() {
+    let world = World::new().await;
+    let content: Vec<u8> = (0..500_000_u32).map(|number| (number % 251) as u8).collect();
+    world.put("bytes", &content);
+    world.put("empty", "");
+    let read = async |path: &str, offset: u64, length: Option<u64>| {
+        let params = json!({ "root_id": "main", "path": path, "encoding": "binary", "offset": offset, "length": length });
+        let call = world.lent.call("file.read", Json::of(&params), None).await;
+        let result = within(SOON, call.outcome()).await.unwrap();
+        let FileContent { content, encoding, size_bytes, eof } = result.read().unwrap();
+        assert_eq!((content.as_str(), encoding), ("", ReadEncoding::Binary));
+        (result.bytes().to_vec(), size_bytes.unwrap(), eof.unwrap())
+    };
+    assert_eq!(read("bytes", 10, Some(5)).await, (content[10..15].to_vec(), 500_000, false));
+    assert_eq!(read("bytes", 499_990, None).await, (content[499_990..].to_vec(), 500_000, true));
+    assert_eq!(read("bytes", 600_000, None).await, (Vec::new(), 500_000, true));
+    assert_eq!(read("empty", 0, None).await, (Vec::new(), 0, true));
+    let mut all = Vec::new();
+    while all.len() < content.len() {
+        let (bytes, _, eof) = read("bytes", all.len() as u64, None).await;
+        all.extend(bytes);
+        assert_eq!(eof, all.len() == content.len());
+    }
+    assert_eq!(all, content);
 }
 
 /// relay #48, #66: a character that is cut is not corrupted.

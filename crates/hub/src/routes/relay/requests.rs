@@ -15,7 +15,7 @@ use protocol::{
     lending::AskDevice,
     relay::{Code, Json, RelayError},
 };
-use relay::{Ask, Call, Part};
+use relay::{Ask, Call, Part, bytes_not_taken};
 use serde::Serialize;
 use server::{Peer, Refusal, Result, extract::LongJson, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -66,7 +66,7 @@ async fn ask(
     if let Some(ms) = timeout_ms {
         ask = ask.within(Duration::from_millis(ms));
     }
-    let call = app.relay.ask(&environment, ask);
+    let call = Call::of(app.relay.ask(&environment, ask).map(in_text));
     if wants_events(&headers) {
         return Ok(sse::response(events(call)));
     }
@@ -90,6 +90,14 @@ struct Told<'a> {
     data: &'a Json,
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<protocol::relay::Encoding>,
+}
+
+/// What is told as JSON has no bytes.
+fn in_text(part: Part) -> Part {
+    match part {
+        Part::Outcome(Ok(result)) if !result.bytes().is_empty() => Part::Outcome(Err(bytes_not_taken())),
+        part => part,
+    }
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

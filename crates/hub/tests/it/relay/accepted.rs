@@ -1,7 +1,7 @@
 //! What a device is accepted for.
 
 use jiff::{SignedDuration, Timestamp};
-use protocol::relay::{Family, Mode};
+use protocol::relay::{BINARY_READ, Family, Mode};
 use serde_json::{Value, json};
 
 use super::{
@@ -38,7 +38,7 @@ async fn what_only_the_device_knows_is_not_used() {
     let mut offering = Offering::all();
     offering.capabilities.extensions = vec!["file.move".into(), "of.a.newer.peer".into()];
     let device = world.lend(offering, json!([files("rw")])).await;
-    assert_eq!(device.accepted().await.extensions, [""; 0]);
+    assert_eq!(device.accepted().await.extensions, [BINARY_READ]);
     let environment = world.environment(json!({})).await;
     let params = json!({ "root_id": "main", "path": "a", "to": "b" });
     assert_eq!(world.error(&environment, "file.move", params).await, "unknown_method");

@@ -196,6 +196,10 @@ impl Handler for At {
             "file.read" if text("path") == "broken" => {
                 return Err(RelayError::new(Code::ProviderError, "the disk is broken"));
             }
+            "file.read" if text("encoding") == "binary" => {
+                let bytes = format!("bytes of {}", text("path")).into_bytes();
+                return Ok(Json::of(&json!({ "content": "", "encoding": "binary" })).with_bytes(bytes.into()));
+            }
             "file.read" => json!({ "content": format!("content of {}", text("path")), "encoding": "utf-8" }),
             "file.write" => json!({ "size_bytes": text("content").len(), "sha256": "0".repeat(64) }),
             "shell.start" if text("command") == "named" => {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     device::Offering,
-    raw::{CONNECT, Raw, hello},
+    raw::{CONNECT, Raw, door, hello, request},
     world::{World, files, readme, shell, soon, until},
 };
 
@@ -82,6 +82,30 @@ async fn a_runtime_uses_a_device_over_a_websocket() {
     }
     let Some(Part::Outcome(Ok(ended))) = soon(call.next()).await else { panic!("an outcome") };
     assert_eq!(ended.read::<Value>().unwrap()["exit_code"], 0);
+}
+
+/// relay #4, #28, #118: bytes pass the hub as they are, to who takes them; who does not is told, and what passed is counted.
+#[tokio::test]
+async fn bytes_pass_to_who_takes_them() {
+    let world = World::new().await;
+    let _device = world.lend(Offering::all(), json!([files("ro")])).await;
+    let environment = world.environment(json!({})).await;
+    let runtime = world.runtime(&environment).await;
+    let params = json!({ "root_id": "main", "path": "README.md", "encoding": "binary" });
+    let call = runtime.peer.request(Ask::new("file.read", Json::of(&params))).await;
+    let result = soon(call.outcome()).await.unwrap();
+    assert_eq!(result.bytes().as_ref(), b"bytes of README.md");
+    until(|| async { world.audit().await.len() == 2 }).await;
+    let entry = &world.audit().await[1];
+    assert_eq!(entry.summary["result_bytes"], json!(result.as_str().len() + result.bytes().len()));
+
+    let (status, body) = world.ask(&environment, "file.read", params.clone()).await;
+    assert_eq!((status, &body["relay"]["details"]["reason"]), (400, &json!("not_negotiated")));
+    let (mut raw, _) =
+        Raw::accepted(&world, &door(&environment), &environment.secret, hello("box", json!({}))).await;
+    raw.say(request("a", "file.read", params)).await;
+    let refused = raw.hears().await;
+    assert_eq!(refused["error"]["details"]["reason"], "not_negotiated", "{refused}");
 }
 
 /// relay #36, #41, #46, #118: the same as server-sent events; what goes wrong is the last of them.

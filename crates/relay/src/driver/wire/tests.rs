@@ -6,15 +6,19 @@ use super::*;
 struct Busy;
 
 impl Transport for Busy {
-    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<String, Lost>> {
-        Poll::Ready(Ok("heard".into()))
+    fn poll_receive(&mut self, _: &mut Context<'_>) -> Poll<Result<Packet, Lost>> {
+        Poll::Ready(Ok(Packet::Text("heard".into())))
     }
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
         Poll::Ready(Ok(()))
     }
 
-    fn send(&mut self, _: String) -> Result<(), Lost> {
+    fn carries_bytes(&self) -> bool {
+        false
+    }
+
+    fn send(&mut self, _: Packet) -> Result<(), Lost> {
         Ok(())
     }
 
@@ -31,7 +35,7 @@ async fn both_directions_have_their_turn() {
     let (mut wire, mut outbox) = (Wire::new(Busy), Outbox::default());
     let mut moved = Vec::new();
     for _ in 0..10 {
-        (0..SENT_AT_ONCE_MAX).for_each(|_| outbox.whole("said".into()));
+        (0..SENT_AT_ONCE_MAX).for_each(|_| outbox.whole("said".to_owned()));
         moved.push(matches!(wire.moves(&mut outbox, true).await, Ok(Moved::Received(_))));
     }
     assert_eq!(moved, [false, true].repeat(5));

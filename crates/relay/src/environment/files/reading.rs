@@ -8,14 +8,18 @@ use futures_util::{
     future::BoxFuture,
     stream::{self, BoxStream, FuturesOrdered},
 };
-use protocol::relay::{Code, Encoding, Json, RelayError, file::ReadFile, method::FileRead};
+use protocol::relay::{
+    Code, Json, RelayError,
+    file::{ReadEncoding, ReadFile},
+    method::FileRead,
+};
 use serde::Deserialize;
 
 use super::{At, Error, Span};
 use crate::Environment;
 
-/// How many bytes are asked for at once: in base64 a third of the largest message.
-const PIECE_BYTES_MAX: u64 = 256 << 10;
+/// How many bytes are asked for at once: in base64 a quarter of the largest message, and what our devices give.
+const PIECE_BYTES_MAX: u64 = 192 << 10;
 
 /// How many pieces are on their way at once: enough that the device reads one while others travel.
 const PIECES_MAX: usize = 4;
@@ -33,6 +37,8 @@ pub(super) fn stream(
     let pieces = Pieces {
         environment: environment.clone(),
         at,
+        encoding: if environment.takes_bytes() { ReadEncoding::Binary } else { ReadEncoding::Base64 },
+        first: span.offset,
         next: span.offset,
         end: span.length.map_or(u64::MAX, |length| span.offset.saturating_add(length)),
         size: None,
@@ -62,6 +68,10 @@ pub(super) fn text(mut bytes: Vec<u8>, span: Span) -> Option<String> {
 struct Pieces {
     environment: Environment,
     at: At,
+    /// How they are asked for.
+    encoding: ReadEncoding,
+    /// The first byte of all.
+    first: u64,
     /// The first byte that nobody has asked for.
     next: u64,
     /// The first byte that is not wanted.
@@ -90,7 +100,15 @@ impl Pieces {
         if self.travelling.is_empty() {
             self.send();
         }
-        match self.travelling.next().await? {
+        let mut piece = self.travelling.next().await?;
+        if self.was_first() && matches!(&piece, Err(error) if error.code == Code::InvalidRequest) {
+            // The device may not know how.
+            self.encoding = ReadEncoding::Base64;
+            self.next = self.first;
+            self.send();
+            piece = self.travelling.next().await?;
+        }
+        match piece {
             Ok(Piece { bytes, size, is_last }) => {
                 self.size = size.max(self.size);
                 self.over = is_last || (self.next >= self.end && self.travelling.is_empty());
@@ -107,20 +125,35 @@ impl Pieces {
         }
     }
 
+    /// Whether a piece that came, or did not, is the first that was asked for in a binary message.
+    fn was_first(&self) -> bool {
+        self.encoding == ReadEncoding::Binary && self.size.is_none() && self.travelling.is_empty()
+    }
+
     fn send(&mut self) {
         let length = PIECE_BYTES_MAX.min(self.end - self.next);
-        let piece = read(self.environment.clone(), self.at.clone(), self.next, length);
+        let part = Part { offset: self.next, length, encoding: self.encoding };
+        let piece = read(self.environment.clone(), self.at.clone(), part);
         self.next += length;
         self.travelling.push_back(piece.boxed());
     }
 }
 
+/// Which part of a file, and how.
+#[derive(Clone, Copy)]
+struct Part {
+    offset: u64,
+    length: u64,
+    encoding: ReadEncoding,
+}
+
 /// Reads so many bytes, in more than one request if the device gives fewer.
-async fn read(environment: Environment, at: At, offset: u64, length: u64) -> Result<Piece, RelayError> {
-    let mut piece = read_once(&environment, &at, offset, length).await?;
-    while !piece.is_last && (piece.bytes.len() as u64) < length {
+async fn read(environment: Environment, at: At, part: Part) -> Result<Piece, RelayError> {
+    let mut piece = read_once(&environment, &at, part).await?;
+    while !piece.is_last && (piece.bytes.len() as u64) < part.length {
         let had = piece.bytes.len() as u64;
-        let more = read_once(&environment, &at, offset + had, length - had).await?;
+        let rest = Part { offset: part.offset + had, length: part.length - had, ..part };
+        let more = read_once(&environment, &at, rest).await?;
         piece.bytes.extend_from_slice(&more.bytes);
         piece.size = more.size.max(piece.size);
         piece.is_last = more.is_last || more.bytes.is_empty();
@@ -128,29 +161,25 @@ async fn read(environment: Environment, at: At, offset: u64, length: u64) -> Res
     Ok(piece)
 }
 
-async fn read_once(
-    environment: &Environment,
-    at: &At,
-    offset: u64,
-    length: u64,
-) -> Result<Piece, RelayError> {
+async fn read_once(environment: &Environment, at: &At, part: Part) -> Result<Piece, RelayError> {
     let params = ReadFile {
         root_id: at.root_id(),
         path: at.path.clone(),
-        encoding: Encoding::Base64,
-        offset: Some(offset),
-        length: Some(length),
+        encoding: part.encoding,
+        offset: Some(part.offset),
+        length: Some(part.length),
     };
     let result = environment.start::<FileRead>(&params, None).await.outcome().await?;
     let content = Content::read(&result)?;
     let bytes = match content.encoding {
-        Encoding::Utf8 => content.content.into_owned().into_bytes(),
-        Encoding::Base64 => {
+        ReadEncoding::Binary => result.bytes().to_vec(),
+        ReadEncoding::Utf8 => content.content.into_owned().into_bytes(),
+        ReadEncoding::Base64 => {
             let wrong = |_| RelayError::new(Code::ProviderError, "the device sent what is no base64");
             BASE64_STANDARD.decode(content.content.as_bytes()).map_err(wrong)?
         }
     };
-    if bytes.len() as u64 > length {
+    if bytes.len() as u64 > part.length {
         return Err(RelayError::new(Code::ProviderError, "the device sent more than it was asked for"));
     }
     // A device that says nothing of the end has come to it when there is nothing more.
@@ -164,7 +193,7 @@ struct Content<'a> {
     #[serde(borrow)]
     content: Cow<'a, str>,
     #[serde(default)]
-    encoding: Encoding,
+    encoding: ReadEncoding,
     size_bytes: Option<u64>,
     eof: Option<bool>,
 }

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Memory {
     pub(crate) files: Mutex<BTreeMap<String, Option<Vec<u8>>>>,
     /// What was asked.
     pub(crate) asked: Mutex<Vec<Request>>,
+    /// Whether it is a device of before there were binary messages.
+    pub(crate) knows_no_binary: AtomicBool,
     pub(crate) reading: AtomicUsize,
     pub(crate) reading_peak: AtomicUsize,
     pub(crate) commands: super::shell::Commands,
@@ -58,12 +60,17 @@ impl Memory {
         let start = content.len().min(params.offset.unwrap_or(0) as usize);
         let length = params.length.map_or(usize::MAX, |length| length as usize).min(READ_MAX);
         let end = content.len().min(start.saturating_add(length));
-        Ok(Json::of(&FileContent {
-            content: BASE64_STANDARD.encode(&content[start..end]),
-            encoding: Encoding::Base64,
+        let (bytes, is_binary) = (&content[start..end], params.encoding == ReadEncoding::Binary);
+        if is_binary && self.knows_no_binary.load(SeqCst) {
+            return Err(RelayError::new(Code::InvalidRequest, "the params of `file.read`: no such encoding"));
+        }
+        let answer = Json::of(&FileContent {
+            content: if is_binary { String::new() } else { BASE64_STANDARD.encode(bytes) },
+            encoding: if is_binary { ReadEncoding::Binary } else { ReadEncoding::Base64 },
             size_bytes: Some(content.len() as u64),
             eof: Some(end == content.len()),
-        }))
+        });
+        Ok(if is_binary { answer.with_bytes(bytes.to_vec().into()) } else { answer })
     }
 
     fn write(&self, params: WriteFile) -> Result<Json, RelayError> {

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use futures_util::TryStreamExt;
-use protocol::relay::{Code, Family};
+use protocol::relay::{Code, Family, Request};
 use relay::environment::{Dir, Error, FileOperator, Found, READ_BYTES_MAX, Search, Span, Writing};
+use serde_json::Value;
 
 use super::device::lend;
 use crate::support::within;
@@ -48,6 +49,33 @@ async fn bytes_are_no_text() {
     assert_eq!(error.code(), Code::InvalidRequest);
     let bytes = within(lent.environment.files().read_bytes("a", Span::default())).await.unwrap();
     assert_eq!(bytes, [b'a', 0xff]);
+}
+
+/// relay #28: a device that knows no binary messages is read all the same, whatever the one between knows.
+#[tokio::test]
+async fn a_device_of_before_is_read_in_text() {
+    let lent = lend(&[Family::Fileops]).await;
+    let content: Vec<u8> = (0..600_000_u32).map(|number| (number % 251) as u8).collect();
+    lent.memory.put("main/large", content.clone());
+    let encodings = |from: usize| -> Vec<String> {
+        let asked = lent.memory.asked.lock();
+        let encoding = |request: &Request| {
+            request.params.read::<Value>().unwrap()["encoding"].as_str().unwrap().to_owned()
+        };
+        asked[from..].iter().map(encoding).collect()
+    };
+    let files = lent.environment.files();
+    assert_eq!(within(files.read_bytes("large", Span::default())).await.unwrap(), content);
+    assert!(encodings(0).iter().all(|encoding| encoding == "binary"), "control");
+    lent.memory.knows_no_binary.store(true, SeqCst);
+    let before = lent.memory.asked.lock().len();
+    let span = Span { offset: 100, length: Some(500_000) };
+    assert_eq!(within(files.read_bytes("large", span)).await.unwrap(), content[100..500_100]);
+    let again = encodings(before);
+    assert_eq!(again[0], "binary");
+    assert!(again[1..].iter().all(|encoding| encoding == "base64"), "{again:?}");
+    let error = within(files.read_bytes("nothing", Span::default())).await.unwrap_err();
+    assert_eq!(error.code(), Code::NotFound);
 }
 
 /// relay #70: a large file comes in pieces, some of which are on their way at once, whatever the device gives at a time.

@@ -14,6 +14,11 @@ use axum::{
 use futures_util::StreamExt;
 
 pub(super) fn serve(listener: TcpListener) -> io::Result<()> {
+    run(listener, Router::new().route("/echo", get(open)))
+}
+
+/// Serves what a floor does, with nothing around it.
+pub(super) fn run(listener: TcpListener, routes: Router) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         listener.set_nonblocking(true)?;
@@ -21,7 +26,7 @@ pub(super) fn serve(listener: TcpListener) -> io::Result<()> {
         let listener = axum::serve::ListenerExt::tap_io(listener, |socket| {
             let _ = socket.set_nodelay(true);
         });
-        axum::serve(listener, Router::new().route("/echo", get(open))).await
+        axum::serve(listener, routes).await
     })
 }
 

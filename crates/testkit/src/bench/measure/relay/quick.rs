@@ -1,5 +1,5 @@
 //! A large file in pieces, and small requests one after the other, through device, hub and environment; beside the same
-//! bytes that a bare WebSocket sends back.
+//! bytes that a bare WebSocket sends back, and what a bare one sends back through another.
 
 use std::{
     fs::File,
@@ -7,10 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{SinkExt, StreamExt, stream};
 use protocol::relay::Json;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::{Bytes, Message, protocol::WebSocketConfig};
@@ -25,9 +23,9 @@ use crate::bench::{
 };
 
 /// How large the file is, …
-const FILE_BYTES: u64 = 256 << 20;
+const FILE_BYTES: u64 = 1364 * PIECE_BYTES;
 /// … how much is asked for at once, …
-const PIECE_BYTES: u64 = 256 << 10;
+const PIECE_BYTES: u64 = 192 << 10;
 /// … and how many pieces are on their way at once, of ours and of the floor.
 const PIECES: usize = 4;
 
@@ -46,6 +44,9 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     let floor = FloorServer::start(&lab.own, ["ws"])?;
     let base = format!("http://{}", floor.address());
     let mut echo = websocket(&base, "/echo", None, WebSocketConfig::default()).await?;
+    let hop = FloorServer::start(&lab.own, ["ws-hop", &format!("ws://{}/echo", floor.address())])?;
+    let base = format!("http://{}", hop.address());
+    let mut hop = websocket(&base, "/echo", None, WebSocketConfig::default()).await?;
     stats(&runtime, WARM_UP).await?;
     for _ in 0..lab.size(5, 2) {
         let rate = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
@@ -55,13 +56,16 @@ pub(super) async fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
         report.add("relay.read.hub", "ours", cpu(proc::cpu(lender.pid()) - before.0));
         report.add("relay.read.device", "ours", cpu(proc::cpu(device.pid()) - before.1));
         report.add("relay.read", "echo", rate(echoed(&mut echo, bytes).await?));
+        report.add("relay.read", "hop", rate(echoed(&mut hop, bytes).await?));
         let count = lab.size(5_000, 1_000);
         let mut ours = stats(&runtime, count).await?;
         let mut bare = echoes(&mut echo, count).await?;
+        let mut through = echoes(&mut hop, count).await?;
         for percent in [50, 99] {
             let key = format!("relay.stat.p{percent}");
             report.add(&key, "ours", micros(percentile(&mut ours, percent)));
             report.add(&key, "echo", micros(percentile(&mut bare, percent)));
+            report.add(&key, "hop", micros(percentile(&mut through, percent)));
         }
     }
     Ok(())
@@ -75,21 +79,15 @@ fn write(device: &Device, bytes: u64) -> io::Result<()> {
     (0..bytes / PIECE_BYTES).try_for_each(|_| file.write_all(&piece))
 }
 
-#[derive(Deserialize)]
-struct Piece<'a> {
-    content: &'a str,
-}
-
 /// Reads the file; how long that took.
 async fn read(runtime: &End, bytes: u64) -> io::Result<Duration> {
     let started = Instant::now();
     let pieces = stream::iter((0..bytes / PIECE_BYTES).map(|piece| piece * PIECE_BYTES)).map(|offset| async move {
         let params = json!({
-            "root_id": "main", "path": "large", "encoding": "base64", "offset": offset, "length": PIECE_BYTES,
+            "root_id": "main", "path": "large", "encoding": "binary", "offset": offset, "length": PIECE_BYTES,
         });
         let read = runtime.ask("file.read", &Json::of(&params)).await.map_err(failed)?;
-        let Piece { content } = serde_json::from_str(read.as_str())?;
-        Ok::<_, io::Error>(BASE64_STANDARD.decode(content).map_err(io::Error::other)?.len() as u64)
+        Ok::<_, io::Error>(read.bytes().len() as u64)
     });
     let mut pieces = pieces.buffered(PIECES);
     let mut came = 0;

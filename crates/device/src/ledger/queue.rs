@@ -1,0 +1,93 @@
+//! The entries that wait to be written.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use protocol::relay::AuditEntry;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::Unwritten;
+
+/// How many entries are written at once; who waits for the first waits for the last.
+const BATCH_MAX: usize = 64;
+
+/// How long entries that nobody waits for are gathered: the thread that writes them is then woken for many of them.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
+
+/// An entry that waits to be written.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub(super) entry: Box<AuditEntry>,
+    pub(super) written: Option<oneshot::Sender<Result<(), Unwritten>>>,
+    /// There are as many as may wait.
+    pub(super) _room: OwnedSemaphorePermit,
+}
+
+/// The entries that wait to be written, in order.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    entries: Vec<Queued>,
+    is_closed: bool,
+}
+
+/// What there is to write.
+pub(super) enum Next {
+    /// These, in order.
+    Batch(Vec<Queued>),
+    /// Nothing, in time.
+    Nothing,
+    /// Nothing any more.
+    Over,
+}
+
+impl Queue {
+    /// Hands an entry in.
+    ///
+    /// # Errors
+    /// If it is closed.
+    pub(super) fn push(&self, queued: Queued) -> Result<(), Unwritten> {
+        let mut waiting = self.waiting.lock();
+        if waiting.is_closed {
+            return Err(Unwritten);
+        }
+        // Whoever gathers looks again by itself, but for those who wait.
+        let is_news = waiting.entries.is_empty() || queued.written.is_some();
+        waiting.entries.push(queued);
+        if is_news {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Nothing is handed in any more.
+    pub(super) fn close(&self) {
+        self.waiting.lock().is_closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits for entries, at most so long for the first of them.
+    pub(super) fn next(&self, patience: Duration) -> Next {
+        let mut waiting = self.waiting.lock();
+        let is_idle = |waiting: &mut Waiting| waiting.entries.is_empty() && !waiting.is_closed;
+        self.changed.wait_while_for(&mut waiting, is_idle, patience);
+        let until = Instant::now() + GATHERED_FOR;
+        let gathers = |waiting: &mut Waiting| {
+            let Waiting { entries, is_closed } = waiting;
+            !*is_closed
+                && (1..BATCH_MAX).contains(&entries.len())
+                && entries.iter().all(|queued| queued.written.is_none())
+        };
+        self.changed.wait_while_until(&mut waiting, gathers, until);
+        match (waiting.entries.len(), waiting.is_closed) {
+            (0, true) => Next::Over,
+            (0, false) => Next::Nothing,
+            (count, _) => Next::Batch(waiting.entries.drain(..count.min(BATCH_MAX)).collect()),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A WebSocket that leads to another, with nothing in between: every message is passed on as it came.
+
+use std::{io, net::TcpListener};
+
+use axum::{
+    Router,
+    extract::{
+        State, WebSocketUpgrade,
+        ws::{Message, WebSocket},
+    },
+    response::Response,
+    routing::get,
+};
+use futures_util::{SinkExt, StreamExt};
+use tokio_tungstenite::{connect_async_with_config, tungstenite};
+
+use super::ws_echo;
+
+pub(super) fn serve(listener: TcpListener, to: String) -> io::Result<()> {
+    ws_echo::run(listener, Router::new().route("/echo", get(open)).with_state(to))
+}
+
+async fn open(State(to): State<String>, upgrade: WebSocketUpgrade) -> Response {
+    upgrade.on_upgrade(|socket| async move {
+        // Whoever measures sees that nothing comes back.
+        let _ = pass_on(socket, to).await;
+    })
+}
+
+async fn pass_on(socket: WebSocket, to: String) -> Result<(), axum::Error> {
+    let (there, _) = connect_async_with_config(to, None, true).await.map_err(axum::Error::new)?;
+    let ((mut to_here, mut from_here), (mut to_there, mut from_there)) = (socket.split(), there.split());
+    let out = async {
+        while let Some(message) = from_here.next().await {
+            let message = match message? {
+                Message::Text(text) => tungstenite::Message::text(text.as_str()),
+                Message::Binary(bytes) => tungstenite::Message::Binary(bytes),
+                _ => continue,
+            };
+            to_there.send(message).await.map_err(axum::Error::new)?;
+        }
+        Ok(())
+    };
+    let back = async {
+        while let Some(message) = from_there.next().await {
+            let message = match message.map_err(axum::Error::new)? {
+                tungstenite::Message::Text(text) => Message::text(text.as_str()),
+                tungstenite::Message::Binary(bytes) => Message::Binary(bytes),
+                _ => continue,
+            };
+            to_here.send(message).await?;
+        }
+        Ok(())
+    };
+    tokio::try_join!(out, back).map(|_| ())
+}
