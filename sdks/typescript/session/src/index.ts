@@ -1,0 +1,7 @@
+export { GapError } from "./gap.js";
+export { reduceSession, type Told } from "./session.js";
+export { SNAPSHOT_MESSAGES_MAX, snapshotOf } from "./snapshot.js";
+export type * from "./types/event.js";
+export type * from "./types/message.js";
+export type * from "./types/snapshot.js";
+export type * from "./types/wait.js";
