@@ -9,5 +9,6 @@ test("the types are those of the API", () => {
   expectTypeOf<session.SessionEvent>().toExtend<sdk.SessionEvent>();
   expectTypeOf<sdk.SessionEvent>().toExtend<session.SessionEvent>();
   expectTypeOf<sdk.SessionRecord>().toExtend<session.Told>();
+  expectTypeOf<sdk.ObservationFrame>().toExtend<session.ObservationFrame>();
   expectTypeOf<Required<session.Session>>().toEqualTypeOf<Required<sdk.Session>>();
 });
