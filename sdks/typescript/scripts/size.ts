@@ -7,6 +7,7 @@ import { build } from "esbuild";
 /** What each package may weigh, in bytes. */
 const LIMITS: Readonly<Record<string, number>> = {
   "acp-http-client": 15 << 10,
+  "sandbox-agent": 25 << 10,
   "@tombolo/session": 2 << 10,
 };
 

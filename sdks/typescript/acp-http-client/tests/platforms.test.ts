@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createContext, Script } from "node:vm";
 import { build } from "esbuild";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
-import { daemonOf } from "./daemon.js";
 
 const daemon = daemonOf();
 const run = promisify(execFile);
