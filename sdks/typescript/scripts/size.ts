@@ -8,7 +8,7 @@ import { build } from "esbuild";
 const LIMITS: Readonly<Record<string, number>> = {
   "acp-http-client": 15 << 10,
   "sandbox-agent": 25 << 10,
-  "@tombolo/session": 2 << 10,
+  "@tombolo/session": 3 << 10,
 };
 
 for (const [name, limit] of Object.entries(LIMITS)) {

@@ -22,6 +22,7 @@ export function settle(state: SessionSnapshot, id: string): SessionSnapshot {
   return { ...state, waits: without(state.waits, id) };
 }
 
-function without(waits: readonly Wait[], id: string): readonly Wait[] {
+/** All but the one of this name; the same array if there is none. */
+export function without(waits: readonly Wait[], id: string): readonly Wait[] {
   return waits.some((wait) => wait.id === id) ? waits.filter((wait) => wait.id !== id) : waits;
 }

@@ -10,5 +10,10 @@ test("the types are those of the API", () => {
   expectTypeOf<sdk.SessionEvent>().toExtend<session.SessionEvent>();
   expectTypeOf<sdk.SessionRecord>().toExtend<session.Told>();
   expectTypeOf<sdk.ObservationFrame>().toExtend<session.ObservationFrame>();
+  expectTypeOf<sdk.WaitEvent>().toExtend<session.WaitEvent>();
+  expectTypeOf<session.WaitAnswer>().toExtend<sdk.WaitAnswer>();
+  expectTypeOf<session.SendMessage>().toExtend<sdk.SendMessage>();
+  expectTypeOf<sdk.SentMessage>().toExtend<session.SentMessage>();
+  expectTypeOf<sdk.SandboxAgentClient>().toExtend<session.SessionClient>();
   expectTypeOf<Required<session.Session>>().toEqualTypeOf<Required<sdk.Session>>();
 });

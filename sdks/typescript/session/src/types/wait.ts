@@ -72,3 +72,16 @@ export type QuestionOutcome =
   | "rejected"
   | "expired"
   | "withdrawn";
+
+/** What becomes of the waits of a daemon. A newer server may say more. */
+export type WaitEvent =
+  | { readonly type: "snapshot"; readonly waits: readonly Wait[] }
+  | { readonly type: "opened"; readonly wait: Wait }
+  | { readonly type: "settled"; readonly wait: Wait }
+  | { readonly type: "unknown" };
+
+/** What a person answers: to a permission, to a question or a plan, or no to anything. */
+export type WaitAnswer =
+  | { readonly permission: "once" | "always" | "reject" }
+  | { readonly question: readonly (readonly string[])[] }
+  | "reject";
