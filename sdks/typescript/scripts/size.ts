@@ -9,6 +9,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   "acp-http-client": 15 << 10,
   "sandbox-agent": 25 << 10,
   "@tombolo/session": 3 << 10,
+  "@tombolo/react": 4 << 10,
 };
 
 for (const [name, limit] of Object.entries(LIMITS)) {
@@ -19,6 +20,8 @@ for (const [name, limit] of Object.entries(LIMITS)) {
       resolveDir: import.meta.dirname,
     },
     bundle: true,
+    // Whoever uses the hooks has it anyway.
+    external: ["react"],
     format: "esm",
     minify: true,
     platform: "browser",
