@@ -10,6 +10,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   "sandbox-agent": 25 << 10,
   "@tombolo/session": 3 << 10,
   "@tombolo/react": 4 << 10,
+  "@tombolo/ai-sdk": 6 << 10,
 };
 
 for (const [name, limit] of Object.entries(LIMITS)) {
@@ -20,8 +21,8 @@ for (const [name, limit] of Object.entries(LIMITS)) {
       resolveDir: import.meta.dirname,
     },
     bundle: true,
-    // Whoever uses the hooks has it anyway.
-    external: ["react"],
+    // Whoever uses the hooks and the transport has these anyway.
+    external: ["react", "ai"],
     format: "esm",
     minify: true,
     platform: "browser",

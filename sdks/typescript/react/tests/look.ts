@@ -13,12 +13,15 @@ export interface Look<T> extends Disposable {
   until(isSo: (value: T) => boolean, what?: string): Promise<T>;
 }
 
-/** Draws something, as React does during development: everything is mounted twice. */
-export function page(shown: ReactNode): Disposable & { readonly element: HTMLElement } {
+/** Draws something, by default as React does during development: everything is mounted twice. */
+export function page(
+  shown: ReactNode,
+  { strict = true }: { readonly strict?: boolean } = {},
+): Disposable & { readonly element: HTMLElement } {
   const element = document.createElement("div");
   document.body.append(element);
   const root = createRoot(element);
-  root.render(createElement(StrictMode, null, shown));
+  root.render(strict ? createElement(StrictMode, null, shown) : shown);
   return {
     element,
     [Symbol.dispose]: () => {

@@ -1,0 +1,21 @@
+import type { Attachment, SendMessage } from "@tombolo/session";
+import type { FileUIPart, UIMessage } from "ai";
+
+/** What a message of the chat says to an agent. */
+export function promptOf({ parts }: UIMessage): SendMessage {
+  const message = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
+  const attachments = parts.flatMap((part) => (part.type === "file" ? attachmentOf(part) : []));
+  return attachments.length === 0 ? { message } : { message, attachments };
+}
+
+function attachmentOf({ url, mediaType, filename }: FileUIPart): Attachment {
+  const [, isBase64, said = ""] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
+  if (!url.startsWith("data:")) throw new TypeError("only files that are part of the message can be sent");
+  const data = isBase64 === undefined ? btoa(decodeURIComponent(said)) : said;
+  if (mediaType.startsWith("image/")) return { type: "image", mimeType: mediaType, data };
+  if (!/^text\/|[/+](json|xml|yaml|toml)$/.test(mediaType)) {
+    throw new TypeError(`agents take texts and pictures, and not ${mediaType}`);
+  }
+  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+  return { type: "text", name: filename ?? null, text: new TextDecoder().decode(bytes) };
+}
