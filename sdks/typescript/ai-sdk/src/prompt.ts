@@ -9,13 +9,20 @@ export function promptOf({ parts }: UIMessage): SendMessage {
 }
 
 function attachmentOf({ url, mediaType, filename }: FileUIPart): Attachment {
-  const [, isBase64, said = ""] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
-  if (!url.startsWith("data:")) throw new TypeError("only files that are part of the message can be sent");
-  const data = isBase64 === undefined ? btoa(decodeURIComponent(said)) : said;
-  if (mediaType.startsWith("image/")) return { type: "image", mimeType: mediaType, data };
+  const [, isBase64, said] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
+  if (said === undefined) throw new TypeError("only files that are part of the message can be sent");
+  const bytes = isBase64 === undefined ? new TextEncoder().encode(decodeURIComponent(said)) : bytesOf(said);
+  if (mediaType.startsWith("image/")) return { type: "image", mimeType: mediaType, data: base64Of(bytes) };
   if (!/^text\/|[/+](json|xml|yaml|toml)$/.test(mediaType)) {
     throw new TypeError(`agents take texts and pictures, and not ${mediaType}`);
   }
-  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
   return { type: "text", name: filename ?? null, text: new TextDecoder().decode(bytes) };
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }

@@ -41,14 +41,16 @@ test("texts are one message, and files go with it", async () => {
     file("image/png", "data:image/png;base64,AAAA"),
     { type: "text", text: "at this" },
     file("text/plain", `data:text/plain;base64,${btoa("\u00c3\u00a9")}`, "e.txt"),
-    file("application/json", "data:application/json,%7B%7D"),
+    file("application/json", "data:application/json,%22%E2%82%AC%22"),
+    file("image/svg+xml", "data:image/svg+xml,%3Csvg/%3E"),
   ];
   expect(await sentFor(parts)).toEqual({
     message: "look\nat this",
     attachments: [
       { type: "image", mimeType: "image/png", data: "AAAA" },
       { type: "text", name: "e.txt", text: "é" },
-      { type: "text", name: null, text: "{}" },
+      { type: "text", name: null, text: '"€"' },
+      { type: "image", mimeType: "image/svg+xml", data: btoa("<svg/>") },
     ],
   });
 });
