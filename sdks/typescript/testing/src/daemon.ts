@@ -10,7 +10,7 @@ import type { Readable, Writable } from "node:stream";
  * Runs a program until our end of its input is closed, which it is when we are gone, however that came: a
  * test that is killed leaves nothing behind.
  */
-const LEASH = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
+export const LEASH: string = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
 
 /** How a daemon is started. */
 export interface DaemonOptions {

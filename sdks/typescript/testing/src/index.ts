@@ -1,3 +1,3 @@
-export { Daemon, type DaemonOptions } from "./daemon.js";
+export { Daemon, type DaemonOptions, LEASH } from "./daemon.js";
 export { Network } from "./network.js";
 export { until } from "./wait.js";
