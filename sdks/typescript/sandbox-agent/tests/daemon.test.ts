@@ -1,16 +1,17 @@
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GapError, type McpServer, ProblemError, SandboxAgentClient, type Skill } from "sandbox-agent";
 import { until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Reading } from "./talking.js";
 
 const daemon = daemonOf();
 const clientOf = (options = {}): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, ...options });
 const home = await mkdtemp(join(tmpdir(), "sandbox-agent-"));
+afterAll(() => rm(home, { recursive: true, force: true }));
 
 test("what waits is told, answered once, and by whom", async () => {
   const client = clientOf();

@@ -45,6 +45,7 @@ export interface WriteFileOptions extends CallOptions {
 export class Files {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

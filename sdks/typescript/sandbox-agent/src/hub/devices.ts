@@ -15,6 +15,7 @@ import type {
 export class Devices {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -73,6 +74,7 @@ export class Devices {
 export class Grants {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

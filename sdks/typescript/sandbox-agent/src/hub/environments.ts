@@ -22,6 +22,7 @@ export interface AskOptions extends CallOptions {
 export class Environments {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

@@ -8,6 +8,7 @@ import type { Wait, WaitAnswer } from "../types/session.js";
 export class HubWaits {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

@@ -11,6 +11,7 @@ export class Relay {
   readonly environments: Environments;
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.devices = new Devices(http);
     this.grants = new Grants(http);

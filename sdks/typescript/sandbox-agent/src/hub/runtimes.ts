@@ -9,6 +9,7 @@ import { type ObserveOptions, observe } from "./observe.js";
 export class Runtimes {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
