@@ -1,7 +1,7 @@
 import pg from "pg";
 import { PostgresStore } from "sandbox-agent/postgres";
 import { daemonOf } from "tombolo-testing/vitest";
-import { afterAll } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { storeContract } from "./contract.js";
 import { Postgres } from "./server.js";
 
@@ -13,3 +13,11 @@ afterAll(async () => {
 });
 
 storeContract(() => new PostgresStore(pool), daemonOf());
+
+test("many can make the table at once", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    await pool.query("DROP TABLE IF EXISTS sandbox_agent_sessions");
+    const stores = Array.from({ length: 10 }, () => new PostgresStore(pool));
+    expect(await Promise.all(stores.map((store) => store.list()))).toEqual(stores.map(() => []));
+  }
+});
