@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use crate::sh;
 
 /// Scripts of the workspace, in the order in which they fail fastest.
-const SCRIPTS: &[&str] = &["lint", "build", "size", "publint", "attw", "test"];
+const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "test"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let workspace = workspace();

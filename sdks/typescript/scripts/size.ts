@@ -7,7 +7,7 @@ import { build } from "esbuild";
 /** What each package may weigh, in bytes. */
 const LIMITS: Readonly<Record<string, number>> = {
   "acp-http-client": 15 << 10,
-  "sandbox-agent": 25 << 10,
+  "sandbox-agent": 20 << 10,
   "@tombolo/session": 3 << 10,
   "@tombolo/react": 4 << 10,
   "@tombolo/ai-sdk": 6 << 10,

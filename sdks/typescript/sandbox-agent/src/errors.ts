@@ -73,3 +73,22 @@ export class SessionEndedError extends Error {
     this.sessionId = sessionId;
   }
 }
+
+/** A worker cannot be watched: there is none, or one may not. */
+export class ObservationError extends Error {
+  override readonly name = "ObservationError";
+  /** What is wrong, for programs: a leg and a trouble, such as `backend.denied`. */
+  readonly code: string;
+  /** More of it. */
+  readonly details: unknown;
+
+  constructor({
+    code,
+    message,
+    details,
+  }: { readonly code: string; readonly message: string; readonly details?: unknown }) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}

@@ -24,9 +24,17 @@ export {
   AlreadyConnectedError,
   GapError,
   NotConnectedError,
+  ObservationError,
   SessionEndedError,
   UnsupportedError,
 } from "./errors.js";
+export { HubClient } from "./hub/client.js";
+export type { Devices, Grants } from "./hub/devices.js";
+export type { AskOptions, EnvironmentKey, Environments } from "./hub/environments.js";
+export type { HubWaits } from "./hub/inbox.js";
+export type { ObserveOptions } from "./hub/observe.js";
+export type { Relay } from "./hub/relay.js";
+export type { Runtimes } from "./hub/runtimes.js";
 export type { CallOptions, OpenWebSocket, ServerOptions } from "./options.js";
 export { MemoryStore } from "./store/memory.js";
 export type { SessionMetadata, SessionStore, StoredSession } from "./store/store.js";

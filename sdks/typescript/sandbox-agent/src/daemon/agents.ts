@@ -20,6 +20,7 @@ export type Installation =
 export class Agents {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

@@ -7,6 +7,7 @@ import type { Schemas } from "../types/schema.js";
 export class McpServers {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -39,6 +40,7 @@ export class McpServers {
 export class Skills {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -72,6 +74,7 @@ export class Config {
   readonly mcp: McpServers;
   readonly skills: Skills;
 
+  /** @internal */
   constructor(http: Http) {
     this.mcp = new McpServers(http);
     this.skills = new Skills(http);

@@ -45,6 +45,7 @@ export interface WriteFileOptions extends CallOptions {
 export class Files {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }
@@ -78,7 +79,8 @@ export class Files {
     });
     const size = headers.get("content-length");
     return {
-      etag: headers.get("etag") ?? undefined,
+      // Quoted in a header, and nowhere else.
+      etag: headers.get("etag")?.replace(/^"(.*)"$/, "$1"),
       size: size === null ? undefined : Number(size),
       body,
     };
@@ -99,7 +101,10 @@ export class Files {
     const { parents, ifMatch, ifAbsent, signal } = options;
     return this.#http.json("put", "/v1/fs/file", {
       query: { path, parents },
-      headers: { "if-match": ifMatch, "if-none-match": ifAbsent ? "*" : undefined },
+      headers: {
+        "if-match": ifMatch === undefined ? undefined : `"${ifMatch}"`,
+        "if-none-match": ifAbsent ? "*" : undefined,
+      },
       body: content,
       signal,
     });

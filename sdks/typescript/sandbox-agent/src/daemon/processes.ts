@@ -15,6 +15,7 @@ export interface LogsOptions extends CallOptions {
 export class Processes {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

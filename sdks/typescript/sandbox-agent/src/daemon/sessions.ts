@@ -42,6 +42,7 @@ export interface AnswerOptions extends CallOptions {
 export class Sessions {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

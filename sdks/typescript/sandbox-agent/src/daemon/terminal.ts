@@ -31,6 +31,7 @@ export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
   #seen: number | undefined;
   #socket: Socket | undefined;
 
+  /** @internal */
   constructor(http: Http, id: string, { after, signal }: TerminalOptions = {}) {
     this.#http = http;
     this.#id = id;

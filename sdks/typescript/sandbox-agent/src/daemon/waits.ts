@@ -8,6 +8,7 @@ import type { AnswerOptions } from "./sessions.js";
 export class Waits {
   readonly #http: Http;
 
+  /** @internal */
   constructor(http: Http) {
     this.#http = http;
   }

@@ -4,8 +4,8 @@ import type { Schemas } from "./schema.js";
 export type Session = Schemas["Session"];
 /** Where a session is in its life. */
 export type SessionState = Schemas["State2"];
-/** What a session is made of. */
-export type CreateSession = Schemas["Create"];
+/** What a session is made of; through a hub, also what it uses of which device. */
+export type CreateSession = Schemas["Create"] & { readonly environment?: Schemas["UseDevice"] };
 /** What came of creating a session. */
 export type CreatedSession = Schemas["Created"];
 /** Something for the agent. */
