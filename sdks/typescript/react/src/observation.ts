@@ -3,9 +3,16 @@ import type { Followed } from "./followed.js";
 import { Shared, useFollowed } from "./shared.js";
 import type { Follow } from "./store.js";
 
-/** Where the frames of a worker come from, such as a hub; they go on across cut connections. */
-export interface ObservationSource {
-  watch(workerId: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<ObservationFrame>;
+/** What is needed of a client to watch workers; `HubClient` has it. */
+export interface ObservationClient {
+  readonly runtimes: {
+    /** The frames of a worker, which go on across cut connections. */
+    observe(
+      runtimeId: string,
+      workerId: string,
+      options?: { readonly signal?: AbortSignal },
+    ): AsyncIterable<ObservationFrame>;
+  };
 }
 
 /** What whoever watches a worker knows. */
@@ -16,19 +23,16 @@ export type Observed = Followed<Observation> & {
 
 const observations = new Shared<Observation>();
 
-/**
- * Watches a worker: the session that it runs, who else is there, and what is wrong with the stream.
- *
- * The source is told apart by its identity: keep it outside of the component, or in `useMemo`.
- */
-export function useObservation(source: ObservationSource, workerId: string): Observed {
-  return useFollowed(observations, source, workerId, followFrames(source, workerId));
+/** Watches a worker of a runtime: the session that it runs, who else is there, and what is wrong with the stream. */
+export function useObservation(client: ObservationClient, runtimeId: string, workerId: string): Observed {
+  const follow = followFrames(client, runtimeId, workerId);
+  return useFollowed(observations, client, `${runtimeId}/${workerId}`, follow);
 }
 
-function followFrames(source: ObservationSource, workerId: string): Follow<Observation> {
+function followFrames(client: ObservationClient, runtimeId: string, workerId: string): Follow<Observation> {
   return async (known, told, signal) => {
     let state = known ?? UNOBSERVED;
-    for await (const frame of source.watch(workerId, { signal })) {
+    for await (const frame of client.runtimes.observe(runtimeId, workerId, { signal })) {
       state = reduceObservation(state, frame);
       told.live(state);
     }

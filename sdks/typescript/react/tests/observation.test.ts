@@ -1,62 +1,64 @@
-import { type ObservationSource, useObservation } from "@tombolo/react";
-import { type ObservationFrame, snapshotOf } from "@tombolo/session";
-import { expect, test } from "vitest";
+import { useObservation } from "@tombolo/react";
+import { snapshotOf } from "@tombolo/session";
+import { HubClient, ObservationError, SandboxAgentClient } from "sandbox-agent";
+import { Daemon, Hub, Network } from "tombolo-testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { look } from "./look.js";
-import { sandbox } from "./sandbox.js";
 
-const here = sandbox();
+const token = "a-token-of-the-daemon";
+let daemon: Daemon;
+let hub: Hub;
+let network: Network;
+beforeAll(async () => {
+  [daemon, hub] = await Promise.all([Daemon.start({ token }), Hub.start()]);
+  network = await Network.start(hub.port);
+  await new HubClient({ baseUrl: hub.url, token: hub.token }).runtimes.add({
+    id: "box",
+    endpoint: daemon.url,
+    token,
+  });
+});
+afterAll(async () => {
+  for (const each of [network, hub, daemon]) await each?.[Symbol.asyncDispose]();
+});
+const sandboxOf = () => new SandboxAgentClient({ baseUrl: daemon.url, token });
+const hubOf = () => new HubClient({ baseUrl: network.url, token: hub.token });
 
-/** The stream of a daemon, one connection. */
-const source: ObservationSource = {
-  async *watch(workerId, { signal } = {}) {
-    const url = `${here.url.replace("http", "ws")}/v1/workers/${workerId}/events/ws`;
-    const socket = new WebSocket(url);
-    signal?.addEventListener("abort", () => socket.close());
-    const frames = new ReadableStream<ObservationFrame>({
-      start(controller) {
-        socket.onmessage = ({ data }) => controller.enqueue(JSON.parse(String(data)));
-        socket.onclose = () => controller.close();
-      },
-    });
-    yield* frames;
-  },
-};
-
-test("a worker is watched", async () => {
-  const { client } = here;
-  await client.sessions.create("seen", { agent: "mock" });
-  using observed = look(() => useObservation(source, "seen"));
+/** typescript #4: what the hub shows is what the session is, also after a cut. */
+test("a worker is watched through a hub, across cut connections", async () => {
+  const [sandbox, client] = [sandboxOf(), hubOf()];
+  await sandbox.sessions.create("seen", { agent: "mock" });
+  using observed = look(() => useObservation(client, "box", "seen"));
   await observed.until(({ state }) => state?.live === true, "live");
-  await client.sessions.send("seen", "/think hm\n/tool\nhello");
+  await sandbox.sessions.send("seen", "/think hm\n/tool\n/drip 20 20\nhello");
+  await observed.until(({ state }) => state?.session?.session.state === "running", "running");
+  network.cut();
   const idle = await observed.until(({ state }) => {
     const session = state?.session;
     return session?.session.state === "idle" && session.messages.length === 2;
   }, "idle");
-  const said = await client.sessions.snapshot("seen");
-  expect(snapshotOf(idle.state?.session ?? expect.fail()).messages).toStrictEqual(said.messages);
-  expect(idle).toMatchObject({ status: "live", state: { diagnostic: undefined } });
+  const { messages } = await sandbox.sessions.snapshot("seen");
+  expect(snapshotOf(idle.state?.session ?? expect.fail()).messages).toStrictEqual(messages);
+  expect(idle).toMatchObject({ status: "live", state: { live: true, diagnostic: undefined } });
+  expect(network.cuts).toBeGreaterThan(0);
 });
 
-test("a stream that ends has ended, and can be watched again", async () => {
-  await here.client.sessions.create("cut", { agent: "mock" });
-  let cut = new AbortController();
-  const own: ObservationSource = {
-    watch: (id, options) =>
-      source.watch(id, {
-        signal: AbortSignal.any([cut.signal, ...(options?.signal ? [options.signal] : [])]),
-      }),
-  };
-  using observed = look(() => useObservation(own, "cut"));
-  await observed.until(({ state }) => state?.live === true, "live");
-  cut.abort();
-  const { state, retry } = await observed.until(({ status }) => status === "ended", "ended");
-  expect(state?.session?.session.id).toBe("cut");
-  await here.client.sessions.send("cut", "meanwhile");
-  cut = new AbortController();
+test("who watches is told", async () => {
+  const [sandbox, client] = [sandboxOf(), hubOf()];
+  await sandbox.sessions.create("watched", { agent: "mock" });
+  const { user } = await client.whoAmI();
+  using observed = look(() => useObservation(client, "box", "watched"));
+  const isSeen = ({ state }: ReturnType<typeof useObservation>) =>
+    state?.presence?.watchers.some((watcher) => watcher.user === user.name) ?? false;
+  await observed.until(isSeen, "presence");
+});
+
+test("a worker that is not there is broken, until it is there", async () => {
+  const client = hubOf();
+  using observed = look(() => useObservation(client, "box", "later"));
+  const { error, retry } = await observed.until(({ status }) => status === "broken", "broken");
+  expect(error).toBeInstanceOf(ObservationError);
+  await sandboxOf().sessions.create("later", { agent: "mock" });
   retry();
-  expect(
-    (await observed.until(({ status }) => status !== "ended")).state,
-    "what is known stays",
-  ).toBeDefined();
-  await observed.until(({ state }) => state?.session?.messages.length === 2, "all of it");
+  await observed.until(({ status, state }) => status === "live" && state?.session !== undefined, "live");
 });

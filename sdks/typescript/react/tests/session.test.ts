@@ -109,6 +109,28 @@ test("a session that is not there is broken, until it is there", async () => {
   await session.until(({ status }) => status === "live", "live");
 });
 
+test("what is known stays when it can no longer be followed, and when that is tried again", async () => {
+  await here.client.sessions.create("stays", { agent: "mock" });
+  const cut = Promise.withResolvers<never>();
+  const asked: (number | undefined)[] = [];
+  const client = through(({ events }) => ({
+    async *events(id, options) {
+      asked.push(options?.after);
+      if (asked.length === 1) await cut.promise;
+      yield* events(id, options);
+    },
+  }));
+  using session = look(() => useSession(client, "stays"));
+  const { state: before } = await session.until(({ status }) => status === "live");
+  cut.reject(new Error("gone"));
+  const { state, error, retry } = await session.until(({ status }) => status === "broken", "broken");
+  expect(state).toBe(before);
+  expect(error).toMatchObject({ message: "gone" });
+  retry();
+  await session.until(({ status }) => status === "live", "live");
+  expect(asked).toEqual([before?.seq, before?.seq]);
+});
+
 test("a session that is deleted has ended, and stays to be seen", async () => {
   const { client } = here;
   await client.sessions.create("short", { agent: "mock" });
