@@ -1,7 +1,7 @@
 import { useObservation } from "@tombolo/react";
 import { snapshotOf } from "@tombolo/session";
 import { HubClient, ObservationError, SandboxAgentClient } from "sandbox-agent";
-import { Daemon, Hub, Network } from "tombolo-testing";
+import { Daemon, Hub, Network, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { look } from "./look.js";
 
@@ -43,14 +43,16 @@ test("a worker is watched through a hub, across cut connections", async () => {
   expect(network.cuts).toBeGreaterThan(0);
 });
 
-test("who watches is told", async () => {
+test("who watches is told, until they leave", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("watched", { agent: "mock" });
   const { user } = await client.whoAmI();
-  using observed = look(() => useObservation(client, "box", "watched"));
+  const observed = look(() => useObservation(client, "box", "watched"));
   const isSeen = ({ state }: ReturnType<typeof useObservation>) =>
     state?.presence?.watchers.some((watcher) => watcher.user === user.name) ?? false;
   await observed.until(isSeen, "presence");
+  observed[Symbol.dispose]();
+  await until(async () => (await client.runtimes.presence("box", "watched")).watchers.length === 0, "gone");
 });
 
 test("a worker that is not there is broken, until it is there", async () => {

@@ -1,3 +1,4 @@
+import type { SessionSnapshot } from "@tombolo/session";
 import { SandboxAgentClient } from "sandbox-agent";
 import { Daemon } from "tombolo-testing";
 import { afterAll, beforeAll } from "vitest";
@@ -23,3 +24,7 @@ export function sandbox(): { readonly client: SandboxAgentClient; readonly url: 
     },
   };
 }
+
+/** The texts of all messages. */
+export const textOf = (state: SessionSnapshot | undefined) =>
+  state?.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : [])));
