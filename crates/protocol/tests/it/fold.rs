@@ -9,7 +9,7 @@ fn cases() -> impl Iterator<Item = (String, Case)> {
     files().into_iter().map(|file| (file.display().to_string(), Case::read(&file)))
 }
 
-/// typescript #4: other languages are compared with what the projection says.
+/// Other languages are compared with what the projection says.
 #[test]
 fn the_fixtures_say_what_the_projection_says() {
     for file in files() {

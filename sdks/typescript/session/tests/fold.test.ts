@@ -12,7 +12,7 @@ test("there are examples", () => {
 describe.each(cases)("%s", (_, { start, events, states }) => {
   const end = states.at(-1)?.snapshot;
 
-  /** typescript #4: the fold is the one of the server. */
+  /** sessions #12: the fold is the one of the server. */
   test("comes to what the Rust fold says", () => {
     for (const { after, snapshot } of states) {
       expect(snapshotOf(fold(start, events.slice(0, after))), `after ${after}`).toStrictEqual(snapshot);
