@@ -25,12 +25,13 @@ export {
   GapError,
   NotConnectedError,
   ObservationError,
+  RelayRequestError,
   SessionEndedError,
   UnsupportedError,
 } from "./errors.js";
 export { HubClient } from "./hub/client.js";
 export type { Devices, Grants } from "./hub/devices.js";
-export type { AskOptions, EnvironmentKey, Environments } from "./hub/environments.js";
+export type { AskOptions, EnvironmentKey, Environments, RelayPart } from "./hub/environments.js";
 export type { HubWaits } from "./hub/inbox.js";
 export type { ObserveOptions } from "./hub/observe.js";
 export type { Relay } from "./hub/relay.js";

@@ -109,6 +109,20 @@ test("typescript #8: a watched session goes on after a cut where it was, each ev
   stop.abort();
 });
 
+test("typescript #8: a connection on which nothing is heard is made anew", async () => {
+  await using network = await Network.start(hub.port);
+  const client = clientOf({ baseUrl: network.url, reconnect: { silenceMs: 500 } });
+  const { sessions } = clientOf().sandbox("box");
+  await sessions.create("frozen", { agent: "mock" });
+  const stop = new AbortController();
+  const reading = new Reading(client.runtimes.observe("box", "frozen", { signal: stop.signal }));
+  await reading.until(({ kind }) => kind === "event");
+  network.freeze();
+  await sessions.send("frozen", "hello");
+  await until(() => turnsEnded(reading.items) === 1);
+  stop.abort();
+});
+
 test("a cursor of an earlier time is gone on with; one that holds no more is told", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");

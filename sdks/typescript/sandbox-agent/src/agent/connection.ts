@@ -83,8 +83,11 @@ export class Connection {
 
   /** Closes the connection, and ends the agent if that is wanted. */
   async close(end: boolean): Promise<void> {
-    await this.#transport.close({ delete: end, timeoutMs: END_MS });
-    await this.#listening;
+    try {
+      await this.#transport.close({ delete: end, timeoutMs: END_MS });
+    } finally {
+      await this.#listening;
+    }
   }
 
   async #listen(): Promise<void> {

@@ -81,15 +81,19 @@ export class AgentLink {
     }
   }
 
+  /** Fails if the server does not say that the agent has ended; there is no connection any more in either case. */
   async disconnect(): Promise<void> {
     const linked = this.#current();
     this.#linked = undefined;
     this.#stop.abort(new NotConnectedError());
-    // One that was never made needs no closing.
-    const made = await linked.catch(() => undefined);
-    await made?.connection.close(true);
-    for (const sessionId of this.#book.live) await this.#book.close(sessionId);
-    this.#events.end();
+    try {
+      // One that was never made needs no closing.
+      const made = await linked.catch(() => undefined);
+      await made?.connection.close(true);
+    } finally {
+      this.#events.end();
+      for (const sessionId of this.#book.live) await this.#book.close(sessionId);
+    }
   }
 
   /** The sessions of the agent, once it is connected. */
