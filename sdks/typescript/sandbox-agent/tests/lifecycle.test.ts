@@ -125,11 +125,13 @@ test("a client that cannot reach the server is disconnected all the same, and sa
 
 test("why a client could not connect by itself is told", async () => {
   const client = clientOf({ agent: "nobody" });
+  const reading = new Reading(client.events());
   const first = await client.newSession({ directory: "/" }).catch((error: unknown) => error);
   expect(first).toBeInstanceOf(ProblemError);
   const second = await client.newSession({ directory: "/" }).catch((error: unknown) => error);
   expect(second).toBeInstanceOf(NotConnectedError);
   expect((second as Error).cause).toBe(first);
+  await expect(reading.done).rejects.toBe(first);
   expect(client.connected).toBe(false);
 });
 

@@ -89,6 +89,19 @@ test("a store that fails is told to who waits for it, and what it missed is put 
   expect(await client.listSessions()).toMatchObject([{ eventCount: 3, title: "Lost" }]);
 });
 
+test("what changes while a store is at work is put after that", async () => {
+  class Slow extends MemoryStore {
+    override async put(session: StoredSession): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await super.put(session);
+    }
+  }
+  await using client = clientOf(new Slow());
+  const { sessionId } = await client.newSession({ directory });
+  await client.prompt(sessionId, "/chunks 200");
+  expect(await client.listSessions()).toMatchObject([{ eventCount: 200 }]);
+});
+
 test("what is kept cannot be changed from outside", async () => {
   const store = new MemoryStore();
   const skills = ["review"];

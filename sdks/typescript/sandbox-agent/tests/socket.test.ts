@@ -1,4 +1,5 @@
 import { ConnectionError, SandboxAgentClient, type TerminalEvent } from "sandbox-agent";
+import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
 
 const PIECES = 10_000;
@@ -55,16 +56,22 @@ class Deaf extends EventTarget {
 }
 
 test("a connection that is never opened is given up, at once if that is wanted", async () => {
-  const webSocket = (): WebSocket => new Deaf() as unknown as WebSocket;
+  let tries = 0;
+  const webSocket = (): WebSocket => {
+    tries += 1;
+    return new Deaf() as unknown as WebSocket;
+  };
   const fetch = async (): Promise<Response> => Response.json({});
   const reconnect = { silenceMs: 50, patienceMs: 100, maxPauseMs: 10 };
   const client = new SandboxAgentClient({ baseUrl: "http://127.0.0.1:9", webSocket, fetch, reconnect });
   await expect(client.processes.terminal("prc_1")[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(
     ConnectionError,
   );
+  const before = tries;
   const stop = new AbortController();
   const patient = new SandboxAgentClient({ baseUrl: "http://127.0.0.1:9", webSocket, fetch });
   const reading = patient.processes.terminal("prc_1", { signal: stop.signal })[Symbol.asyncIterator]().next();
+  await until(() => tries > before);
   stop.abort(new Error("enough"));
   await expect(reading).rejects.toThrow("enough");
 });

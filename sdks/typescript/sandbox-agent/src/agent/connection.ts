@@ -58,6 +58,7 @@ export class Connection {
       });
       return { connection, agent: agentOf(options.agent, answer) };
     } catch (error) {
+      options.onEnd({ reason: error });
       await connection.close(false);
       throw error;
     }

@@ -91,7 +91,6 @@ export class AgentLink {
       const made = await linked.catch(() => undefined);
       await made?.connection.close(true);
     } finally {
-      this.#events.end();
       for (const sessionId of this.#book.live) await this.#book.close(sessionId);
     }
   }

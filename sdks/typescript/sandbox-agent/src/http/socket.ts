@@ -1,4 +1,4 @@
-import { ConnectionError, unlessAborted } from "acp-http-client/transport";
+import { ConnectionError } from "acp-http-client/transport";
 import type { Http } from "./http.js";
 import { Mailbox } from "./mailbox.js";
 
@@ -48,17 +48,16 @@ export async function openSocket(
     close();
   });
   const late = setTimeout(close, http.patience.silenceMs);
-  const opened = new Promise<void>((resolve, reject) => {
-    socket.addEventListener("open", () => resolve());
-    socket.addEventListener("close", ({ code, reason }) => {
-      frames.end({
-        reason: new ConnectionError(`the connection to ${url.host} was closed: ${reason || code}`),
-      });
-    });
-    frames.ended.then(reject);
-  });
   try {
-    await unlessAborted(opened, [signal]);
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener("open", () => resolve());
+      socket.addEventListener("close", ({ code, reason }) => {
+        frames.end({
+          reason: new ConnectionError(`the connection to ${url.host} was closed: ${reason || code}`),
+        });
+      });
+      frames.ended.then(reject);
+    });
   } finally {
     clearTimeout(late);
   }
