@@ -99,6 +99,7 @@ test("what changes while a store is at work is put after that", async () => {
   await using client = clientOf(new Slow());
   const { sessionId } = await client.newSession({ directory });
   await client.prompt(sessionId, "/chunks 200");
+  expect(await client.loadSession(sessionId, { directory })).toMatchObject({ eventCount: 200 });
   expect(await client.listSessions()).toMatchObject([{ eventCount: 200 }]);
 });
 

@@ -1,5 +1,6 @@
 import { AcpHttpClient, type AgentEvent as TransportEvent } from "acp-http-client";
 import type { ServerOptions } from "../options.js";
+import { VERSION } from "../version.js";
 import type { AgentEvent, PermissionHandler } from "./events.js";
 import { failureOf } from "./failures.js";
 import { agentOf, type ConnectedAgent } from "./features.js";
@@ -54,7 +55,7 @@ export class Connection {
       const answer = await connection.ask("initialize", {
         protocolVersion: 1,
         clientCapabilities: {},
-        clientInfo: { name: "sandbox-agent", version: "0.1.0" },
+        clientInfo: { name: "sandbox-agent", version: VERSION },
       });
       return { connection, agent: agentOf(options.agent, answer) };
     } catch (error) {
