@@ -1,5 +1,5 @@
 import type { SessionInfo } from "./agent/book.js";
-import type { AgentEvent, ContentPart, PermissionHandler } from "./agent/events.js";
+import type { AgentEvent, ContentPart, Handlers } from "./agent/events.js";
 import type { ConnectedAgent, SessionChoice } from "./agent/features.js";
 import { AgentLink, type ConnectOptions } from "./agent/link.js";
 import type { BeginSession, StopReason } from "./agent/sessions.js";
@@ -15,7 +15,7 @@ import type { SessionMetadata, SessionStore } from "./store/store.js";
 import type { Health } from "./types/daemon.js";
 
 /** Which sandbox is spoken to, and which agent in it. */
-export interface SandboxAgentOptions extends ServerOptions {
+export interface SandboxAgentOptions extends ServerOptions, Handlers {
   /** The agent to connect to, such as `claude`. Without one, only that can be used which needs no connection. */
   readonly agent?: string | undefined;
   /** Whether the client connects by itself. True if left out, as far as an agent is named. */
@@ -24,8 +24,6 @@ export interface SandboxAgentOptions extends ServerOptions {
   readonly instanceId?: string | undefined;
   /** Where what is known of sessions is kept; in memory if left out. */
   readonly store?: SessionStore | undefined;
-  /** Answers what the agent asks before it does something. If left out, each is answered as cancelled. */
-  readonly onPermission?: PermissionHandler | undefined;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { RelayError } from "./types/relay.js";
+
 /** There is no connection: `connect()` was not called, or `disconnect()` was. */
 export class NotConnectedError extends Error {
   override readonly name = "NotConnectedError";
@@ -90,5 +92,17 @@ export class ObservationError extends Error {
     super(message);
     this.code = code;
     this.details = details;
+  }
+}
+
+/** A device did not do what it was asked for. */
+export class RelayRequestError extends Error {
+  override readonly name = "RelayRequestError";
+  /** Why, as the relay says it. */
+  readonly relay: RelayError;
+
+  constructor(relay: RelayError) {
+    super(relay.message);
+    this.relay = relay;
   }
 }

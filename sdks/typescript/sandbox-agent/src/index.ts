@@ -25,14 +25,16 @@ export {
   GapError,
   NotConnectedError,
   ObservationError,
+  RelayRequestError,
   SessionEndedError,
   UnsupportedError,
 } from "./errors.js";
 export { HubClient } from "./hub/client.js";
 export type { Devices, Grants } from "./hub/devices.js";
-export type { AskOptions, EnvironmentKey, Environments } from "./hub/environments.js";
+export type { AskOptions, EnvironmentKey, Environments, RelayPart } from "./hub/environments.js";
 export type { HubWaits } from "./hub/inbox.js";
 export type { ObserveOptions } from "./hub/observe.js";
+export type { Tokens, Users } from "./hub/people.js";
 export type { Relay } from "./hub/relay.js";
 export type { Runtimes } from "./hub/runtimes.js";
 export type { CallOptions, OpenWebSocket, ServerOptions } from "./options.js";

@@ -1,6 +1,7 @@
 import {
   type PermissionRequest,
   ProblemError,
+  type QuestionRequest,
   SandboxAgentClient,
   type SandboxAgentOptions,
 } from "sandbox-agent";
@@ -130,6 +131,38 @@ test("a permission is asked for, and answered", async () => {
   await client.prompt(sessionId, "/permission");
   expect(texts(reading.items).join()).not.toBe(before);
   expect(texts(reading.items).at(-1)).toContain(allow?.id);
+});
+
+test("a question is asked, and answered", async () => {
+  const asked: QuestionRequest[] = [];
+  const answers: (Record<string, unknown> | undefined)[] = [{ a_colour: "r" }, undefined];
+  const onQuestion = (request: QuestionRequest): Record<string, unknown> | undefined => {
+    asked.push(request);
+    return answers.shift();
+  };
+  await using client = clientOf({ onQuestion });
+  const reading = new Reading(client.events());
+  const { sessionId } = await client.newSession({ directory });
+  await client.prompt(sessionId, "/question\n/question");
+  expect(asked[0]).toMatchObject({ sessionId, message: "Some questions", schema: { type: "object" } });
+  expect(texts(reading.items)).toEqual(['question answered: {"a_colour":"r"}', "question answered: cancel"]);
+});
+
+test("whoever answers nothing says so, and a handler that fails does not hold up the agent", async () => {
+  await using silent = clientOf();
+  const reading = new Reading(silent.events());
+  const { sessionId } = await silent.newSession({ directory });
+  await silent.prompt(sessionId, "/permission\n/question");
+  expect(texts(reading.items)[0]).toContain("cancelled");
+  expect(texts(reading.items)[1]).toContain("question");
+  const onPermission = (): never => {
+    throw new Error("nobody is here");
+  };
+  await using failing = clientOf({ onPermission });
+  const other = await failing.newSession({ directory });
+  expect(await failing.prompt(other.sessionId, "/permission")).toMatchObject({
+    stopReason: expect.any(String),
+  });
 });
 
 test("typescript #8: nothing is lost or doubled when the network is cut", async () => {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentFailedError, SandboxAgentClient, UnsupportedError } from "sandbox-agent";
 import { daemonOf } from "tombolo-testing/vitest";
@@ -57,6 +58,18 @@ test("typescript #3: the model is chosen as the agent has it", async () => {
   const other = await mock.newSession({ directory });
   expect(await mock.listModels(other.sessionId)).toEqual([{ id: "mock", name: "No model" }]);
   await mock.setSessionModel(other.sessionId, "mock");
+});
+
+test("an agent is told who connects, and says who it is", async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8"));
+  await using client = new SandboxAgentClient({ baseUrl: daemon.url, agent: "able", autoConnect: false });
+  expect(await client.connect()).toEqual({
+    name: "able",
+    title: "Able agent",
+    // It says what it was told.
+    version,
+    features: ["listSessions", "forkSession", "resumeSession", "closeSession"],
+  });
 });
 
 test("sessions that the agent lists are listed too", async () => {

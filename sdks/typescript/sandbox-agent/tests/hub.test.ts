@@ -109,6 +109,20 @@ test("typescript #8: a watched session goes on after a cut where it was, each ev
   stop.abort();
 });
 
+test("typescript #8: a connection on which nothing is heard is made anew", async () => {
+  await using network = await Network.start(hub.port);
+  const client = clientOf({ baseUrl: network.url, reconnect: { silenceMs: 500 } });
+  const { sessions } = clientOf().sandbox("box");
+  await sessions.create("frozen", { agent: "mock" });
+  const stop = new AbortController();
+  const reading = new Reading(client.runtimes.observe("box", "frozen", { signal: stop.signal }));
+  await reading.until(({ kind }) => kind === "event");
+  network.freeze();
+  await sessions.send("frozen", "hello");
+  await until(() => turnsEnded(reading.items) === 1);
+  stop.abort();
+});
+
 test("a cursor of an earlier time is gone on with; one that holds no more is told", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");
@@ -146,6 +160,29 @@ test("what cannot be watched is told", async () => {
   });
   const stranger = clientOf({ token: "tombolo_wrong" });
   await expect(new Reading(stranger.runtimes.observe("box", "w")).done).rejects.toBeInstanceOf(ProblemError);
+});
+
+test("people are let in, see what they may, and are let in no longer", async () => {
+  const client = clientOf();
+  await client.users.add({ name: "ana", roles: { default: "viewer" } });
+  const { token: made, secret } = await client.tokens.add({ name: "laptop", user: "ana" });
+  expect(await client.tokens.list({ user: "ana" })).toMatchObject([{ id: made.id, name: "laptop" }]);
+  const ana = clientOf({ token: secret });
+  expect(await ana.whoAmI()).toMatchObject({ user: { name: "ana" }, token: { name: "laptop" } });
+  await client.sandbox("box").sessions.create("seen", { agent: "mock" });
+  const reading = new Reading(ana.runtimes.observe("box", "seen"));
+  await reading.until(({ kind }) => kind === "event");
+  await expect(ana.sandbox("box").sessions.send("seen", "hello")).rejects.toMatchObject({ status: 403 });
+  await client.users.set("ana", { roles: { default: "controller" } });
+  await ana.sandbox("box").sessions.send("seen", "hello");
+  await client.tokens.revoke(made.id);
+  const ended = await reading.done.catch((error: unknown) => error);
+  expect(ended).toBeInstanceOf(ObservationError);
+  expect((ended as ObservationError).code).toBe("backend.denied");
+  await expect(ana.whoAmI()).rejects.toMatchObject({ status: 401 });
+  await client.users.remove("ana");
+  await expect(client.users.read("ana")).rejects.toMatchObject({ status: 404 });
+  expect((await client.users.list()).map(({ name }) => name)).not.toContain("ana");
 });
 
 test("what waits anywhere is in the inbox, and answered there", async () => {

@@ -1,11 +1,12 @@
 import {
   AlreadyConnectedError,
+  ConnectionError,
   NotConnectedError,
   ProblemError,
   SandboxAgentClient,
   type SandboxAgentOptions,
 } from "sandbox-agent";
-import { until } from "tombolo-testing";
+import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { Reading, texts } from "./talking.js";
@@ -99,13 +100,38 @@ test("a client that is disconnected ends its prompts and its reading", async () 
   await reading.done;
 });
 
+test("a client is disconnected also if its agent is gone already", async () => {
+  const client = clientOf({ instanceId: "gone" });
+  const reading = new Reading(client.events());
+  const { sessionId } = await client.newSession({ directory: "/" });
+  await fetch(`${daemon.url}/v1/acp/gone`, { method: "DELETE" });
+  const ended = await reading.until(({ type }) => type === "sessionEnded");
+  expect(ended).toMatchObject({ sessionId });
+  await client.disconnect();
+  await reading.done;
+});
+
+test("a client that cannot reach the server is disconnected all the same, and says so", async () => {
+  await using network = await Network.start(daemon.port);
+  const client = clientOf({ baseUrl: network.url });
+  const reading = new Reading(client.events());
+  await client.newSession({ directory: "/" });
+  network.refuse(true);
+  network.cut();
+  await expect(client.disconnect()).rejects.toBeInstanceOf(ConnectionError);
+  expect(client.connected).toBe(false);
+  await reading.done;
+});
+
 test("why a client could not connect by itself is told", async () => {
   const client = clientOf({ agent: "nobody" });
+  const reading = new Reading(client.events());
   const first = await client.newSession({ directory: "/" }).catch((error: unknown) => error);
   expect(first).toBeInstanceOf(ProblemError);
   const second = await client.newSession({ directory: "/" }).catch((error: unknown) => error);
   expect(second).toBeInstanceOf(NotConnectedError);
   expect((second as Error).cause).toBe(first);
+  await expect(reading.done).rejects.toBe(first);
   expect(client.connected).toBe(false);
 });
 

@@ -1,4 +1,4 @@
-import { MemoryStore, SandboxAgentClient, SessionEndedError } from "sandbox-agent";
+import { MemoryStore, SandboxAgentClient, SessionEndedError, type StoredSession } from "sandbox-agent";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 
@@ -68,6 +68,39 @@ test("typescript #4: another client with the same store knows the same", async (
   ]);
   const loaded = await other.loadSession(sessionId, { directory });
   expect(loaded).toMatchObject({ sessionId, createdAt, title: "Shared" });
+});
+
+test("a store that fails is told to who waits for it, and what it missed is put later", async () => {
+  let broken = false;
+  class Failing extends MemoryStore {
+    override async put(session: StoredSession): Promise<void> {
+      if (broken) throw new Error("the disk is full");
+      await super.put(session);
+    }
+  }
+  const store = new Failing();
+  await using client = clientOf(store);
+  const { sessionId } = await client.newSession({ directory });
+  broken = true;
+  await client.prompt(sessionId, "/chunks 3");
+  await expect(client.setMetadata(sessionId, { title: "Lost" })).rejects.toThrow("the disk is full");
+  await expect(client.listSessions()).rejects.toThrow("the disk is full");
+  broken = false;
+  expect(await client.listSessions()).toMatchObject([{ eventCount: 3, title: "Lost" }]);
+});
+
+test("what changes while a store is at work is put after that", async () => {
+  class Slow extends MemoryStore {
+    override async put(session: StoredSession): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await super.put(session);
+    }
+  }
+  await using client = clientOf(new Slow());
+  const { sessionId } = await client.newSession({ directory });
+  await client.prompt(sessionId, "/chunks 200");
+  expect(await client.loadSession(sessionId, { directory })).toMatchObject({ eventCount: 200 });
+  expect(await client.listSessions()).toMatchObject([{ eventCount: 200 }]);
 });
 
 test("what is kept cannot be changed from outside", async () => {

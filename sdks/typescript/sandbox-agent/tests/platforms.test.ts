@@ -1,5 +1,9 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { createContext, Script } from "node:vm";
 import { build } from "esbuild";
+import { systemNode } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 
@@ -53,4 +57,12 @@ test("typescript #8: it needs nothing but what the web has", async () => {
   new Script(bundle.outputFiles[0]?.text ?? "").runInContext(context);
   const converse = new Script(CONVERSATION).runInContext(context);
   expect(await converse(daemon.url)).toEqual(["end_turn", "exited"]);
+});
+
+test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
+  const script = join(import.meta.dirname, "scripts/conversation.js");
+  for (const node of [await systemNode(), process.execPath]) {
+    const { stdout } = await promisify(execFile)(node, [script, daemon.url], { timeout: 30_000 });
+    expect(stdout).toMatch(/^v\d+\.\d+\.\d+ end_turn\n$/);
+  }
 });

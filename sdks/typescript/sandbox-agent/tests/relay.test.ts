@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HubClient, ProblemError } from "sandbox-agent";
+import { HubClient, ProblemError, RelayRequestError } from "sandbox-agent";
 import { Device, Hub, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reading } from "./talking.js";
@@ -82,6 +82,31 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
   await client.waits.answer(second.wait.runtimeId, second.wait.id, { permission: "reject" });
   expect(((await refused) as ProblemError).problem.relay).toMatchObject({ code: "policy_blocked" });
   stop.abort();
+});
+
+test("what comes of a request on the way is told", async () => {
+  const { environment, secret } = await client.relay.environments.add({
+    clientId: "laptop",
+    runtimeId: "box",
+  });
+  const key = { environmentId: environment.id, secret };
+  const { environments } = client.relay;
+  const search = { root_id: "main", path: "", pattern: "device" };
+  const reading = new Reading(environments.stream(key, "file.search", search));
+  await reading.done;
+  expect(reading.items.map(({ type }) => type)).toEqual(["stream", "response"]);
+  expect(JSON.stringify(reading.items[0])).toContain("a.txt");
+  const none = new Reading(environments.stream(key, "file.read", { root_id: "main", path: "none" }));
+  const failure = await none.done.catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(RelayRequestError);
+  expect((failure as RelayRequestError).relay).toMatchObject({ code: "not_found" });
+  const watch = environments.stream(key, "file.watch", { root_id: "main", path: "" });
+  const changes = new Reading(watch);
+  await until(async () => (await client.relay.status()).environments.some(({ pending }) => pending > 0));
+  await environments.ask(key, "file.write", { root_id: "main", path: "new.txt", content: "new" });
+  await changes.until((part) => JSON.stringify(part).includes("new.txt"));
+  await environments.remove(environment.id);
+  await expect(changes.done).rejects.toThrow();
 });
 
 test("a workspace can stop lending, and what was granted is taken back", async () => {

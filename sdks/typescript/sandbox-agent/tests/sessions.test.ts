@@ -87,6 +87,19 @@ test("typescript #8: a server that stays away ends patience", async () => {
   await expect(reading.done).rejects.toMatchObject({ name: "ConnectionError" });
 });
 
+test("typescript #8: patience begins when the connection is lost, however quiet it was before", async () => {
+  await using network = await Network.start(daemon.port);
+  const client = clientOf({ baseUrl: network.url, reconnect: { patienceMs: 200, maxPauseMs: 20 } });
+  await client.sessions.create("quiet", { agent: "mock" });
+  const reading = new Reading(client.sessions.events("quiet"));
+  await until(() => reading.items.length > 0);
+  const since = performance.now();
+  await until(() => performance.now() - since > 400);
+  network.cut();
+  await client.sessions.send("quiet", "hello");
+  await reading.until(turnEnded);
+});
+
 test("typescript #8: a reader and a request give up with the reason of their signal", async () => {
   const client = clientOf();
   await client.sessions.create("aborted", { agent: "mock" });

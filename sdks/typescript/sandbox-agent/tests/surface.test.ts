@@ -38,6 +38,7 @@ test("what is public is what is meant to be", () => {
     "ObservationError",
     "ProblemError",
     "ProtocolError",
+    "RelayRequestError",
     "SandboxAgentClient",
     "SessionEndedError",
     "UnsupportedError",

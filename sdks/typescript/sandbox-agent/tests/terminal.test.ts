@@ -54,6 +54,20 @@ test("what is shown comes once, however often the network is cut", async () => {
   expect(pieces).toEqual(pieces.map((_, at) => (pieces[0] ?? 0) + at));
 });
 
+test("patience begins when the connection is lost, however quiet it was before", async () => {
+  await using network = await Network.start(daemon.port);
+  const { processes } = clientOf({ baseUrl: network.url, reconnect: { patienceMs: 200, maxPauseMs: 20 } });
+  const { id } = await processes.start(start);
+  const reading = new Reading(processes.terminal(id));
+  await until(() => shown(reading.items).includes("ready"));
+  const since = performance.now();
+  await until(() => performance.now() - since > 400);
+  network.cut();
+  await clientOf().processes.input(id, "\u0004");
+  await reading.done;
+  expect(reading.items.at(-1)).toMatchObject({ type: "exited", code: 0 });
+});
+
 test("why a terminal cannot be had is told", async () => {
   const { processes } = clientOf();
   const none = new Reading(processes.terminal("prc_00000000000000000000000000000000"));

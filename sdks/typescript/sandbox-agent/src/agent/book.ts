@@ -35,7 +35,8 @@ export class Book {
     metadata: SessionMetadata,
   ): Promise<SessionInfo> {
     const at = now();
-    const before = await this.#store.get(session.sessionId);
+    // What is not written yet is newer.
+    const before = this.#live.get(session.sessionId) ?? (await this.#store.get(session.sessionId));
     const opened = {
       createdAt: at,
       eventCount: 0,

@@ -1,9 +1,11 @@
 import { AcpHttpClient, type AgentEvent as TransportEvent } from "acp-http-client";
 import type { ServerOptions } from "../options.js";
-import type { AgentEvent, PermissionHandler } from "./events.js";
+import { VERSION } from "../version.js";
+import { answerOf, capabilitiesOf } from "./answers.js";
+import type { AgentEvent, Handlers } from "./events.js";
 import { failureOf } from "./failures.js";
 import { agentOf, type ConnectedAgent } from "./features.js";
-import { permissionOf, updateOf } from "./updates.js";
+import { updateOf } from "./updates.js";
 import { fields, text } from "./wire.js";
 
 /** How long the server may take to end the agent. */
@@ -14,7 +16,7 @@ export interface ConnectionOptions {
   readonly server: ServerOptions;
   readonly agent: string;
   readonly instanceId: string;
-  readonly onPermission: PermissionHandler | undefined;
+  readonly handlers: Handlers;
   /** Which sessions end with the agent. */
   sessions(): readonly string[];
   /** Is told what the agent says; it is heard no further until this is done. */
@@ -53,11 +55,12 @@ export class Connection {
     try {
       const answer = await connection.ask("initialize", {
         protocolVersion: 1,
-        clientCapabilities: {},
-        clientInfo: { name: "sandbox-agent", version: "0.1.0" },
+        clientCapabilities: capabilitiesOf(options.handlers),
+        clientInfo: { name: "sandbox-agent", version: VERSION },
       });
       return { connection, agent: agentOf(options.agent, answer) };
     } catch (error) {
+      options.onEnd({ reason: error });
       await connection.close(false);
       throw error;
     }
@@ -83,8 +86,11 @@ export class Connection {
 
   /** Closes the connection, and ends the agent if that is wanted. */
   async close(end: boolean): Promise<void> {
-    await this.#transport.close({ delete: end, timeoutMs: END_MS });
-    await this.#listening;
+    try {
+      await this.#transport.close({ delete: end, timeoutMs: END_MS });
+    } finally {
+      await this.#listening;
+    }
   }
 
   async #listen(): Promise<void> {
@@ -122,7 +128,7 @@ export class Connection {
     readonly id?: unknown;
     readonly method?: string;
     readonly params?: unknown;
-  }) {
+  }): Promise<void> {
     const { id, method, params } = message;
     if (method === "session/update") {
       const { sessionId, update } = fields(params);
@@ -137,20 +143,9 @@ export class Connection {
   }
 
   async #answer(id: string | number, method: string, params: unknown): Promise<void> {
-    const outcome = await this.#outcome(method, params).catch((error: unknown) => ({
-      error: { code: -32603, message: error instanceof Error ? error.message : String(error) },
-    }));
+    const answer = await answerOf(this.#options.handlers, method, params);
     // Whoever is closed meanwhile has no use for the answer.
-    await this.#transport.respond(id, outcome).catch(() => {});
-  }
-
-  async #outcome(method: string, params: unknown) {
-    if (method !== "session/request_permission") {
-      return { error: { code: -32601, message: `there is no \`${method}\` here` } };
-    }
-    const optionId = await this.#options.onPermission?.(permissionOf(params));
-    const outcome = optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
-    return { result: { outcome } };
+    await this.#transport.respond(id, answer).catch(() => {});
   }
 
   async #ended(

@@ -95,3 +95,24 @@ export interface PermissionRequest {
 export type PermissionHandler = (
   request: PermissionRequest,
 ) => Promise<string | undefined> | string | undefined;
+
+/** The agent asks a person something. */
+export interface QuestionRequest {
+  readonly sessionId: string;
+  readonly message: string;
+  /** What can be answered: a JSON Schema of an object, with a property for each thing that is asked. */
+  readonly schema: unknown;
+}
+
+/** Answers a question: a value for each property of its schema, or nothing, which the agent takes for no answer. */
+export type QuestionHandler = (
+  request: QuestionRequest,
+) => Promise<Readonly<Record<string, unknown>> | undefined> | Readonly<Record<string, unknown>> | undefined;
+
+/** Who answers what the agent asks. */
+export interface Handlers {
+  /** Answers what the agent asks before it does something. If left out, each is answered as cancelled. */
+  readonly onPermission?: PermissionHandler | undefined;
+  /** Answers what the agent asks a person. If left out, the agent is told that nobody can be asked. */
+  readonly onQuestion?: QuestionHandler | undefined;
+}

@@ -5,17 +5,16 @@ import { MemoryStore } from "../store/memory.js";
 import type { SessionMetadata, SessionStore } from "../store/store.js";
 import { Book, type SessionInfo } from "./book.js";
 import { Connection } from "./connection.js";
-import type { AgentEvent, PermissionHandler } from "./events.js";
+import type { AgentEvent, Handlers } from "./events.js";
 import { Fanout } from "./fanout.js";
 import type { ConnectedAgent } from "./features.js";
 import { AgentSessions } from "./sessions.js";
 
 /** Which agent a client is linked to. */
-export interface LinkOptions extends ServerOptions {
+export interface LinkOptions extends ServerOptions, Handlers {
   readonly agent?: string | undefined;
   readonly instanceId?: string | undefined;
   readonly store?: SessionStore | undefined;
-  readonly onPermission?: PermissionHandler | undefined;
 }
 
 /** What a client connects to. */
@@ -81,15 +80,18 @@ export class AgentLink {
     }
   }
 
+  /** Fails if the server does not say that the agent has ended; there is no connection any more in either case. */
   async disconnect(): Promise<void> {
     const linked = this.#current();
     this.#linked = undefined;
     this.#stop.abort(new NotConnectedError());
-    // One that was never made needs no closing.
-    const made = await linked.catch(() => undefined);
-    await made?.connection.close(true);
-    for (const sessionId of this.#book.live) await this.#book.close(sessionId);
-    this.#events.end();
+    try {
+      // One that was never made needs no closing.
+      const made = await linked.catch(() => undefined);
+      await made?.connection.close(true);
+    } finally {
+      for (const sessionId of this.#book.live) await this.#book.close(sessionId);
+    }
   }
 
   /** The sessions of the agent, once it is connected. */
@@ -143,7 +145,7 @@ export class AgentLink {
       server: this.#options,
       agent,
       instanceId: this.#instanceId,
-      onPermission: this.#options.onPermission,
+      handlers: this.#options,
       sessions: () => this.#book.live,
       onEvent: (event) => this.#hear(event),
       onEnd: (failure) => this.#events.end(failure),

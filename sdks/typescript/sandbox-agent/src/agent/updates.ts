@@ -1,4 +1,10 @@
-import type { ContentPart, PermissionRequest, SessionUpdate, ToolCallState } from "./events.js";
+import type {
+  ContentPart,
+  PermissionRequest,
+  QuestionRequest,
+  SessionUpdate,
+  ToolCallState,
+} from "./events.js";
 import { type Fields, fields, list, text } from "./wire.js";
 
 /** What an agent says in a session, in our words. */
@@ -38,6 +44,12 @@ export function permissionOf(params: unknown): PermissionRequest {
       return { id: text(optionId) ?? "", name: text(name) ?? "", kind: text(kind) ?? "" };
     }),
   };
+}
+
+/** What an agent asks a person, in our words. */
+export function questionOf(params: unknown): QuestionRequest {
+  const { sessionId, message, requestedSchema } = fields(params);
+  return { sessionId: text(sessionId) ?? "", message: text(message) ?? "", schema: requestedSchema };
 }
 
 function contentOf(wire: unknown): ContentPart {

@@ -45,14 +45,14 @@ export async function* follow<Item>(
   const release = onAbort([stream.signal, http.lifetime], (reason) => stop.abort(reason));
   const retry = new Retry(http.patience);
   let { after } = stream;
-  let known = false;
+  /** Whether there was a connection; and whether there is one. */
+  let [known, open] = [false, false];
+  const heard = (): void => {
+    [known, open] = [true, true];
+  };
   try {
     for (;;) {
       try {
-        const heard = (): void => {
-          known = true;
-          retry.heard();
-        };
         for await (const event of connection(http, stream.ask, after, heard, stop.signal)) {
           retry.reset();
           // Whoever does not want more shall not get what came before.
@@ -66,6 +66,9 @@ export async function* follow<Item>(
         }
         throw new ConnectionError("the server ended the stream");
       } catch (failure) {
+        // It was there until now, however long nothing was said.
+        if (open) retry.heard();
+        open = false;
         if (known && failure instanceof ProblemError && failure.status === 404) return undefined;
         await retry.after(failure, stop.signal);
       }
@@ -77,7 +80,7 @@ export async function* follow<Item>(
 }
 
 /** Reads one connection to its end. */
-async function* connection(
+export async function* connection(
   http: Http,
   ask: Ask,
   after: number | undefined,

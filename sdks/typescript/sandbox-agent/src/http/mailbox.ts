@@ -7,6 +7,11 @@ const WAITING_MAX = 256;
 export class Mailbox<Item> implements AsyncIterable<Item, undefined> {
   readonly #items = new Queue<Item>();
   #end: { readonly reason?: unknown } | undefined;
+  #tellEnd: (reason: unknown) => void = () => {};
+  /** Resolves at the end, with the failure if there is one. */
+  readonly ended: Promise<unknown> = new Promise((resolve) => {
+    this.#tellEnd = resolve;
+  });
   #wakeReader: (() => void) | undefined;
   #wakeWriter: (() => void) | undefined;
 
@@ -15,7 +20,9 @@ export class Mailbox<Item> implements AsyncIterable<Item, undefined> {
     return this.#items.size;
   }
 
+  /** What comes after the end is dropped. */
   push(item: Item): void {
+    if (this.#end !== undefined) return;
     this.#items.push(item);
     this.#wakeReader?.();
   }
@@ -31,6 +38,7 @@ export class Mailbox<Item> implements AsyncIterable<Item, undefined> {
   /** There will be no more, because of this failure if there is one. What is there can still be read. */
   end(failure?: { readonly reason: unknown }): void {
     this.#end ??= failure ?? {};
+    this.#tellEnd(failure?.reason);
     this.#wakeReader?.();
   }
 

@@ -19,12 +19,13 @@ export interface Socket {
   close(): void;
 }
 
-/** Opens a WebSocket. Fails with `ConnectionError`, whatever the reason is: a WebSocket does not tell. */
+/** Opens a WebSocket, and tells whenever something is heard on it. Fails with `ConnectionError`, whatever the reason is: a WebSocket does not tell. */
 export async function openSocket(
   http: Http,
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
+  heard: () => void,
 ): Promise<Socket> {
   const url = http.endpoint.at(path, query);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -33,23 +34,33 @@ export async function openSocket(
   const socket = (http.webSocket ?? platformSocket)(url.href, headers);
   socket.binaryType = "arraybuffer";
   const frames = new Mailbox<Frame>();
-  const close = (): void => socket.close();
+  // A peer that is gone does not answer to the end of a connection; so that is not waited for.
+  const close = (): void => {
+    frames.end({ reason: new ConnectionError(`the connection to ${url.host} was given up`) });
+    socket.close();
+  };
   signal.addEventListener("abort", close);
+  void frames.ended.then(() => signal.removeEventListener("abort", close));
   socket.addEventListener("message", ({ data }) => {
+    heard();
     frames.push(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
     if (frames.size <= FRAMES_MAX) return;
-    frames.end({ reason: new ConnectionError("the stream was read too slowly") });
-    socket.close();
+    close();
   });
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener("open", () => resolve());
-    socket.addEventListener("close", ({ code, reason }) => {
-      signal.removeEventListener("abort", close);
-      const failure = new ConnectionError(`the connection to ${url.host} was closed: ${reason || code}`);
-      frames.end({ reason: failure });
-      reject(signal.aborted ? signal.reason : failure);
+  const late = setTimeout(close, http.patience.silenceMs);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener("open", () => resolve());
+      socket.addEventListener("close", ({ code, reason }) => {
+        frames.end({
+          reason: new ConnectionError(`the connection to ${url.host} was closed: ${reason || code}`),
+        });
+      });
+      frames.ended.then(reject);
     });
-  });
+  } finally {
+    clearTimeout(late);
+  }
   return { frames, send: (frame) => socket.send(frame), close };
 }
 

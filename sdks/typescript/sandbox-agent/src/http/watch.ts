@@ -33,13 +33,12 @@ export async function* watch<Item>(
   try {
     for (;;) {
       try {
-        const socket = await opened(http, watched, stop.signal);
-        retry.heard();
+        let watchdog: Watchdog | undefined;
+        const socket = await opened(http, watched, stop.signal, () => watchdog?.heard());
+        watchdog = new Watchdog(watched.silenceMs ?? NEVER_MS, () => socket.close());
         watched.onSocket?.(socket);
-        const watchdog = new Watchdog(watched.silenceMs ?? NEVER_MS, () => socket.close());
         try {
           for await (const frame of socket.frames) {
-            watchdog.heard();
             retry.reset();
             stop.signal.throwIfAborted();
             const said = watched.read(frame);
@@ -48,6 +47,8 @@ export async function* watch<Item>(
             if (said?.last) return undefined;
           }
         } finally {
+          // It was there until now, however long nothing was said.
+          retry.heard();
           watchdog.stop();
           watched.onSocket?.(undefined);
           socket.close();
@@ -65,10 +66,15 @@ export async function* watch<Item>(
 /** The longest that a timer can wait, in milliseconds: 24 days. */
 const NEVER_MS = 2 ** 31 - 1;
 
-async function opened<Item>(http: Http, watched: Watched<Item>, signal: AbortSignal): Promise<Socket> {
+async function opened<Item>(
+  http: Http,
+  watched: Watched<Item>,
+  signal: AbortSignal,
+  heard: () => void,
+): Promise<Socket> {
   const { path, query } = watched.address();
   try {
-    return await openSocket(http, path, query, signal);
+    return await openSocket(http, path, query, signal, heard);
   } catch (failure) {
     if (failure instanceof ConnectionError) await watched.check(signal);
     throw failure;

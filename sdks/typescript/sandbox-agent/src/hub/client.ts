@@ -4,6 +4,7 @@ import { filled } from "../http/route.js";
 import type { CallOptions, ServerOptions } from "../options.js";
 import type { AuditRecord, WhoAmI } from "../types/hub.js";
 import { HubWaits } from "./inbox.js";
+import { Tokens, Users } from "./people.js";
 import { Relay } from "./relay.js";
 import { Runtimes } from "./runtimes.js";
 
@@ -12,6 +13,8 @@ export class HubClient {
   readonly runtimes: Runtimes;
   readonly waits: HubWaits;
   readonly relay: Relay;
+  readonly users: Users;
+  readonly tokens: Tokens;
   readonly #options: ServerOptions;
   readonly #http: Http;
 
@@ -20,6 +23,8 @@ export class HubClient {
     this.runtimes = new Runtimes(http);
     this.waits = new HubWaits(http);
     this.relay = new Relay(http);
+    this.users = new Users(http);
+    this.tokens = new Tokens(http);
     this.#options = options;
     this.#http = http;
   }

@@ -1,7 +1,10 @@
-import type { Http } from "../http/http.js";
+import { ConnectionError, onAbort } from "acp-http-client/transport";
+import { RelayRequestError } from "../errors.js";
+import { connection, parsed } from "../http/follow.js";
+import { askOf, type Http } from "../http/http.js";
 import type { CallOptions } from "../options.js";
 import type { AddEnvironment, AddedEnvironment, Environment } from "../types/hub.js";
-import type { RelayMethod, RelayParams, RelayResult } from "../types/relay.js";
+import type { RelayError, RelayMethod, RelayParams, RelayResult, RelayStreamFrame } from "../types/relay.js";
 import type { Schemas } from "../types/schema.js";
 
 /** What lets somebody use an environment: what `add` gave. */
@@ -17,6 +20,11 @@ export interface AskOptions extends CallOptions {
   /** How long it may take, with the time that people take to approve it. */
   readonly timeoutMs?: number | undefined;
 }
+
+/** What comes of a request: parts on the way, and at last its result. */
+export type RelayPart<Method extends RelayMethod> =
+  | { readonly type: "stream"; readonly frame: Omit<RelayStreamFrame, "id"> }
+  | { readonly type: "response"; readonly result: RelayResult<Method> };
 
 /** What sessions use of devices. */
 export class Environments {
@@ -54,17 +62,57 @@ export class Environments {
    * `relay` says why; who gives up cancels it.
    */
   async ask<Method extends RelayMethod>(
-    { environmentId, secret }: EnvironmentKey,
+    key: EnvironmentKey,
     method: Method,
     params: RelayParams<Method>,
-    { context, timeoutMs, signal }: AskOptions = {},
+    options: AskOptions = {},
   ): Promise<RelayResult<Method>> {
-    const answer = await this.#http.json("post", "/api/v1/relay/environments/{environment_id}/requests", {
-      names: { environment_id: environmentId },
-      headers: { authorization: `Bearer ${secret}` },
-      json: { method, params, context: context ?? null, timeout_ms: timeoutMs ?? null },
-      signal,
-    });
+    const request = { ...requestOf(key, method, params, options), signal: options.signal };
+    const answer = await this.#http.json("post", REQUESTS, request);
     return (answer as { readonly result: RelayResult<Method> }).result;
   }
+
+  /**
+   * Asks one thing of the device, and tells what comes on the way, such as what a command writes. Who stops reading
+   * cancels it, and so does a lost connection: it is not asked twice. Fails with `RelayRequestError`.
+   */
+  async *stream<Method extends RelayMethod>(
+    key: EnvironmentKey,
+    method: Method,
+    params: RelayParams<Method>,
+    options: AskOptions = {},
+  ): AsyncGenerator<RelayPart<Method>, undefined, undefined> {
+    const stop = new AbortController();
+    const release = onAbort([options.signal, this.#http.lifetime], (reason) => stop.abort(reason));
+    const ask = askOf("post", REQUESTS, requestOf(key, method, params, options));
+    try {
+      for await (const event of connection(this.#http, ask, undefined, () => {}, stop.signal)) {
+        if (event.event === "stream") yield { type: "stream", frame: parsed(event) };
+        if (event.event !== "response") continue;
+        const outcome = parsed<{ result: RelayResult<Method> } | { error: RelayError }>(event);
+        if ("error" in outcome) throw new RelayRequestError(outcome.error);
+        yield { type: "response", result: outcome.result };
+        return undefined;
+      }
+      throw new ConnectionError("the hub ended the stream before the response");
+    } finally {
+      release();
+      stop.abort();
+    }
+  }
+}
+
+const REQUESTS = "/api/v1/relay/environments/{environment_id}/requests";
+
+function requestOf<Method extends RelayMethod>(
+  { environmentId, secret }: EnvironmentKey,
+  method: Method,
+  params: RelayParams<Method>,
+  { context, timeoutMs }: AskOptions,
+) {
+  return {
+    names: { environment_id: environmentId },
+    headers: { authorization: `Bearer ${secret}` },
+    json: { method, params, context: context ?? null, timeout_ms: timeoutMs ?? null },
+  };
 }

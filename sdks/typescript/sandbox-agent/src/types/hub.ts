@@ -18,6 +18,18 @@ export type InboxWait = Schemas["InboxWait"];
 export type InboxEvent = Schemas["InboxEvent"];
 /** Who one is, and by which token. */
 export type WhoAmI = Schemas["WhoAmI"];
+/** Somebody who uses a hub. */
+export type User = Schemas["User"];
+/** Somebody who is to use the hub. */
+export type AddUser = Schemas["AddUser"];
+/** What somebody may do. */
+export type SetUser = Schemas["SetUser"];
+/** What lets somebody in. */
+export type HubToken = Schemas["Token"];
+/** A token that is to be made. */
+export type AddHubToken = Schemas["AddToken"];
+/** A token and its secret, which is shown once. */
+export type AddedHubToken = Schemas["AddedToken"];
 /** Something that was done through a hub, with its place. */
 export type AuditRecord = Schemas["AuditRecord"];
 /** A device that may connect to a hub. */

@@ -3,9 +3,9 @@ import { createInterface } from "node:readline";
 
 const closed = [];
 const answers = {
-  initialize: () => ({
+  initialize: ({ clientInfo }) => ({
     protocolVersion: 1,
-    agentInfo: { name: "able", title: "Able agent", version: "1.2.3" },
+    agentInfo: { name: "able", title: "Able agent", version: clientInfo.version },
     agentCapabilities: { sessionCapabilities: { list: {}, fork: {}, resume: {}, close: {} } },
   }),
   "session/new": () => ({ sessionId: `new-${process.pid}`, configOptions: options() }),
