@@ -91,6 +91,8 @@ enum Subject {
     Openapi,
     /// The OpenAPI document of the hub
     OpenapiHub,
+    /// The JSON Schema of what is said on a relay connection
+    Relay,
     /// Which endpoint each API command mirrors: command, method and path, with tabs between
     Operations,
     /// How each agent is installed, as JSON
@@ -117,6 +119,7 @@ pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> 
         Subject::Cli => commands()?,
         Subject::Openapi => format!("{:#}\n", ::daemon::openapi()),
         Subject::OpenapiHub => format!("{:#}\n", ::hub::openapi()),
+        Subject::Relay => format!("{:#}\n", serde_json::Value::Object(protocol::relay::schemas())),
         Subject::Operations => operations()?,
         Subject::Agents => installed()?,
     };

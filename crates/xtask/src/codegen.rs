@@ -6,12 +6,16 @@ use anyhow::{Context, bail};
 
 use crate::{
     agents::{self, Installed},
-    sessions, sh,
+    sessions, sh, typescript,
 };
 
 /// The committed file, and what makes the program print it.
-const GENERATED: &[(&str, &str)] =
-    &[("docs/openapi.json", "openapi"), ("docs/openapi-hub.json", "openapi-hub"), ("docs/cli.md", "cli")];
+const GENERATED: &[(&str, &str)] = &[
+    ("docs/openapi.json", "openapi"),
+    ("docs/openapi-hub.json", "openapi-hub"),
+    ("docs/relay.schema.json", "relay"),
+    ("docs/cli.md", "cli"),
+];
 
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let program = sh::build()?;
@@ -32,7 +36,9 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let installed: Installed = serde_json::from_slice(&reference("agents")?)?;
     let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &installed)?;
     let readme = sessions::readme(&readme, &read("docs/sessions.json")?)?;
-    put(&sh::root().join("README.md"), readme.as_bytes(), check)
+    put(&sh::root().join("README.md"), readme.as_bytes(), check)?;
+    // Made from the documents above.
+    typescript::codegen(check)
 }
 
 fn put(file: &Path, content: &[u8], check: bool) -> anyhow::Result<()> {

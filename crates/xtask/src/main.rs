@@ -30,7 +30,7 @@ enum Task {
     Ci,
     /// Check what the compiler does not: file sizes, words, lints
     Tidy,
-    /// Write what is generated from the code: the OpenAPI document, the CLI reference and the table of agents
+    /// Write what is generated from the code: API documents, TypeScript types, the CLI reference and tables of agents
     Codegen {
         /// Change nothing; fail if something is out of date
         #[arg(long)]

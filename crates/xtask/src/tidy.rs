@@ -43,6 +43,7 @@ fn is_ours(name: &str) -> bool {
     !name.ends_with(".lock")
         && !name.ends_with(".snap")
         && !name.ends_with(".json")
+        && !name.contains("/src/generated/")
         && !name.starts_with("LICENSE")
 }
 

@@ -1,16 +1,20 @@
 //! The TypeScript packages: built, linted, tested against the real daemon, and fit to be published.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, bail};
 
 use crate::sh;
 
 /// Scripts of the workspace, in the order in which they fail fastest.
-const SCRIPTS: &[&str] = &["lint", "build", "size", "publint", "attw", "test"];
+const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "test"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let workspace = sh::root().join("sdks/typescript");
+    let workspace = workspace();
     install(&workspace)?;
     let program = sh::build()?;
     for script in SCRIPTS {
@@ -18,6 +22,22 @@ pub(crate) fn run() -> anyhow::Result<()> {
         sh::status(npm.args(["run", "--silent", script]).env("TOMBOLO_BIN", &program))?;
     }
     Ok(())
+}
+
+/// Writes the types that are made from the documents in `docs`.
+pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
+    let workspace = workspace();
+    install(&workspace)?;
+    let mut npm = npm(&workspace);
+    npm.args(["run", "--silent", "codegen"]);
+    if check {
+        npm.args(["--", "--check"]);
+    }
+    sh::status(&mut npm)
+}
+
+fn workspace() -> PathBuf {
+    sh::root().join("sdks/typescript")
 }
 
 /// Installs what the lock file says, unless that was done already.

@@ -6,7 +6,7 @@ import { ClosedError, ConnectionError, GoneError } from "./errors.js";
 import { Follower, type FollowerHost } from "./follower.js";
 import { Inbox, type InboxHost } from "./inbox.js";
 import { isRequest, type Message, type RequestMessage, type ResponseMessage } from "./message.js";
-import { type AcpHttpClientOptions, patienceOf, type RequestOptions } from "./options.js";
+import { type AcpHttpClientOptions, addressOf, patienceOf, type RequestOptions } from "./options.js";
 import { Outbox, type Posted } from "./outbox.js";
 import { Pending } from "./pending.js";
 import { sleep } from "./time.js";
@@ -57,7 +57,7 @@ export class Exchange {
     const name = options.idempotency === false ? undefined : this.#name;
     this.#options = options;
     this.#after = options.after;
-    this.#endpoint = new Endpoint(options);
+    this.#endpoint = new Endpoint(addressOf(options), options);
     this.#outbox = new Outbox(this.#endpoint, patience, name);
     this.#inbox = new Inbox(this.#inboxHost());
     this.#follower = new Follower(this.#endpoint, patience, this.#clock, closed, this.#followerHost());

@@ -31,6 +31,7 @@ export type {
 export type {
   AcpHttpClientOptions,
   CloseOptions,
+  EndpointOptions,
   EventsOptions,
   InstanceAddress,
   ReconnectOptions,

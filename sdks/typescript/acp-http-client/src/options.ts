@@ -32,44 +32,57 @@ export type InstanceAddress =
   | { readonly url: string | URL; readonly baseUrl?: never; readonly serverId?: never }
   | { readonly url?: never; readonly baseUrl: string | URL; readonly serverId: string };
 
-/** How an instance is spoken to. */
-export type AcpHttpClientOptions = InstanceAddress & {
-  /**
-   * The agent that the instance runs. It is named with the first message, which makes the instance if there
-   * is none, and with every `initialize`, which starts an agent anew that has ended. Nothing else starts an
-   * agent.
-   */
-  readonly agent?: string | undefined;
+/** What every request to a server has. */
+export interface EndpointOptions {
   /** The bearer token, or what tells it for each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Headers that each request has. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
-  /** Parameters that the address of each message has. */
-  readonly query?: Readonly<Record<string, string>> | undefined;
   /** What requests are made with; that of the platform if left out. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Closes the client when it is aborted. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Where to begin to read: after the event with this id, or after all that was said before. If left out,
-   * everything is read, and it begins with a gap if the first is no longer kept; `stream()` then begins after
-   * all that was said before.
-   */
-  readonly after?: number | "newest" | undefined;
-  /**
-   * Whether requests are answered on the stream only, unless one says otherwise: for gateways that cut long
-   * requests.
-   */
-  readonly respondAsync?: boolean | undefined;
-  /**
-   * Whether messages carry an `Idempotency-Key`, and are sent again when their answer was lost. True if left
-   * out; for a server that does not know the header it must be false, and a message whose answer was lost
-   * fails.
-   */
-  readonly idempotency?: boolean | undefined;
-  /** How a lost connection is made anew. */
-  readonly reconnect?: ReconnectOptions | undefined;
-};
+}
+
+/** The address of an instance. */
+export function addressOf(address: InstanceAddress): URL {
+  if (address.url !== undefined) return new URL(address.url);
+  const base = new URL(address.baseUrl);
+  if (!base.pathname.endsWith("/")) base.pathname += "/";
+  return new URL(`v1/acp/${encodeURIComponent(address.serverId)}`, base);
+}
+
+/** How an instance is spoken to. */
+export type AcpHttpClientOptions = InstanceAddress &
+  EndpointOptions & {
+    /**
+     * The agent that the instance runs. It is named with the first message, which makes the instance if there
+     * is none, and with every `initialize`, which starts an agent anew that has ended. Nothing else starts an
+     * agent.
+     */
+    readonly agent?: string | undefined;
+    /** Parameters that the address of each message has. */
+    readonly query?: Readonly<Record<string, string>> | undefined;
+    /** Closes the client when it is aborted. */
+    readonly signal?: AbortSignal | undefined;
+    /**
+     * Where to begin to read: after the event with this id, or after all that was said before. If left out,
+     * everything is read, and it begins with a gap if the first is no longer kept; `stream()` then begins after
+     * all that was said before.
+     */
+    readonly after?: number | "newest" | undefined;
+    /**
+     * Whether requests are answered on the stream only, unless one says otherwise: for gateways that cut long
+     * requests.
+     */
+    readonly respondAsync?: boolean | undefined;
+    /**
+     * Whether messages carry an `Idempotency-Key`, and are sent again when their answer was lost. True if left
+     * out; for a server that does not know the header it must be false, and a message whose answer was lost
+     * fails.
+     */
+    readonly idempotency?: boolean | undefined;
+    /** How a lost connection is made anew. */
+    readonly reconnect?: ReconnectOptions | undefined;
+  };
 
 /** How a lost connection is made anew, with nothing left out. */
 export type Patience = { readonly [Name in keyof ReconnectOptions]-?: number };

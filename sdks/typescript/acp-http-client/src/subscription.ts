@@ -1,17 +1,19 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { onAbort, unlessAborted } from "./abort.js";
-import type { Endpoint } from "./endpoint.js";
+import type { Ask, Endpoint } from "./endpoint.js";
 import { ConnectionError, ProtocolError } from "./errors.js";
 import { Watchdog } from "./time.js";
 
 /** The largest event: a message may have 64 MiB, and the rest is for its other fields. */
 const EVENT_CHARS_MAX: number = 65 << 20;
 
-/** One connection to the stream of an instance. */
+/** One connection to a stream. */
 export interface Subscription {
   readonly endpoint: Endpoint;
-  /** Reads what came after the event with this id. */
-  readonly after: number;
+  /** Where the stream is, if it is not at the endpoint itself. */
+  readonly ask?: Partial<Ask> | undefined;
+  /** Reads what came after the event with this id; whatever the server begins with if left out. */
+  readonly after: number | undefined;
   /** How long it may be silent until it is taken for dead. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
@@ -46,11 +48,15 @@ export async function read(subscription: Subscription): Promise<void> {
 }
 
 async function open(
-  { endpoint, after }: Subscription,
+  { endpoint, ask, after }: Subscription,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const headers = { accept: "text/event-stream", "last-event-id": String(after) };
-  const response = await endpoint.ask({ method: "GET", headers }, signal);
+  const headers = {
+    ...ask?.headers,
+    accept: "text/event-stream",
+    "last-event-id": after === undefined ? undefined : String(after),
+  };
+  const response = await endpoint.ask({ method: "GET", ...ask, headers }, signal);
   const type = response.headers.get("content-type") ?? "";
   if (response.body === null || !type.startsWith("text/event-stream")) {
     throw new ProtocolError(`the server answered with \`${type}\` in place of a stream of events`);

@@ -1,7 +1,7 @@
 import { AcpHttpClient, RpcError } from "acp-http-client";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { chunks, converse, grows, Reading } from "./conversing.js";
-import { daemonOf } from "./daemon.js";
 
 const daemon = daemonOf();
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>

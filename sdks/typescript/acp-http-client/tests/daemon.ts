@@ -1,6 +1,3 @@
-import { Daemon, type DaemonOptions } from "tombolo-testing";
-import { afterAll, beforeAll } from "vitest";
-
 /** What a daemon tells of an instance. */
 export interface Instance {
   readonly serverId: string;
@@ -15,27 +12,4 @@ export async function instanceOf(url: string, id: string): Promise<Instance | un
   const response = await fetch(`${url}/v1/acp`);
   const { items } = (await response.json()) as { items: Instance[] };
   return items.find(({ serverId }) => serverId === id);
-}
-
-/** A daemon for all tests of a file. */
-export function daemonOf(options: DaemonOptions = {}): { readonly url: string; readonly port: number } {
-  let daemon: Daemon | undefined;
-  beforeAll(async () => {
-    daemon = await Daemon.start(options);
-  });
-  afterAll(async () => {
-    await daemon?.[Symbol.asyncDispose]();
-  });
-  const running = (): Daemon => {
-    if (daemon === undefined) throw new Error("it is not started yet");
-    return daemon;
-  };
-  return {
-    get url() {
-      return running().url;
-    },
-    get port() {
-      return running().port;
-    },
-  };
 }

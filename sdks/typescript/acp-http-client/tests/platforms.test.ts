@@ -1,27 +1,14 @@
 import { execFile } from "node:child_process";
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createContext, Script } from "node:vm";
 import { build } from "esbuild";
+import { systemNode } from "tombolo-testing";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
-import { daemonOf } from "./daemon.js";
 
 const daemon = daemonOf();
 const run = promisify(execFile);
-
-/** The `node` of the system, which scripts of npm do not get to see. */
-async function systemNode(): Promise<string> {
-  for (const directory of (process.env.PATH ?? "").split(":")) {
-    const program = join(directory, "node");
-    const found = await access(program).then(
-      () => true,
-      () => false,
-    );
-    if (found && !directory.includes("node_modules")) return program;
-  }
-  throw new Error("there is no `node` but that of the workspace");
-}
 
 test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
   const script = join(import.meta.dirname, "scripts/conversation.js");

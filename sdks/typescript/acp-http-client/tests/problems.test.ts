@@ -3,9 +3,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AcpHttpClient, ConnectionError, ProblemError, ProtocolError } from "acp-http-client";
 import { until } from "tombolo-testing";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { converse, Reading } from "./conversing.js";
-import { daemonOf, instanceOf } from "./daemon.js";
+import { instanceOf } from "./daemon.js";
 
 const CONFIG = `
 [agents.broken]

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as library from "acp-http-client";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
-import { daemonOf } from "./daemon.js";
 
 const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");

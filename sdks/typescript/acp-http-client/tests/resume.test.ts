@@ -1,8 +1,9 @@
 import { AcpHttpClient, ConnectionError } from "acp-http-client";
 import { Network, until } from "tombolo-testing";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { chunks, converse, grows, Reading } from "./conversing.js";
-import { daemonOf, instanceOf } from "./daemon.js";
+import { instanceOf } from "./daemon.js";
 import { routing } from "./routing.js";
 
 const daemon = daemonOf();

@@ -1,8 +1,9 @@
 import { AcpHttpClient } from "acp-http-client";
 import { Network, until } from "tombolo-testing";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { converse, grows } from "./conversing.js";
-import { daemonOf, instanceOf } from "./daemon.js";
+import { instanceOf } from "./daemon.js";
 
 const daemon = daemonOf();
 

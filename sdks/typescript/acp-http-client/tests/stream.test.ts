@@ -7,9 +7,10 @@ import {
 } from "@agentclientprotocol/sdk";
 import { AcpHttpClient, ExitedError, GapError, GoneError } from "acp-http-client";
 import { Network, until } from "tombolo-testing";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { chunks } from "./conversing.js";
-import { daemonOf, instanceOf } from "./daemon.js";
+import { instanceOf } from "./daemon.js";
 
 const daemon = daemonOf({ args: ["--events-max", "600"] });
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>

@@ -1,7 +1,7 @@
 import { AcpHttpClient } from "acp-http-client";
+import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { converse, Reading } from "./conversing.js";
-import { daemonOf } from "./daemon.js";
 
 const TOKEN = "a-token-for-tests";
 const daemon = daemonOf({ token: TOKEN });

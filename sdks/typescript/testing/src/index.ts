@@ -1,3 +1,6 @@
 export { Daemon, type DaemonOptions } from "./daemon.js";
+export { Device, Hub } from "./hub.js";
 export { Network } from "./network.js";
+export { systemNode } from "./node.js";
+export { LEASH, Program } from "./program.js";
 export { until } from "./wait.js";

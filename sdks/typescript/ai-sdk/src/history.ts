@@ -1,0 +1,44 @@
+import type { Message, SessionSnapshot } from "@tombolo/session";
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import { Turn } from "./turn.js";
+
+/**
+ * What was said in a session before, as the first messages of a chat. A turn that runs is left out: `resume` of `useChat`
+ * tells all of it.
+ */
+export async function messagesOf(state: SessionSnapshot): Promise<UIMessage[]> {
+  const shown: UIMessage[] = [];
+  const turns = new Set<string | null | undefined>([state.session.turnId, null, undefined]);
+  for (const message of state.messages) {
+    if (message.role === "user") shown.push(ownOf(message));
+    if (message.role !== "assistant" || turns.has(message.turnId)) continue;
+    turns.add(message.turnId);
+    shown.push(...(await turnOf(state, message.turnId ?? "")));
+  }
+  return shown;
+}
+
+function ownOf({ id, parts, author }: Message): UIMessage {
+  const texts = parts.flatMap((part) =>
+    part.type === "text" ? { type: "text" as const, text: part.text } : [],
+  );
+  return { id, role: "user", metadata: { author: author ?? null }, parts: texts };
+}
+
+async function turnOf(state: SessionSnapshot, turnId: string): Promise<readonly UIMessage[]> {
+  const turn = new Turn(turnId);
+  const chunks: UIMessageChunk[] = [
+    ...turn.begin(state),
+    ...turn.take(state),
+    ...turn.end({ turnId, reason: "completed" }, ""),
+  ];
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  let last: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream })) last = message;
+  return last === undefined ? [] : [last];
+}

@@ -1,0 +1,26 @@
+import { useChat } from "@ai-sdk/react";
+import { approvalsAnswered, SessionChatTransport, type SessionChatTransportOptions } from "@tombolo/ai-sdk";
+import type { UIMessage } from "ai";
+import type { SandboxAgentClient } from "sandbox-agent";
+import { type Look, look } from "../../react/tests/look.js";
+
+export type Chat = ReturnType<typeof useChat>;
+
+/** A chat in a session of its own. */
+export async function chat(
+  client: SandboxAgentClient,
+  id: string,
+  { resume = false, ...options }: SessionChatTransportOptions & { readonly resume?: boolean } = {},
+): Promise<Look<Chat>> {
+  await client.sessions.create(id, { agent: "mock" });
+  const transport = new SessionChatTransport(client, options);
+  return look(() => useChat({ id, transport, resume, sendAutomaticallyWhen: approvalsAnswered }));
+}
+
+export const isReady = ({ status, messages }: Chat) => status === "ready" && messages.length > 1;
+
+export const partsOf = (message: UIMessage | undefined) =>
+  message?.parts.filter(({ type }) => type !== "step-start");
+
+export const textOf = (message: UIMessage | undefined) =>
+  message?.parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("|");

@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as library from "@tombolo/ai-sdk";
+import { createElement } from "react";
+import { until } from "tombolo-testing";
+import { expect, test } from "vitest";
+import { page } from "../../react/tests/look.js";
+import { sandbox } from "../../react/tests/sandbox.js";
+import { Chat } from "./example.js";
+
+const here = sandbox();
+
+test("the example of the README is this one", async () => {
+  const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
+  const example = await readFile(join(import.meta.dirname, "example.tsx"), "utf8");
+  expect(/```tsx\n(.*?)```/s.exec(readme)?.[1]).toBe(example);
+});
+
+test("the example works", async () => {
+  await here.client.sessions.create("example", { agent: "mock" });
+  // In strict mode `useChat` takes back what is sent before its effects have run for the second time.
+  using shown = page(createElement(Chat, { client: here.client, id: "example" }), { strict: false });
+  const press = (label: string) =>
+    until(() => {
+      const buttons = [...shown.element.querySelectorAll("button")];
+      const button = buttons.find(({ textContent }) => textContent === label);
+      button?.click();
+      return button !== undefined;
+    }, label);
+  await press("say hello");
+  await press("allow: Remove everything");
+  await until(() => shown.element.textContent?.includes("permission answered: allow") ?? false, "answered");
+});
+
+test("what is public is what is meant to be", () => {
+  expect(Object.keys(library).sort()).toEqual(["SessionChatTransport", "approvalsAnswered", "messagesOf"]);
+});

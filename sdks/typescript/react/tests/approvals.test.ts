@@ -1,0 +1,42 @@
+import { useApprovals } from "@tombolo/react";
+import { ProblemError } from "sandbox-agent";
+import { expect, test } from "vitest";
+import { look } from "./look.js";
+import { sandbox } from "./sandbox.js";
+
+const here = sandbox();
+
+/** DESIGN, "a wait": the first answer wins, and everybody is told. */
+test("what waits is seen by all, in all sessions or in one, and answered once", async () => {
+  const { client } = here;
+  for (const id of ["a", "b"]) {
+    await client.sessions.create(id, { agent: "mock" });
+    await client.sessions.send(id, "/permission");
+  }
+  using all = look(() => useApprovals(client));
+  using one = look(() => useApprovals(client, { sessionId: "b" }));
+  const { state, answer } = await all.until(({ state }) => state?.length === 2, "two");
+  await one.until(({ state }) => state?.length === 1, "one");
+  expect(one.now().state?.[0]).toEqual(state?.find(({ sessionId }) => sessionId === "b"));
+
+  const [first] = state ?? [];
+  const settled = await answer(first?.id ?? "", { permission: "once" }, { author: "ada" });
+  expect(settled.settled).toMatchObject({ outcome: { permission: "once" }, author: "ada" });
+  await all.until(({ state }) => state?.length === 1, "one is left");
+  await expect(answer(first?.id ?? "", "reject")).rejects.toThrow(ProblemError);
+
+  // Whoever answers elsewhere, here it is gone too.
+  const left = all.now().state?.[0];
+  await client.waits.answer(left?.id ?? "", "reject");
+  await all.until(({ state }) => state?.length === 0, "none is left");
+});
+
+test("what is asked later comes by itself", async () => {
+  const { client } = here;
+  await client.sessions.create("later", { agent: "mock" });
+  using approvals = look(() => useApprovals(client));
+  await approvals.until(({ status, state }) => status === "live" && state?.length === 0, "none");
+  await client.sessions.send("later", "/question");
+  const { state } = await approvals.until(({ state }) => state?.length === 1, "asked");
+  expect(state?.[0]?.ask).toHaveProperty("question");
+});

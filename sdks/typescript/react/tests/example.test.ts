@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as library from "@tombolo/react";
+import { createElement } from "react";
+import { until } from "tombolo-testing";
+import { expect, test } from "vitest";
+import { Session } from "./example.js";
+import { page } from "./look.js";
+import { sandbox } from "./sandbox.js";
+
+const here = sandbox();
+
+test("the example of the README is this one", async () => {
+  const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
+  const example = await readFile(join(import.meta.dirname, "example.tsx"), "utf8");
+  expect(/```tsx\n(.*?)```/s.exec(readme)?.[1]).toBe(example);
+});
+
+test("the example works", async () => {
+  await here.client.sessions.create("example", { agent: "mock" });
+  using shown = page(createElement(Session, { client: here.client, id: "example" }));
+  const { element } = shown;
+  const press = (label: string) =>
+    until(() => {
+      const button = [...element.querySelectorAll("button")].find((each) => each.textContent === label);
+      if (button === undefined || button.disabled) return false;
+      button.click();
+      return true;
+    }, label);
+  await press("say hello");
+  await press("Remove everything");
+  await until(() => element.textContent?.includes("permission answered: allow") ?? false, "answered");
+});
+
+test("what is public is what is meant to be", () => {
+  expect(Object.keys(library).sort()).toEqual(["useApprovals", "useObservation", "useSession"]);
+});

@@ -1,0 +1,66 @@
+import { useObservation } from "@tombolo/react";
+import { snapshotOf } from "@tombolo/session";
+import { HubClient, ObservationError, SandboxAgentClient } from "sandbox-agent";
+import { Daemon, Hub, Network, until } from "tombolo-testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { look } from "./look.js";
+
+const token = "a-token-of-the-daemon";
+let daemon: Daemon;
+let hub: Hub;
+let network: Network;
+beforeAll(async () => {
+  [daemon, hub] = await Promise.all([Daemon.start({ token }), Hub.start()]);
+  network = await Network.start(hub.port);
+  await new HubClient({ baseUrl: hub.url, token: hub.token }).runtimes.add({
+    id: "box",
+    endpoint: daemon.url,
+    token,
+  });
+});
+afterAll(async () => {
+  for (const each of [network, hub, daemon]) await each?.[Symbol.asyncDispose]();
+});
+const sandboxOf = () => new SandboxAgentClient({ baseUrl: daemon.url, token });
+const hubOf = () => new HubClient({ baseUrl: network.url, token: hub.token });
+
+/** typescript #10, sessions #12: what the hub shows is what the session is, also after a cut. */
+test("a worker is watched through a hub, across cut connections", async () => {
+  const [sandbox, client] = [sandboxOf(), hubOf()];
+  await sandbox.sessions.create("seen", { agent: "mock" });
+  using observed = look(() => useObservation(client, "box", "seen"));
+  await observed.until(({ state }) => state?.live === true, "live");
+  await sandbox.sessions.send("seen", "/think hm\n/tool\n/drip 20 20\nhello");
+  await observed.until(({ state }) => state?.session?.session.state === "running", "running");
+  network.cut();
+  const idle = await observed.until(({ state }) => {
+    const session = state?.session;
+    return session?.session.state === "idle" && session.messages.length === 2;
+  }, "idle");
+  const { messages } = await sandbox.sessions.snapshot("seen");
+  expect(snapshotOf(idle.state?.session ?? expect.fail()).messages).toStrictEqual(messages);
+  expect(idle).toMatchObject({ status: "live", state: { live: true, diagnostic: undefined } });
+  expect(network.cuts).toBeGreaterThan(0);
+});
+
+test("who watches is told, until they leave", async () => {
+  const [sandbox, client] = [sandboxOf(), hubOf()];
+  await sandbox.sessions.create("watched", { agent: "mock" });
+  const { user } = await client.whoAmI();
+  const observed = look(() => useObservation(client, "box", "watched"));
+  const isSeen = ({ state }: ReturnType<typeof useObservation>) =>
+    state?.presence?.watchers.some((watcher) => watcher.user === user.name) ?? false;
+  await observed.until(isSeen, "presence");
+  observed[Symbol.dispose]();
+  await until(async () => (await client.runtimes.presence("box", "watched")).watchers.length === 0, "gone");
+});
+
+test("a worker that is not there is broken, until it is there", async () => {
+  const client = hubOf();
+  using observed = look(() => useObservation(client, "box", "later"));
+  const { error, retry } = await observed.until(({ status }) => status === "broken", "broken");
+  expect(error).toBeInstanceOf(ObservationError);
+  await sandboxOf().sessions.create("later", { agent: "mock" });
+  retry();
+  await observed.until(({ status, state }) => status === "live" && state?.session !== undefined, "live");
+});

@@ -1,0 +1,158 @@
+import { AcpHttpClient, type AgentEvent as TransportEvent } from "acp-http-client";
+import type { ServerOptions } from "../options.js";
+import { VERSION } from "../version.js";
+import { answerOf, capabilitiesOf } from "./answers.js";
+import type { AgentEvent, Handlers } from "./events.js";
+import { failureOf } from "./failures.js";
+import { agentOf, type ConnectedAgent } from "./features.js";
+import { updateOf } from "./updates.js";
+import { fields, text } from "./wire.js";
+
+/** How long the server may take to end the agent. */
+const END_MS = 10_000;
+
+/** Which agent is connected to, and who is told what it says. */
+export interface ConnectionOptions {
+  readonly server: ServerOptions;
+  readonly agent: string;
+  readonly instanceId: string;
+  readonly handlers: Handlers;
+  /** Which sessions end with the agent. */
+  sessions(): readonly string[];
+  /** Is told what the agent says; it is heard no further until this is done. */
+  onEvent(event: AgentEvent): Promise<void>;
+  /** Is told when nothing can be heard any more. */
+  onEnd(failure?: { readonly reason: unknown }): void;
+}
+
+/** One connection to one agent. */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #transport: AcpHttpClient;
+  readonly #listening: Promise<void>;
+
+  private constructor(options: ConnectionOptions) {
+    const { server, agent, instanceId } = options;
+    const { token, headers, fetch, signal, reconnect, baseUrl } = server;
+    this.#options = options;
+    this.#transport = new AcpHttpClient({
+      baseUrl,
+      serverId: instanceId,
+      agent,
+      token,
+      ...(headers === undefined ? {} : { headers }),
+      fetch,
+      signal,
+      reconnect,
+      after: "newest",
+    });
+    this.#listening = this.#listen();
+  }
+
+  /** Connects, and starts the agent if it does not run. */
+  static async open(options: ConnectionOptions): Promise<{ connection: Connection; agent: ConnectedAgent }> {
+    const connection = new Connection(options);
+    try {
+      const answer = await connection.ask("initialize", {
+        protocolVersion: 1,
+        clientCapabilities: capabilitiesOf(options.handlers),
+        clientInfo: { name: "sandbox-agent", version: VERSION },
+      });
+      return { connection, agent: agentOf(options.agent, answer) };
+    } catch (error) {
+      options.onEnd({ reason: error });
+      await connection.close(false);
+      throw error;
+    }
+  }
+
+  /** Asks the agent something. */
+  async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#transport.request(method, params, { signal });
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Tells the agent something. */
+  async tell(method: string, params: unknown, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#transport.notify(method, params, { signal });
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** Closes the connection, and ends the agent if that is wanted. */
+  async close(end: boolean): Promise<void> {
+    try {
+      await this.#transport.close({ delete: end, timeoutMs: END_MS });
+    } finally {
+      await this.#listening;
+    }
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      for await (const event of this.#transport.events()) await this.#hear(event);
+      this.#options.onEnd();
+    } catch (error) {
+      this.#options.onEnd({ reason: failureOf(error) });
+    }
+  }
+
+  async #hear(event: TransportEvent): Promise<void> {
+    switch (event.type) {
+      case "message":
+        return this.#hearMessage(event.message);
+      case "unparsed": {
+        const { bytes, truncated } = event;
+        return this.#options.onEvent({ type: "parseError", text: event.text, bytes, truncated });
+      }
+      case "exited": {
+        const { code, signal, stderrTail } = event;
+        return this.#ended({ reason: "agentExited", code, signal, stderrTail });
+      }
+      case "gone":
+        return this.#ended({ reason: "agentGone" });
+      case "gap":
+        return this.#options.onEvent(event);
+      default:
+        // A newer server says more than is known here.
+        return undefined;
+    }
+  }
+
+  async #hearMessage(message: {
+    readonly id?: unknown;
+    readonly method?: string;
+    readonly params?: unknown;
+  }): Promise<void> {
+    const { id, method, params } = message;
+    if (method === "session/update") {
+      const { sessionId, update } = fields(params);
+      return this.#options.onEvent({
+        type: "sessionUpdate",
+        sessionId: text(sessionId) ?? "",
+        update: updateOf(update),
+      });
+    }
+    // Answered beside what else is heard: a person may take long.
+    if (method !== undefined && id !== undefined) void this.#answer(id as string | number, method, params);
+  }
+
+  async #answer(id: string | number, method: string, params: unknown): Promise<void> {
+    const answer = await answerOf(this.#options.handlers, method, params);
+    // Whoever is closed meanwhile has no use for the answer.
+    await this.#transport.respond(id, answer).catch(() => {});
+  }
+
+  async #ended(
+    how: Omit<Extract<AgentEvent, { type: "sessionEnded" }>, "type" | "sessionId">,
+  ): Promise<void> {
+    for (const sessionId of this.#options.sessions()) {
+      await this.#options.onEvent({ type: "sessionEnded", sessionId, ...how });
+    }
+  }
+}

@@ -1,0 +1,48 @@
+export {
+  ConnectionError,
+  type Problem,
+  ProblemError,
+  ProtocolError,
+  type ReconnectOptions,
+} from "acp-http-client/transport";
+export type { SessionInfo } from "./agent/book.js";
+export type * from "./agent/events.js";
+export type { ConnectedAgent, Feature, SessionChoice } from "./agent/features.js";
+export type { ConnectOptions } from "./agent/link.js";
+export type { BeginSession, SessionMcpServer, StopReason } from "./agent/sessions.js";
+export { SandboxAgentClient, type SandboxAgentOptions } from "./client.js";
+export type { Agents, Installation } from "./daemon/agents.js";
+export type { Config, McpServers, Skills } from "./daemon/config.js";
+export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
+export type { LogsOptions, Processes } from "./daemon/processes.js";
+export type { AnswerOptions, SendOptions, SessionEventsOptions, Sessions } from "./daemon/sessions.js";
+export type { Terminal, TerminalEvent, TerminalOptions } from "./daemon/terminal.js";
+export type { Waits } from "./daemon/waits.js";
+export {
+  AgentEndedError,
+  AgentFailedError,
+  AlreadyConnectedError,
+  GapError,
+  NotConnectedError,
+  ObservationError,
+  RelayRequestError,
+  SessionEndedError,
+  UnsupportedError,
+} from "./errors.js";
+export { HubClient } from "./hub/client.js";
+export type { Devices, Grants } from "./hub/devices.js";
+export type { AskOptions, EnvironmentKey, Environments, RelayPart } from "./hub/environments.js";
+export type { HubWaits } from "./hub/inbox.js";
+export type { ObserveOptions } from "./hub/observe.js";
+export type { Tokens, Users } from "./hub/people.js";
+export type { Relay } from "./hub/relay.js";
+export type { Runtimes } from "./hub/runtimes.js";
+export type { CallOptions, OpenWebSocket, ServerOptions } from "./options.js";
+export { MemoryStore } from "./store/memory.js";
+export type { SessionMetadata, SessionStore, StoredSession } from "./store/store.js";
+export type * from "./types/daemon.js";
+export type * from "./types/hub.js";
+export type * from "./types/observation.js";
+export type * from "./types/relay.js";
+export type { Schemas } from "./types/schema.js";
+export type * from "./types/session.js";

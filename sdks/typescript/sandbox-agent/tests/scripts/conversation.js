@@ -1,0 +1,13 @@
+/** A conversation on whatever runs this, with what is built. Its argument is where the daemon is. */
+import { SandboxAgentClient } from "sandbox-agent";
+
+const client = new SandboxAgentClient({ baseUrl: process.argv[2], agent: "mock" });
+const { sessionId } = await client.newSession({ directory: "/" });
+const { stopReason } = await client.prompt(sessionId, "hello");
+await client.disconnect();
+const id = `on-${process.version}`;
+await client.sessions.create(id, { agent: "mock" });
+await client.sessions.send(id, "hello");
+for await (const { event } of client.sessions.events(id)) if ("turnEnded" in event) break;
+await client.sessions.delete(id);
+console.log(process.version, stopReason);

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { SandboxAgentClient } from "sandbox-agent/node";
+import { until } from "tombolo-testing";
+import { afterAll, expect, test } from "vitest";
+
+const home = await mkdtemp(join(tmpdir(), "sandbox-agent-"));
+afterAll(() => rm(home, { recursive: true, force: true }));
+const args = ["--data-dir", home, "--no-install"];
+const reachable = (url: string): Promise<boolean> =>
+  fetch(`${url}/v1/health`).then(
+    () => true,
+    () => false,
+  );
+
+test("typescript #11: a client brings its own daemon, and takes it along", async () => {
+  const client = await SandboxAgentClient.start({ agent: "mock", daemon: { args } });
+  const url = client.daemonUrl ?? "";
+  const { sessionId } = await client.newSession({ directory: "/" });
+  expect(await client.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
+  expect((await fetch(`${url}/v1/sessions`)).status).toBe(401);
+  await client.stop();
+  expect(await reachable(url)).toBe(false);
+  await client.stop();
+});
+
+test("typescript #11: each daemon has a port of its own, and ends with its client", async () => {
+  const urls: string[] = [];
+  {
+    await using one = await SandboxAgentClient.start({ daemon: { args: ["--data-dir", join(home, "one")] } });
+    await using other = await SandboxAgentClient.start({
+      daemon: { args: ["--data-dir", join(home, "other")] },
+    });
+    urls.push(one.daemonUrl ?? "", other.daemonUrl ?? "");
+    expect(await Promise.all(urls.map(reachable))).toEqual([true, true]);
+    expect(urls[0]).not.toBe(urls[1]);
+  }
+  expect(await Promise.all(urls.map(reachable))).toEqual([false, false]);
+});
+
+test("a daemon ends with the process that has started it", async () => {
+  const script = `
+    import { SandboxAgentClient } from "sandbox-agent/node";
+    const client = await SandboxAgentClient.start({ daemon: { args: ${JSON.stringify(args)} } });
+    console.log(client.daemonUrl);
+    process.exit();
+  `;
+  const run = ["--input-type=module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: import.meta.dirname });
+  const url = stdout.trim();
+  expect(url).toMatch(/^http:/);
+  await until(async () => !(await reachable(url)), "the end of the daemon");
+});
+
+test("why a daemon does not start is told", async () => {
+  const none = SandboxAgentClient.start({ daemon: { program: "no-such-program" } });
+  await expect(none).rejects.toThrow("could not be started");
+  const wrong = SandboxAgentClient.start({ daemon: { args: ["--no-such-option"] } });
+  await expect(wrong).rejects.toThrow("--no-such-option");
+});

@@ -1,0 +1,70 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as library from "sandbox-agent";
+import { expect, test } from "vitest";
+
+const api = join(import.meta.dirname, "../api");
+const reports = await Promise.all(
+  (await readdir(api)).map(async (name) => [name, await readFile(join(api, name), "utf8")] as const),
+);
+
+test("there is a report of each way in", () => {
+  expect(reports.map(([name]) => name)).toEqual([
+    "index.api.md",
+    "indexeddb.api.md",
+    "node.api.md",
+    "postgres.api.md",
+    "sqlite.api.md",
+  ]);
+});
+
+test.each(reports)("typescript #7: `%s` has no class and no type of the protocol", (_, report) => {
+  const modules = [...report.matchAll(/from '([^']+)'/g)].map(([, name]) => name);
+  expect(modules.filter((name) => name !== "acp-http-client/transport")).toEqual([]);
+  const own = report.replaceAll("'acp-http-client/transport'", "");
+  expect(own.match(/\w*(acp|json_?rpc|rpc)\w*/gi)).toBeNull();
+});
+
+test("what is public is what is meant to be", () => {
+  expect(Object.keys(library).sort()).toEqual([
+    "AgentEndedError",
+    "AgentFailedError",
+    "AlreadyConnectedError",
+    "ConnectionError",
+    "GapError",
+    "HubClient",
+    "MemoryStore",
+    "NotConnectedError",
+    "ObservationError",
+    "ProblemError",
+    "ProtocolError",
+    "RelayRequestError",
+    "SandboxAgentClient",
+    "SessionEndedError",
+    "UnsupportedError",
+  ]);
+});
+
+test("typescript #3: the client has the names that it must have", () => {
+  const names = Object.getOwnPropertyNames(library.SandboxAgentClient.prototype);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      "connect",
+      "newSession",
+      "loadSession",
+      "prompt",
+      "cancel",
+      "setSessionMode",
+      "setSessionConfigOption",
+      "listSessions",
+      "forkSession",
+      "resumeSession",
+      "setSessionModel",
+      "listModels",
+      "setMetadata",
+      "detachSession",
+      "terminateSession",
+      "disconnect",
+    ]),
+  );
+});

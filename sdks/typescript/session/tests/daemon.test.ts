@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { reduceSession, type SessionSnapshot, type Told } from "@tombolo/session";
+import { Daemon, until } from "tombolo-testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let daemon: Daemon;
+beforeAll(async () => {
+  daemon = await Daemon.start();
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
+async function call<T>(method: string, path: string, body?: object): Promise<T> {
+  const init = {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  const response = await fetch(`${daemon.url}/v1/${path}`, init);
+  expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
+  return (await response.json()) as T;
+}
+
+const snapshot = () => call<SessionSnapshot>("GET", "sessions/s/snapshot");
+
+/** What events do not tell, and what the daemon reads from its clock a moment earlier. */
+function comparable({ session, waits, ...rest }: SessionSnapshot): unknown {
+  return {
+    ...rest,
+    session: { ...session, updatedAt: null },
+    waits: waits.map((wait) => ({ ...wait, openedAt: null, expiresAt: null })),
+  };
+}
+
+/** typescript #10, sessions #12: a snapshot and the events since are what the daemon itself says later. */
+test("the fold says what the daemon says", async () => {
+  await call("POST", "sessions/s", { agent: "mock" });
+  let state = await snapshot();
+  const catchUp = async () => {
+    const path = `sessions/s/events?offset=${state.seq}`;
+    const { events } = await call<{ events: Told[] }>("GET", path);
+    state = events.reduce(reduceSession, state);
+  };
+  const same = async () => {
+    const now = await snapshot();
+    while (state.seq < now.seq) await catchUp();
+    if (state.seq === now.seq) expect(comparable(state)).toStrictEqual(comparable(now));
+    return state.seq === now.seq;
+  };
+  await call("POST", "sessions/s/messages", {
+    message: "/think hm\n/chunks 9\n/tool\n/edit\n/plan\n/permission",
+  });
+  await until(async () => (await snapshot()).waits.length === 1);
+  await until(same);
+  await call("POST", `waits/${state.waits[0]?.id}`, { answer: { permission: "once" }, author: "ada" });
+  await until(async () => (await snapshot()).session.state === "idle");
+  await until(same);
+  expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+});
+
+test("the snippet of the README runs", async () => {
+  const home = join(import.meta.dirname, "..");
+  const readme = await readFile(join(home, "README.md"), "utf8");
+  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? expect.fail("there is none");
+  const args = [
+    "--input-type=module-typescript",
+    "--eval",
+    code.replaceAll("http://127.0.0.1:2468", daemon.url),
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: home, timeout: 30_000 });
+  expect(stdout).toContain("chunk 3");
+});

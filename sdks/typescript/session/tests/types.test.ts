@@ -1,0 +1,19 @@
+import type * as session from "@tombolo/session";
+import type * as sdk from "sandbox-agent";
+import { expectTypeOf, test } from "vitest";
+
+/** typescript #6: what is written here by hand, so that it stands alone, is what is generated from the API. */
+test("the types are those of the API", () => {
+  expectTypeOf<session.SessionSnapshot>().toExtend<sdk.SessionSnapshot>();
+  expectTypeOf<sdk.SessionSnapshot>().toExtend<session.SessionSnapshot>();
+  expectTypeOf<session.SessionEvent>().toExtend<sdk.SessionEvent>();
+  expectTypeOf<sdk.SessionEvent>().toExtend<session.SessionEvent>();
+  expectTypeOf<sdk.SessionRecord>().toExtend<session.Told>();
+  expectTypeOf<sdk.ObservationFrame>().toExtend<session.ObservationFrame>();
+  expectTypeOf<sdk.WaitEvent>().toExtend<session.WaitEvent>();
+  expectTypeOf<session.WaitAnswer>().toExtend<sdk.WaitAnswer>();
+  expectTypeOf<session.SendMessage>().toExtend<sdk.SendMessage>();
+  expectTypeOf<sdk.SentMessage>().toExtend<session.SentMessage>();
+  expectTypeOf<sdk.SandboxAgentClient>().toExtend<session.SessionClient>();
+  expectTypeOf<Required<session.Session>>().toEqualTypeOf<Required<sdk.Session>>();
+});
