@@ -5,8 +5,9 @@
 //! going on when a device died is seen as what it is.
 //!
 //! An entry that a request waits for is in the file before anything else happens, so it survives the end of the process,
-//! whatever ends it. What only looks waits for none: its entries are gathered for some milliseconds. It is on the disk within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more.
-//! A device that cannot write its record does nothing.
+//! whatever ends it. What only looks waits for none: its entries are gathered for some milliseconds. Each is on the disk
+//! within [`SYNC_EVERY`]: a cut of power can cost the entries of that time, and no more. A device that cannot write its
+//! record does nothing.
 //!
 //! A request that has started something which goes on ends with that: a command in the background has its end, and how it
 //! came to it, in the second entry.

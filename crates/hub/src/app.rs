@@ -103,7 +103,7 @@ impl App {
             directory,
             (Arc::clone(&registry), feeds.clone()),
             (inbox.clone(), people.clone()),
-            config.approval_max,
+            (config.approval_max, config.frame_bytes_max),
         );
         let relay = relay.await;
         let relay = relay.map_err(|error| match error {

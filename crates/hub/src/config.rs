@@ -34,6 +34,8 @@ pub struct Config {
     pub public_url: Option<String>,
     /// How long somebody may take to approve what is asked of a device; then it is not done.
     pub approval_max: Duration,
+    /// The largest message of a device, and of a runtime that uses one, in each direction.
+    pub frame_bytes_max: usize,
     /// How long a connection may be silent or refuse to read before it is closed.
     pub stall: Duration,
 }

@@ -84,6 +84,7 @@ pub(crate) struct Parts {
     mcp_doors: McpDoors,
     commands: Commands,
     uses: Uses,
+    frame_bytes_max: usize,
     /// What is done that nobody waits for.
     tasks: TaskTracker,
 }
@@ -111,7 +112,7 @@ impl Relay {
         directory: &Path,
         (registry, feeds): (Arc<Registry>, Feeds),
         (inbox, people): (Inbox, People),
-        patience: Duration,
+        (patience, frame_bytes_max): (Duration, usize),
     ) -> Result<Self, OpenError> {
         let store = Store::open(directory.join(STATE))?;
         let ledger = Ledger::open(&directory.join(AUDIT)).await?;
@@ -130,13 +131,14 @@ impl Relay {
             mcp_doors: McpDoors::default(),
             commands: Commands::default(),
             uses: Uses::default(),
+            frame_bytes_max,
             tasks: TaskTracker::new(),
         })))
     }
 
     /// How much of everything there may be on a connection.
     pub(crate) fn limits(&self) -> Limits {
-        Limits::default()
+        Limits { frame_bytes_max: self.frame_bytes_max, ..Limits::default() }
     }
 
     /// The environment of that name.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, builder::RangedU64ValueParser};
 use hub::{BACKLOG, Config, Files, Hub, Pace, Rate, Retention};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -36,6 +36,12 @@ const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 
 /// More than any person or page needs, and less than what would keep others waiting.
 const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
+
+/// The largest message of the relay, unless somebody says otherwise: what our devices send fits in it (relay #8).
+const FRAME_BYTES_MAX: u32 = 1 << 20;
+
+/// How large it may be made: each connection may hold some of them.
+const FRAME_BYTES_MOST: u32 = 16 << 20;
 
 /// Long enough for somebody who is called from elsewhere; agents do not wait for ever either.
 const APPROVAL_SECONDS: NonZeroU32 = NonZeroU32::new(600).unwrap();
@@ -86,6 +92,9 @@ pub(super) struct ServeOptions {
     /// How long somebody may take to approve what is asked of a device; then it is not done
     #[arg(long, default_value_t = APPROVAL_SECONDS, value_name = "SECONDS")]
     approval_seconds: NonZeroU32,
+    /// The largest message of a device, and of a runtime that uses one, in each direction
+    #[arg(long, default_value_t = FRAME_BYTES_MAX, value_parser = frame_bytes(), value_name = "BYTES")]
+    relay_frame_bytes_max: u32,
     /// What is logged to stderr: a level, or levels by part
     #[arg(long, default_value = "info", env = "TOMBOLO_LOG", value_name = "FILTER")]
     log: String,
@@ -130,6 +139,10 @@ async fn read_again(files: &Files, mut hangups: Option<Signal>) {
     std::future::pending().await
 }
 
+fn frame_bytes() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(u64::from(FRAME_BYTES_MAX)..=u64::from(FRAME_BYTES_MOST))
+}
+
 fn config(options: &ServeOptions) -> anyhow::Result<Config> {
     let data_dir = match &options.data_dir {
         Some(directory) => directory.clone(),
@@ -148,6 +161,7 @@ fn config(options: &ServeOptions) -> anyhow::Result<Config> {
         requests: requests(options.requests_per_second),
         public_url: options.public_url.clone(),
         approval_max: Duration::from_secs(options.approval_seconds.get().into()),
+        frame_bytes_max: options.relay_frame_bytes_max as usize,
         stall: STALL,
     })
 }
@@ -167,6 +181,7 @@ pub(crate) fn beside(data_dir: &Path, port: u16) -> Config {
         requests: requests(REQUESTS_PER_SECOND),
         public_url: None,
         approval_max: APPROVAL_MAX,
+        frame_bytes_max: FRAME_BYTES_MAX as usize,
         stall: STALL,
     }
 }

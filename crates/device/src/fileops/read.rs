@@ -7,7 +7,6 @@ use protocol::relay::{
     Json, RelayError,
     file::{FileContent, ReadEncoding, ReadFile},
 };
-
 use rustix::{buffer::spare_capacity, io::Errno};
 
 use super::{

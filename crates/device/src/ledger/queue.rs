@@ -56,8 +56,9 @@ impl Queue {
         if waiting.is_closed {
             return Err(Unwritten);
         }
-        // Whoever gathers looks again by itself, but for those who wait.
-        let is_news = waiting.entries.is_empty() || queued.written.is_some();
+        // Whoever gathers looks again by itself, but for those who wait and for a batch that is full.
+        let is_full = waiting.entries.len() + 1 == BATCH_MAX;
+        let is_news = waiting.entries.is_empty() || queued.written.is_some() || is_full;
         waiting.entries.push(queued);
         if is_news {
             self.changed.notify_one();

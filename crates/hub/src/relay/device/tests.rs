@@ -45,6 +45,7 @@ async fn what_a_device_says_at_once_counts() {
         requests: rate,
         public_url: None,
         approval_max: Duration::from_secs(1),
+        frame_bytes_max: 1 << 20,
         stall: Duration::from_secs(1),
     };
     let (app, _) = App::new(&config).await.unwrap();

@@ -160,6 +160,7 @@ async fn backend(directory: PathBuf) -> (Server, Option<String>) {
         requests: OFTEN,
         public_url: None,
         approval_max: Duration::from_secs(60),
+        frame_bytes_max: 1 << 20,
         stall: Duration::from_secs(1),
     };
     let own = runtime();

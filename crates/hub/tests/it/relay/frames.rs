@@ -1,5 +1,6 @@
 //! Frames at the doors of the hub.
 
+use hub::Config;
 use protocol::relay::{Code, Json};
 use relay::Ask;
 use serde_json::{Value, json};
@@ -38,6 +39,25 @@ async fn frames_are_the_same_on_every_path() {
     let error = |at: usize| &heard[0][at]["error"]["code"];
     assert_eq!((error(5), error(6)), (&json!("unknown_method"), &json!("invalid_request")), "{}", heard[0]);
     assert_eq!((&heard[0][7]["type"], &heard[0][8]), (&json!("pong"), &json!(1008)), "{}", heard[0]);
+}
+
+/// relay #8: how large a frame may be is for whoever runs the hub to say.
+#[tokio::test]
+async fn larger_frames_can_be_allowed() {
+    for (set, is_heard) in
+        [((|_| {}) as fn(&mut Config), false), (|config| config.frame_bytes_max = 2 << 20, true)]
+    {
+        let world = World::with(set).await;
+        let token = world.let_in("phone").await;
+        let (mut phone, _) = Raw::accepted(&world, CONNECT, &token, hello("phone", json!({}))).await;
+        let mut ping = json!({ "type": "ping", "id": "p", "ts": "2026-01-01T00:00:00Z" });
+        ping["padding"] = " ".repeat((1 << 20) + 1).into();
+        phone.say(ping).await;
+        match is_heard {
+            true => assert_eq!(phone.hears().await["type"], "pong"),
+            false => assert_eq!(phone.closed().await, Some(1009)),
+        }
+    }
 }
 
 /// relay #8: a frame that is too large ends its connection, with what goes on there, and no other.

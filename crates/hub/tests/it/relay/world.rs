@@ -260,6 +260,7 @@ async fn start(
         requests: plenty,
         public_url: None,
         approval_max: APPROVAL_MAX,
+        frame_bytes_max: 1 << 20,
         stall: Duration::from_secs(30),
     };
     set(&mut config);

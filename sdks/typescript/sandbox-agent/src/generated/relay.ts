@@ -684,13 +684,13 @@ export interface components {
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
         /** @description Bytes of a file. */
         readonly FileContent: {
-            /** @description The bytes. */
+            /** @description The bytes; empty if they come behind the response. */
             readonly content: string;
             /**
              * @description How they are written.
              * @default utf-8
              */
-            readonly encoding?: components["schemas"]["Encoding"];
+            readonly encoding?: components["schemas"]["ReadEncoding"];
             /** @description Whether these are the last bytes. */
             readonly eof?: boolean | null;
             /**
@@ -941,13 +941,15 @@ export interface components {
         };
         /** @description In which way something should be done. */
         readonly Preference: "semantic" | "coordinate" | "auto";
+        /** @description How the bytes of a file that is read come. */
+        readonly ReadEncoding: "utf-8" | "base64" | "binary";
         /** @description Reads a file. */
         readonly ReadFile: {
             /**
              * @description How its bytes are wanted.
              * @default utf-8
              */
-            readonly encoding?: components["schemas"]["Encoding"];
+            readonly encoding?: components["schemas"]["ReadEncoding"];
             /**
              * Format: uint64
              * @description How many bytes at most.
