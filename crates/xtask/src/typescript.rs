@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::sh;
+use crate::{sh, system};
 
 /// Scripts of the workspace, in the order in which they fail fastest.
 const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "test"];
@@ -16,6 +16,7 @@ const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "t
 pub(crate) fn run() -> anyhow::Result<()> {
     let workspace = workspace();
     install(&workspace)?;
+    system::install("chromium", "chromium", "the tests in a browser")?;
     let programs = programs()?;
     for script in SCRIPTS {
         let mut npm = npm(&workspace);
