@@ -10,6 +10,7 @@ mod fuzz;
 mod schemathesis;
 mod sessions;
 mod sh;
+mod system;
 mod tidy;
 mod typescript;
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::sh;
+use crate::{sh, system};
 
 /// Scripts of the workspace, in the order in which they fail fastest.
 const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "test"];
@@ -16,10 +16,11 @@ const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "t
 pub(crate) fn run() -> anyhow::Result<()> {
     let workspace = workspace();
     install(&workspace)?;
-    let program = sh::build()?;
+    system::install("chromium", "chromium", "the tests in a browser")?;
+    let programs = programs()?;
     for script in SCRIPTS {
         let mut npm = npm(&workspace);
-        sh::status(npm.args(["run", "--silent", script]).env("TOMBOLO_BIN", &program))?;
+        sh::status(npm.args(["run", "--silent", script]).envs(programs.clone()))?;
     }
     Ok(())
 }
@@ -34,6 +35,18 @@ pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
         npm.args(["--", "--check"]);
     }
     sh::status(&mut npm)
+}
+
+/// What the tests run, and where they install agents: once for them and for the tests of the daemon.
+fn programs() -> anyhow::Result<[(&'static str, PathBuf); 3]> {
+    let product = sh::build()?;
+    sh::run("cargo build --quiet --package testkit --bin scripted-model")?;
+    let target = sh::target_dir()?;
+    Ok([
+        ("TOMBOLO_BIN", product),
+        ("SCRIPTED_MODEL_BIN", target.join("debug/scripted-model")),
+        ("TOMBOLO_AGENTS", target.join("tmp/agents")),
+    ])
 }
 
 fn workspace() -> PathBuf {

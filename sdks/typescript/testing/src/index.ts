@@ -1,5 +1,6 @@
 export { Daemon, type DaemonOptions } from "./daemon.js";
 export { Device, Hub } from "./hub.js";
+export { Model } from "./model.js";
 export { Network } from "./network.js";
 export { systemNode } from "./node.js";
 export { LEASH, Program } from "./program.js";

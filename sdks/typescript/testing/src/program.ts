@@ -11,7 +11,7 @@ import { until } from "./wait.js";
  */
 export const LEASH: string = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
 
-/** The program that `TOMBOLO_BIN` names, with a home of its own, until it is disposed of. */
+/** A program that a variable names, with a home of its own, until it is disposed of. */
 export class Program implements AsyncDisposable {
   readonly home: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -19,9 +19,14 @@ export class Program implements AsyncDisposable {
   #talk = "";
   #silent = false;
 
-  constructor(home: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const program = process.env.TOMBOLO_BIN;
-    if (program === undefined) throw new Error("TOMBOLO_BIN must name the program to test with");
+  constructor(
+    home: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    variable: string = "TOMBOLO_BIN",
+  ) {
+    const program = process.env[variable];
+    if (program === undefined) throw new Error(`${variable} must name the program to test with`);
     this.home = home;
     this.#child = spawn("sh", ["-c", LEASH, "sh", program, ...args], {
       env: { PATH: process.env.PATH, HOME: home, ...env },

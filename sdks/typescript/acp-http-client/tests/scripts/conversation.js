@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { AcpHttpClient } from "acp-http-client";
 
 const [baseUrl] = process.argv.slice(2);
-const client = new AcpHttpClient({ baseUrl, serverId: `smoke-${process.version}`, agent: "mock" });
+const client = new AcpHttpClient({ baseUrl, serverId: `smoke-${crypto.randomUUID()}`, agent: "mock" });
 const texts = [];
 const reading = (async () => {
   for await (const event of client.events()) {
@@ -19,4 +19,5 @@ assert.deepEqual(texts, ["chunk 1 ", "chunk 2 ", "chunk 3 "]);
 const hanging = assert.rejects(prompt("/hang"), { name: "ClosedError" });
 await client.close();
 await Promise.all([hanging, reading]);
-console.log(process.version);
+const { bun, deno } = process.versions;
+console.log(bun ? "bun" : deno ? "deno" : "node", process.version);

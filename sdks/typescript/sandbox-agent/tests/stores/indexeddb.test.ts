@@ -1,7 +1,10 @@
-// There is no browser here: this is the standard in JavaScript. A real one is for the tests of the web interface.
-import "fake-indexeddb/auto";
-import { IndexedDbStore } from "sandbox-agent/indexeddb";
 import { daemonOf } from "tombolo-testing/vitest";
+import { afterAll } from "vitest";
+import { Browser } from "../browser/browser.js";
+import { storeIn } from "../browser/store.js";
 import { storeContract } from "./contract.js";
 
-storeContract(() => new IndexedDbStore(), daemonOf());
+const browser = await Browser.start();
+afterAll(() => browser[Symbol.asyncDispose]());
+
+storeContract(() => storeIn(browser.page), daemonOf());

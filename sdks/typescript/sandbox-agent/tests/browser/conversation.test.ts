@@ -1,0 +1,69 @@
+import { daemonOf } from "tombolo-testing/vitest";
+import { afterAll, expect, test } from "vitest";
+import { Browser } from "./browser.js";
+import "./sdk.js";
+
+const browser = await Browser.start();
+afterAll(() => browser[Symbol.asyncDispose]());
+const token = "of-the-page";
+const daemon = daemonOf({ token, args: ["--cors-allow-origin", browser.origin] });
+const closed = daemonOf({ token });
+
+test("typescript #8: a page speaks to an agent, and keeps what it knows of the session when it is loaded anew", async () => {
+  const spoken = await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const store = new sdk.IndexedDbStore();
+      const client = new sdk.SandboxAgentClient({ baseUrl, token, agent: "mock", store });
+      const texts: string[] = [];
+      const reading = (async () => {
+        for await (const event of client.events()) {
+          if (event.type !== "sessionUpdate" || event.update.type !== "agentMessage") continue;
+          if (event.update.content.type === "text") texts.push(event.update.content.text);
+        }
+      })();
+      const { sessionId } = await client.newSession({ directory: "/", title: "Kept" });
+      const { stopReason } = await client.prompt(sessionId, "/chunks 3");
+      await client.disconnect();
+      await reading;
+      return { sessionId, stopReason, texts };
+    },
+    [daemon.url, token] as const,
+  );
+  expect(spoken).toMatchObject({ stopReason: "end_turn", texts: ["chunk 1 ", "chunk 2 ", "chunk 3 "] });
+  await browser.page.reload();
+  const kept = await browser.page.evaluate(
+    (sessionId) => new sdk.IndexedDbStore().get(sessionId),
+    spoken.sessionId,
+  );
+  expect(kept).toMatchObject({ metadata: { title: "Kept" }, eventCount: 3 });
+});
+
+test("typescript #8: a page follows a session to the end of its turn", async () => {
+  const said = await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const { sessions } = new sdk.SandboxAgentClient({ baseUrl, token });
+      await sessions.create("page", { agent: "mock" });
+      await sessions.send("page", "hello");
+      const texts: string[] = [];
+      for await (const { event } of sessions.events("page")) {
+        if ("messageDelta" in event) texts.push(event.messageDelta.text);
+        if ("turnEnded" in event) break;
+      }
+      await sessions.delete("page");
+      return texts;
+    },
+    [daemon.url, token] as const,
+  );
+  expect(said).toEqual(["hello"]);
+});
+
+test("a page that the daemon does not know of is told that it cannot be reached", async () => {
+  const failure = await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const client = new sdk.SandboxAgentClient({ baseUrl, token });
+      return client.health().catch((error: unknown) => error instanceof sdk.ConnectionError);
+    },
+    [closed.url, token] as const,
+  );
+  expect(failure).toBe(true);
+});

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { build } from "esbuild";
+
+/** What a page of the site has as `sdk`. */
+const CONTENTS = 'export * from "sandbox-agent"; export * from "sandbox-agent/indexeddb";';
+
+/** A site whose pages have the packages, at an origin of its own, until it is disposed of. */
+export class Site implements AsyncDisposable {
+  readonly origin: string;
+  readonly #server: Server;
+
+  private constructor(server: Server, origin: string) {
+    this.#server = server;
+    this.origin = origin;
+  }
+
+  static async start(): Promise<Site> {
+    const bundle = await build({
+      stdin: { contents: CONTENTS, resolveDir: import.meta.dirname },
+      bundle: true,
+      format: "iife",
+      globalName: "sdk",
+      platform: "browser",
+      write: false,
+    });
+    const page = `<!doctype html><meta charset="utf-8"><script>${bundle.outputFiles[0]?.text}</script>`;
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "text/html").end(page);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("it has no port");
+    return new Site(server, `http://127.0.0.1:${address.port}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    // A browser keeps connections that it may need again.
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+}

@@ -1,0 +1,13 @@
+import type { Page } from "playwright-core";
+import type { SessionStore } from "sandbox-agent";
+import "./sdk.js";
+
+/** The store of a page, for whoever is outside. Each call is one to a store of its own, with the same content. */
+export function storeIn(page: Page): SessionStore {
+  return {
+    get: (sessionId) => page.evaluate((id) => new sdk.IndexedDbStore().get(id), sessionId),
+    put: (session) => page.evaluate((kept) => new sdk.IndexedDbStore().put(kept), session),
+    delete: (sessionId) => page.evaluate((id) => new sdk.IndexedDbStore().delete(id), sessionId),
+    list: () => page.evaluate(() => new sdk.IndexedDbStore().list()),
+  };
+}

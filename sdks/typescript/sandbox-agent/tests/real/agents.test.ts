@@ -1,0 +1,67 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { type PermissionRequest, SandboxAgentClient, type SessionRecord } from "sandbox-agent";
+import { describe, expect, test } from "vitest";
+import { Reading, said, texts } from "../talking.js";
+import { claude, codex, type Home, opencode } from "./homes.js";
+import { stageOf } from "./stage.js";
+
+/** Real agents, what each needs to find the model, and the mode in which it asks, where it does not start in that. */
+const AGENTS: readonly [string, Home, string?][] = [
+  ["claude", claude],
+  // In the mode that it starts in, a model decides.
+  ["codex", codex, "workspace-write"],
+  ["opencode", opencode],
+];
+
+describe.each(AGENTS)("typescript #10: %s", (agent, home, mode) => {
+  const stage = stageOf(agent, home);
+
+  test("a session in the vocabulary of all agents, with a permission that is given", async () => {
+    const client = new SandboxAgentClient({ baseUrl: stage.url });
+    const created = await client.sessions.create("a", { agent, directory: stage.project });
+    expect(created).toMatchObject({ healthy: true });
+    const { turnId } = await client.sessions.send("a", "say:on my way ;; tool:bash! touch permitted");
+    const seen: SessionRecord[] = [];
+    for await (const record of client.sessions.events("a")) {
+      seen.push(record);
+      if ("permissionAsked" in record.event) {
+        await client.sessions.permit("a", record.event.permissionAsked.id, "once", { author: "tester" });
+      }
+      if ("turnEnded" in record.event) break;
+    }
+    expect(seen.at(-1)?.event).toMatchObject({ turnEnded: { turnId, reason: "completed" } });
+    const resolved = seen.flatMap(({ event }) =>
+      "permissionResolved" in event ? [event.permissionResolved] : [],
+    );
+    expect(resolved).toMatchObject([{ outcome: "once", author: "tester" }]);
+    expect(await said(client, "a")).toContain("on my way");
+    await access(join(stage.project, "permitted"));
+    await client.sessions.delete("a");
+  });
+
+  test("a client that is connected to it, with a permission that is given", async () => {
+    const asked: PermissionRequest[] = [];
+    await using client = new SandboxAgentClient({
+      baseUrl: stage.url,
+      agent,
+      autoConnect: false,
+      onPermission: async (request) => {
+        asked.push(request);
+        return request.options.find(({ kind }) => kind === "allow_once")?.id;
+      },
+    });
+    expect((await client.connect()).features).toContain("loadSession");
+    const reading = new Reading(client.events());
+    const { sessionId } = await client.newSession({ directory: stage.project });
+    if (mode !== undefined) await client.setSessionMode(sessionId, mode);
+    const { stopReason } = await client.prompt(sessionId, "say:on my way ;; tool:bash! touch allowed");
+    expect(stopReason).toBe("end_turn");
+    expect(texts(reading.items).join("")).toContain("on my way");
+    expect(asked.map((request) => request.sessionId)).toEqual([sessionId]);
+    await access(join(stage.project, "allowed"));
+    expect(await client.listSessions()).toContainEqual(
+      expect.objectContaining({ sessionId, agent, ended: false }),
+    );
+  });
+});
