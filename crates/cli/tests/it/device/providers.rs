@@ -43,8 +43,8 @@ async fn what_is_lent_is_said_and_nothing_else() {
         json!({ "enabled": true, "runtime": "sandboxed_local_shell", "interactive": true })
     );
     assert_eq!(said["tools"], json!({ "enabled": true, "tool_count": 1 }));
-    let families: Vec<_> = said.as_object().unwrap().keys().filter(|name| *name != "flow").collect();
-    assert_eq!(families, ["fileops", "shell", "tools"]);
+    let said: Vec<_> = said.as_object().unwrap().keys().collect();
+    assert_eq!(said, ["extensions", "fileops", "flow", "shell", "tools"]);
     lender.said("lent: docs ro, main rw, shell (sandboxed_local_shell), 1 tools");
     // Each does what it says.
     std::fs::write(lender.place.path("code/a.txt"), "hello").unwrap();
