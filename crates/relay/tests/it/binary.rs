@@ -5,9 +5,7 @@ use protocol::relay::{BINARY_READ, Code, Json, Packet, Response};
 use relay::{Limits, Lines, Lost};
 use serde_json::json;
 
-use crate::support::{
-    BOTH, Raw, ask, connect, connect_over, outcome, raw, raw_hello, raw_open, raw_request, within,
-};
+use crate::support::{BOTH, Raw, ask, connect, connect_over, outcome, raw, raw_hello, raw_request, within};
 
 /// A server, and a device that takes bytes.
 async fn open(limits: &Limits) -> (Raw, relay::Peer, tokio::task::JoinSet<Lost>) {
@@ -42,7 +40,10 @@ async fn bytes_come_as_they_are() {
 /// relay #4, #28: nobody sends bytes to who has not said that it takes them, or for a method that has none.
 #[tokio::test]
 async fn bytes_are_not_sent_where_they_are_not_known() {
-    let (mut raw, peer, _, _tasks) = raw_open(&Limits::default(), None).await;
+    let (mut raw, peer, _, _tasks) = raw(&Limits::default());
+    raw.say(raw_hello(json!({ "extensions": ["of.a.newer.peer"] }))).await;
+    let accepted = &raw.hears().await.unwrap()["payload"];
+    assert!(!accepted["connection_id"].is_null() && accepted["extensions"].is_null(), "{accepted}");
     assert!(!peer.takes_bytes());
     raw.say(raw_request("a", "file.read", json!(3))).await;
     let error = &raw.hears().await.unwrap()["error"];
