@@ -133,14 +133,17 @@ impl Visit {
         Lasting(self.shared.clone())
     }
 
-    /// It has ended; returns once that is on record, or will be if it only looked.
+    /// It has ended; returns once that is on record, or will be if it only looked and has seen something.
     pub(crate) async fn ended(&mut self, outcome: &Result<Json, RelayError>) {
         if let Err(error) = outcome {
             self.usage.failed(&self.method, error);
         }
         if let Some((ledger, entry)) = self.answered(outcome.as_ref().err().map(|error| error.code)) {
             // If it cannot be written, the record says that it began, and no more.
-            let _ = self.record(&ledger, entry).await;
+            let _ = match outcome {
+                Ok(_) => self.record(&ledger, entry).await,
+                Err(_) => ledger.write(entry).await,
+            };
         }
     }
 
