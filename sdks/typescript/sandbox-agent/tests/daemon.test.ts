@@ -17,6 +17,8 @@ test("what waits is told, answered once, and by whom", async () => {
   const client = clientOf();
   const stop = new AbortController();
   const reading = new Reading(client.waits.events({ signal: stop.signal }));
+  // What is opened before it listens is told with all that is open.
+  await reading.until((event) => event.type === "snapshot");
   await client.sessions.create("waits", { agent: "mock" });
   await client.sessions.send("waits", "/permission");
   const opened = await reading.until((event) => event.type === "opened");

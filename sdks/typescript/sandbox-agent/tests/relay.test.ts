@@ -63,6 +63,8 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
     client.relay.environments.ask(key, "file.write", { root_id: "main", path, content: "approved" });
   const stop = new AbortController();
   const inbox = new Reading(client.waits.events({ signal: stop.signal }));
+  // What is opened before it listens is told with all that is open.
+  await inbox.until(({ type }) => type === "snapshot");
   const writing = write("b.txt");
   const opened = await inbox.until(({ type }) => type === "opened");
   if (opened.type !== "opened") throw new Error("nobody is asked");
