@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{bubblewrap, codegen, schemathesis, sh, tidy, typescript};
+use crate::{codegen, schemathesis, sh, system, tidy, typescript};
 
 type Step = (&'static str, fn() -> anyhow::Result<()>);
 
@@ -11,7 +11,8 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
     ("features", features),
-    ("bubblewrap", bubblewrap::run),
+    // It makes the sandbox of commands that a device lends.
+    ("bubblewrap", || system::install("bwrap", "bubblewrap", "the tests of the sandbox")),
     ("tests", tests),
     ("generated files", || codegen::run(true)),
     ("docs", docs),

@@ -3,7 +3,6 @@
 mod agents;
 mod audit;
 mod bench;
-mod bubblewrap;
 mod ci;
 mod codegen;
 mod fuzz;
