@@ -351,6 +351,9 @@ async fn a_device_that_is_removed_leaves_nothing() {
     assert!(since.elapsed() < AT_ONCE);
     assert_eq!(lent.world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
     assert_eq!(lent.world.ok(Method::GET, "/api/v1/relay/environments", None).await["items"], json!([]));
+    // Nor for another device that gets its name.
+    lent.world.let_in("laptop").await;
+    assert_eq!(lent.world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
 }
 
 /// An environment that is ended closes its doors and ends what goes on.
