@@ -45,13 +45,13 @@ pub(crate) struct Bridge {
 /// Where the bridge hears what is asked of it while its process runs.
 pub(crate) struct Door {
     asks: mpsc::Receiver<Ask>,
-    /// The instance is being deleted.
-    stopping: bool,
+    /// The instance is being deleted: how long its process has.
+    stopping: Option<Duration>,
 }
 
 impl Door {
     pub(crate) fn new(asks: mpsc::Receiver<Ask>) -> Self {
-        Self { asks, stopping: false }
+        Self { asks, stopping: None }
     }
 
     /// Answers the next that asks.
@@ -59,7 +59,8 @@ impl Door {
         match self.asks.recv().await {
             // It runs already; whoever asked may have gone.
             Some(Ask::Start(_, reply)) => drop(reply.send(Ok(()))),
-            Some(Ask::Stop) | None => self.stopping = true,
+            Some(Ask::Stop(grace)) => self.stopping = Some(grace),
+            None => self.stopping = Some(Duration::MAX),
         }
     }
 
@@ -73,7 +74,7 @@ impl Door {
 
     /// Waits until readers that keep up have read what this batch takes the place of.
     async fn let_pass(&mut self, batch: &mut BatchBuilder<'_>) {
-        while !self.stopping && batch.pushes_out(Instant::now()) {
+        while self.stopping.is_none() && batch.pushes_out(Instant::now()) {
             self.pause().await;
         }
     }
@@ -142,30 +143,30 @@ impl Bridge {
     /// Reads the pipe, in batches, into the journal, until the process has ended.
     async fn pump(&mut self, mut lines: Lines, control: &Control) -> End {
         let mut warnings = 0;
-        let mut stop = std::pin::pin!(control.stop());
         let mut stopped = false;
         // Ticks only while there is something to pack: a timer set anew by each line would cost more than the line.
         let mut rest = tokio::time::interval(REST);
         rest.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut spoke, mut packing) = (false, false);
         loop {
+            let grace = self.door.stopping.unwrap_or_default();
             tokio::select! {
                 chunk = lines.next() => match chunk {
                     Some(chunk) => {
                         (spoke, packing) = (true, false);
                         self.on_chunk(chunk, &mut warnings).await;
                     }
-                    None => return if self.door.stopping { End::Deleted } else { End::Exited },
+                    None => return if self.door.stopping.is_some() { End::Deleted } else { End::Exited },
                 },
-                () = self.door.answer(), if !self.door.stopping => {}
+                () = self.door.answer(), if self.door.stopping.is_none() => {}
                 // What the agent says while it is being stopped is still carried.
-                _ = &mut stop, if self.door.stopping && !stopped => stopped = true,
+                _ = control.stop_within(grace), if self.door.stopping.is_some() && !stopped => stopped = true,
                 _ = rest.tick(), if !packing && self.journal.packable() => packing = !std::mem::take(&mut spoke),
                 // In small steps, so that the agent and everybody else is heard in between.
                 () = tokio::task::yield_now(), if packing => packing = self.journal.pack(),
             }
             // Readers that move are far behind: the pipe fills, and the agent waits with it.
-            while !self.door.stopping && self.journal.pressed(Instant::now()) {
+            while self.door.stopping.is_none() && self.journal.pressed(Instant::now()) {
                 self.door.pause().await;
             }
         }

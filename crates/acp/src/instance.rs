@@ -25,8 +25,8 @@ use crate::{
 pub(crate) enum Ask {
     /// Start this process unless one runs.
     Start(Box<Spec>, oneshot::Sender<Result<(), Error>>),
-    /// End the process and the instance. Answered by the end of the channel.
-    Stop,
+    /// End the process, within this time, and the instance. Answered by the end of the channel.
+    Stop(Duration),
 }
 
 /// Where an instance is in its life.
@@ -79,9 +79,9 @@ impl Instance {
     }
 
     /// Ends the process and the instance, and waits until nobody of it is left.
-    pub(crate) async fn stop(&self) {
+    pub(crate) async fn stop(&self, grace: Duration) {
         // If it cannot be asked, it has been stopped already.
-        let _ = self.bridge.send(Ask::Stop).await;
+        let _ = self.bridge.send(Ask::Stop(grace)).await;
         self.bridge.closed().await;
     }
 

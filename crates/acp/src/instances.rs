@@ -199,7 +199,7 @@ impl Instances {
             () = instance.bridge.closed() => {}
             () = attendance.deserted(*linger) => {
                 info!(instance = %instance.id, linger_ms = linger.as_millis() as u64, "nobody is there any more");
-                self.end(&instance).await;
+                self.end(&instance, self.inner.config.grace).await;
             }
         }
     }
@@ -309,17 +309,19 @@ impl Instances {
 
     /// Ends the instance, if it is there, and waits until no process of it is left.
     ///
-    /// The call can be dropped at any time: the instance is ended all the same.
-    pub async fn delete(&self, id: &ServerId) {
+    /// Its agent has `grace` to end by itself; [`Config::grace`] if that is less, or nothing is said. The call can be dropped at any time:
+    /// the instance is ended all the same.
+    pub async fn delete(&self, id: &ServerId, grace: Option<Duration>) {
+        let grace = grace.unwrap_or(self.inner.config.grace);
         let Some(instance) = self.get(id) else { return };
         let instances = self.clone();
-        let ended = self.inner.bridges.spawn(async move { instances.end(&instance).await });
+        let ended = self.inner.bridges.spawn(async move { instances.end(&instance, grace).await });
         // It is there for as long as the runtime is, and without that there is nobody to tell.
         let _ = ended.await;
     }
 
-    async fn end(&self, instance: &Arc<Instance>) {
-        instance.stop().await;
+    async fn end(&self, instance: &Arc<Instance>, grace: Duration) {
+        instance.stop(grace).await;
         let mut instances = self.inner.instances.write();
         if instances.get(&instance.id).is_some_and(|found| Arc::ptr_eq(found, instance)) {
             instances.remove(&instance.id);
@@ -330,8 +332,9 @@ impl Instances {
     pub async fn shutdown(&self) {
         let all: Vec<_> = self.inner.instances.read().values().cloned().collect();
         let mut stops = tokio::task::JoinSet::new();
+        let grace = self.inner.config.grace;
         for instance in all {
-            stops.spawn(async move { instance.stop().await });
+            stops.spawn(async move { instance.stop(grace).await });
         }
         stops.join_all().await;
         self.inner.bridges.close();

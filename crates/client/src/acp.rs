@@ -129,8 +129,10 @@ impl Acp<'_> {
         self.0.tell(Method::PUT, &["v1", "acp", id.as_str()], &[], options).await
     }
 
-    /// Ends an instance and every process of it; it need not be there.
-    pub async fn delete(self, id: &ServerId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["v1", "acp", id.as_str()], &[]).await
+    /// Ends an instance and every process of it; it need not be there. Its agent has `grace` to end by itself, or what the
+    /// daemon gives every agent.
+    pub async fn delete(self, id: &ServerId, grace: Option<Duration>) -> Result<Answer<()>> {
+        let grace = grace.map(|grace| grace.as_millis().to_string());
+        self.0.ask(Method::DELETE, &["v1", "acp", id.as_str()], &[("graceMs", grace.as_deref())]).await
     }
 }

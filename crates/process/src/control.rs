@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::Signal;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::group::Group;
@@ -20,7 +20,9 @@ use crate::stderr::Ring;
 pub struct Control {
     pub(crate) group: Arc<Group>,
     pub(crate) ring: Arc<Mutex<Ring>>,
-    pub(crate) stop: CancellationToken,
+    /// Within which time it is to end, once it is.
+    pub(crate) stop: watch::Sender<Option<Duration>>,
+    pub(crate) grace: Duration,
     pub(crate) life: watch::Receiver<Life>,
     pub(crate) _hold: Hold,
 }
@@ -68,7 +70,16 @@ impl Control {
     /// its grace has passed. Returns within the grace and half a second. A ladder that was begun goes on when this
     /// future is dropped, and all callers share it.
     pub async fn stop(&self) -> Exit {
-        self.stop.cancel();
+        self.stop_within(self.grace).await
+    }
+
+    /// [`stop`](Self::stop)s it with less grace than its own. Whoever stops it first decides.
+    pub async fn stop_within(&self, grace: Duration) -> Exit {
+        self.stop.send_if_modified(|asked| {
+            let first = asked.is_none();
+            asked.get_or_insert(grace.min(self.grace));
+            first
+        });
         life::reach(&mut self.life.clone(), Life::gone).await
     }
 }

@@ -144,20 +144,19 @@ impl Started {
         let terminal = matches!(inlet, Inlet::Terminal(_));
         let (Inlet::Lines(fd) | Inlet::Bytes(fd) | Inlet::Terminal(fd)) = inlet;
         let writer = Writer::new(fd, Arc::clone(&queue))?;
-        let stop = CancellationToken::new();
+        let (stop, asked) = watch::channel(None);
         let collect = |outlet| TASKS.spawn(stderr::collect(outlet, Arc::clone(&self.ring)));
         let supervisor = Supervisor {
             listing: self.child.adopt(),
             leader: self.leader,
             group: Arc::clone(&self.group),
             life: self.tell,
-            stop: stop.clone(),
+            asked,
             abandoned: self.abandoned,
             queue: Arc::clone(&queue),
             writer: AbortOnDropHandle::new(TASKS.spawn(writer.run())),
             stderr: stderr.map(collect).map(AbortOnDropHandle::new),
             terminal,
-            grace: spec.grace,
         };
         // It ends by itself when the child is stopped or its handles are dropped; `all_gone` waits for it.
         drop(TASKS.spawn(supervisor.run()));
@@ -165,6 +164,7 @@ impl Started {
             group: self.group,
             ring: self.ring,
             stop,
+            grace: spec.grace,
             life: self.life,
             _hold: Arc::clone(&self.hold),
         };

@@ -1,5 +1,6 @@
 //! The owner of a child: it tells how far its life has come, and sees to it that nobody is left in the end.
 
+use std::convert::Infallible;
 use std::future;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -45,7 +46,8 @@ pub(crate) struct Supervisor {
     pub(crate) leader: Leader,
     pub(crate) group: Arc<Group>,
     pub(crate) life: watch::Sender<Life>,
-    pub(crate) stop: CancellationToken,
+    /// Within which time the child is to end, once it is.
+    pub(crate) asked: watch::Receiver<Option<Duration>>,
     /// Cancelled when nobody outside has a use for the child any more.
     pub(crate) abandoned: CancellationToken,
     pub(crate) queue: Arc<Queue>,
@@ -54,29 +56,28 @@ pub(crate) struct Supervisor {
     pub(crate) stderr: Option<AbortOnDropHandle<()>>,
     /// Whether the child has a terminal, which is hung up rather than closed.
     pub(crate) terminal: bool,
-    pub(crate) grace: Duration,
 }
 
 impl Supervisor {
     pub(crate) async fn run(mut self) {
-        let stop = self.stop.clone();
+        let asked = self.asked.clone();
         let abandoned = self.abandoned.clone();
-        let wanted = tokio::select! {
-            never = self.live() => never,
-            () = stop.cancelled() => true,
-            () = abandoned.cancelled() => false,
+        let grace = tokio::select! {
+            never = self.live() => match never {},
+            grace = stopped(asked) => Some(grace),
+            () = abandoned.cancelled() => None,
         };
         if let Some(listing) = &self.listing {
             listing.ends();
         }
-        if wanted {
-            self.ask().await;
+        if let Some(grace) = grace {
+            self.ask(grace).await;
         }
         self.kill().await;
     }
 
     /// Tells the child's end when it comes, and then waits to be told to clean up. Cancel safe.
-    async fn live(&mut self) -> bool {
+    async fn live(&mut self) -> Infallible {
         loop {
             self.step().await;
         }
@@ -111,7 +112,7 @@ impl Supervisor {
     }
 
     /// Asks the group to end, first by the end of its input and then by TERM, until its grace has passed.
-    async fn ask(&mut self) {
+    async fn ask(&mut self, grace: Duration) {
         let start = Instant::now();
         self.learn().await;
         if self.terminal {
@@ -119,7 +120,7 @@ impl Supervisor {
         } else {
             self.queue.close();
         }
-        if self.ends_by(start + EOF_WAIT_MAX.min(self.grace / 4)).await && !self.has_others().await {
+        if self.ends_by(start + EOF_WAIT_MAX.min(grace / 4)).await && !self.has_others().await {
             return;
         }
         if self.terminal {
@@ -129,7 +130,7 @@ impl Supervisor {
         self.signal(Signal::TERM).await;
         // Someone who was stopped hears of TERM only when continued.
         self.signal(Signal::CONT).await;
-        let deadline = start + self.grace;
+        let deadline = start + grace;
         if !self.ends_by(deadline).await {
             return;
         }
@@ -215,5 +216,15 @@ impl Drop for Supervisor {
             self.group.sweep();
             self.group.release();
         }
+    }
+}
+
+/// Waits until the child is to end, and tells within which time.
+async fn stopped(mut asked: watch::Receiver<Option<Duration>>) -> Duration {
+    let asked = asked.wait_for(Option::is_some).await.map(|grace| *grace);
+    match asked {
+        Ok(Some(grace)) => grace,
+        // Nobody is left who could stop it.
+        _ => future::pending().await,
     }
 }

@@ -106,6 +106,10 @@ Examples:
     Delete {
         /// The instance; it need not be there
         id: ServerId,
+        /// How many milliseconds the agent may take to end by itself before it is killed; no more than the daemon gives
+        /// every agent, which it is if left out
+        #[arg(long, value_name = "MS")]
+        grace_ms: Option<u64>,
     },
 }
 
@@ -156,8 +160,8 @@ impl super::Verb for Verb {
                 let options = Prepare { agent, cwd, env, args, linger_ms };
                 output.answer(&acp.prepare(&id, &options).await?, |made| instance(&made))
             }
-            Verb::Delete { id } => {
-                acp.delete(&id).await?;
+            Verb::Delete { id, grace_ms } => {
+                acp.delete(&id, grace_ms.map(Duration::from_millis)).await?;
                 output.done(&format!("instance {id} is gone"))
             }
         }

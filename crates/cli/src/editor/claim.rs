@@ -107,7 +107,8 @@ impl<'a> Claim<'a> {
         if self.owner != Owner::Us {
             return Ok(());
         }
-        let persist = Patience::new(FAREWELL_MAX).persist(|| bounded(self.client.acp().delete(&self.id)));
+        let persist =
+            Patience::new(FAREWELL_MAX).persist(|| bounded(self.client.acp().delete(&self.id, None)));
         let error = match tokio::time::timeout(FAREWELL_MAX, persist).await {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => error,

@@ -176,13 +176,30 @@ async fn prepare(
     Ok((status, Json(app.instances.describe(&id)?)))
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct DeleteQuery {
+    /// How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
+    /// which it is if left out.
+    #[param(minimum = 0)]
+    grace_ms: Option<u64>,
+}
+
 /// End an instance and every process of it.
 #[utoipa::path(
     delete, path = "/v1/acp/{server_id}", tag = "acp",
-    params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance")),
+    params(
+        ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
+        DeleteQuery,
+    ),
     responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
 )]
-async fn delete(State(app): State<App>, Path(id): Path<ServerId>) -> StatusCode {
-    app.instances.delete(&id).await;
+async fn delete(
+    State(app): State<App>,
+    Path(id): Path<ServerId>,
+    Query(query): Query<DeleteQuery>,
+) -> StatusCode {
+    app.instances.delete(&id, query.grace_ms.map(Duration::from_millis)).await;
     StatusCode::NO_CONTENT
 }

@@ -141,6 +141,30 @@ async fn all_who_stop_a_child_share_one_ladder() {
     assert_eq!(within(PATIENCE, control.stop()).await, one);
 }
 
+/// acp #21: who is in a hurry gives less time, and TERM comes first all the same.
+#[tokio::test]
+async fn who_stops_a_child_may_give_it_less_time_than_it_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "trap 'touch asked' TERM; echo $$; while :; do sleep 0.01; done";
+    let mut child = spawn(&sh(script).cwd(dir.path()).grace(PATIENCE)).await;
+    let them = [Identity::of(one_line(&mut child.stdout).await.parse().unwrap())];
+    let start = Instant::now();
+    let exit = within(PATIENCE, child.control.stop_within(GRACE)).await;
+    let took = start.elapsed();
+    assert!(took >= GRACE && took < GRACE + BEYOND, "stopping took {took:?}");
+    assert_eq!(exit.signal, Some(9));
+    assert!(dir.path().join("asked").exists(), "it was not asked");
+    assert!(!them[0].lives());
+}
+
+#[tokio::test]
+async fn nobody_gives_a_child_more_time_than_it_has() {
+    let (child, _) = start(sh("trap '' TERM; echo $$; while :; do sleep 0.01; done"), 1).await;
+    let start = Instant::now();
+    within(PATIENCE, child.control.stop_within(PATIENCE)).await;
+    assert!(start.elapsed() < GRACE + BEYOND, "stopping took {:?}", start.elapsed());
+}
+
 /// Whoever is left when the child has exited may stay until it is stopped.
 #[tokio::test]
 async fn what_an_exited_child_leaves_behind_ends_with_stop() {

@@ -118,15 +118,15 @@ export class Exchange {
     await Promise.race([work, sleep(CLOSE_MS, ended.signal)]);
   }
 
-  /** Deletes the instance. */
-  async delete(timeoutMs: number): Promise<void> {
+  /** Deletes the instance, whose agent has some time to end by itself. */
+  async delete(timeoutMs: number, graceMs: number): Promise<void> {
     const limit = new AbortController();
     const late = new ConnectionError(
       `the server did not say within ${timeoutMs} ms that the instance is deleted`,
     );
     const timer = setTimeout(() => limit.abort(late), timeoutMs);
     try {
-      await this.#endpoint.ask({ method: "DELETE", headers: {} }, limit.signal);
+      await this.#endpoint.ask({ method: "DELETE", query: { graceMs: String(graceMs) } }, limit.signal);
     } finally {
       clearTimeout(timer);
     }

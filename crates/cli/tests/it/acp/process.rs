@@ -41,6 +41,21 @@ async fn nobody_survives_a_delete() {
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
 }
 
+/// acp #21: who is in a hurry gives the agent less time.
+#[tokio::test]
+async fn a_delete_may_give_an_agent_less_time() {
+    let (daemon, pids) = stubborn().await;
+    let start = Instant::now();
+    assert_eq!(daemon.delete("/v1/acp/a?graceMs=200").await.status(), 204);
+    let took = start.elapsed();
+    assert!(took >= Duration::from_millis(200) && took < Duration::from_millis(1000), "{took:?}");
+    assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
+    for wrong in ["graceMs=-1", "graceMs=soon", "grace=1"] {
+        let refused = problem(daemon.delete(&format!("/v1/acp/a?{wrong}")).await).await;
+        check_problem(&refused, 400, "urn:problem:invalid-request");
+    }
+}
+
 /// acp #21: whoever deletes need not wait for the end of it: the instance goes all the same, and can be made anew.
 #[tokio::test]
 async fn a_delete_is_done_although_whoever_asked_has_left() {

@@ -2600,7 +2600,13 @@ export interface paths {
         /** End an instance and every process of it. */
         readonly delete: {
             readonly parameters: {
-                readonly query?: never;
+                readonly query?: {
+                    /**
+                     * @description How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
+                     *     which it is if left out.
+                     */
+                    readonly graceMs?: number;
+                };
                 readonly header?: never;
                 readonly path: {
                     /** @description The instance */
