@@ -41,28 +41,32 @@ pub(crate) struct UpOptions {
     /// Where the daemon keeps its own files, and the hub below them
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<std::path::PathBuf>,
+    /// How people run this program, where that is not by its own name: with `npx`
+    #[arg(long, env = "TOMBOLO_RUN_AS", hide = true)]
+    run_as: Option<String>,
     #[command(flatten)]
     traces: TraceOptions,
 }
 
 /// Serves until a signal ends it, after saying what to try.
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
-    let UpOptions { port, hub_port, config, data_dir, traces } = options;
+    let UpOptions { port, hub_port, config, data_dir, run_as, traces } = options;
+    let run_as = run_as.unwrap_or_else(|| quoted(&program.display().to_string()));
     let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::unsaid() };
     serving::run(SERVICE, (&options.log, &traces), || {
         let daemon = daemon::config(&options)?;
         let hub = beside(&daemon.data_dir, hub_port.unwrap_or(if port == 0 { 0 } else { PORT }));
-        Ok(until_a_signal(daemon, hub, program))
+        Ok(until_a_signal(daemon, hub, run_as))
     })
 }
 
-async fn until_a_signal(daemon: ::daemon::Config, hub: ::hub::Config, program: &Path) -> anyhow::Result<()> {
+async fn until_a_signal(daemon: ::daemon::Config, hub: ::hub::Config, run_as: String) -> anyhow::Result<()> {
     let signals = Farewell::listen()?;
     let daemon = ::daemon::Server::bind(&daemon).await?;
     let mut hub = ::hub::Hub::bind(&hub).await?;
     hub.attach(LOCAL.parse()?, daemon.inside())?;
     let token = hub.take_new_token();
-    let greeting = Greeting { daemon: daemon.address()?, hub: hub.address()?, program };
+    let greeting = Greeting { daemon: daemon.address()?, hub: hub.address()?, run_as };
     greet(&greeting.text(token.as_ref().map(|token| token.reveal())));
     // Nobody is cut off in the middle: those who watch are sent away before what they watch ends.
     let last = CancellationToken::new();
@@ -78,13 +82,13 @@ async fn until_a_signal(daemon: ::daemon::Config, hub: ::hub::Config, program: &
 }
 
 /// Where everything is, and commands that can be copied as they are.
-struct Greeting<'a> {
+struct Greeting {
     daemon: SocketAddr,
     hub: SocketAddr,
-    program: &'a Path,
+    run_as: String,
 }
 
-impl Greeting<'_> {
+impl Greeting {
     fn text(&self, token: Option<&str>) -> String {
         let Self { daemon, hub, .. } = self;
         let known = match token {
@@ -135,11 +139,11 @@ impl Greeting<'_> {
     }
 
     fn command(&self, of: &str, command: &str, address: SocketAddr, usual: &str) -> String {
-        let program = quoted(&self.program.display().to_string());
+        let run_as = &self.run_as;
         let endpoint = format!("http://{address}");
         let there = if endpoint == usual { String::new() } else { format!(" --endpoint {endpoint}") };
         let (verb, rest) = command.split_once(" -- ").unwrap_or((command, ""));
-        format!("  {program} {of} {verb}{there} {rest}").trim_end().to_owned()
+        format!("  {run_as} {of} {verb}{there} {rest}").trim_end().to_owned()
     }
 }
 

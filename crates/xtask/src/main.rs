@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod ci;
 mod codegen;
+mod dist;
 mod fuzz;
 mod schemathesis;
 mod sessions;
@@ -36,6 +37,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Build what is published: the npm packages, and the program in one of them
+    Dist(dist::Options),
     /// Drive a running daemon by its own OpenAPI document
     Schemathesis,
     /// Build, lint, test and weigh the TypeScript packages
@@ -58,6 +61,7 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(),
         Task::Tidy => tidy::run(),
         Task::Codegen { check } => codegen::run(check),
+        Task::Dist(options) => dist::run(&options),
         Task::Schemathesis => schemathesis::run(),
         Task::Typescript => typescript::run(),
         Task::Audit => audit::run(),

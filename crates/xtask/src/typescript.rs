@@ -8,21 +8,26 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::{sh, system};
+use crate::{dist, sh, system};
 
-/// Scripts of the workspace, in the order in which they fail fastest.
-const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw", "test"];
+/// What is checked before the tests, in the order in which it fails fastest.
+const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let workspace = workspace();
     install(&workspace)?;
     system::install("chromium", "chromium", "the tests in a browser")?;
-    let programs = programs()?;
     for script in SCRIPTS {
-        let mut npm = npm(&workspace);
-        sh::status(npm.args(["run", "--silent", script]).envs(programs.clone()))?;
+        sh::status(npm(&workspace).args(["run", "--silent", script]))?;
     }
-    Ok(())
+    sh::status(npm(&workspace).args(["run", "--silent", "test"]).envs(programs()?))
+}
+
+/// Builds the packages.
+pub(crate) fn build() -> anyhow::Result<()> {
+    let workspace = workspace();
+    install(&workspace)?;
+    sh::status(npm(&workspace).args(["run", "--silent", "build"]))
 }
 
 /// Writes the types that are made from the documents in `docs`.
@@ -37,19 +42,22 @@ pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
     sh::status(&mut npm)
 }
 
-/// What the tests run, and where they install agents: once for them and for the tests of the daemon.
-fn programs() -> anyhow::Result<[(&'static str, PathBuf); 3]> {
+/// What the tests run, the packages that they install, and where they install agents: once for them and for the tests
+/// of the daemon.
+fn programs() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
     let product = sh::build()?;
     sh::run("cargo build --quiet --package testkit --bin scripted-model")?;
     let target = sh::target_dir()?;
     Ok([
+        ("TOMBOLO_DIST", dist::unreleased(&product)?),
         ("TOMBOLO_BIN", product),
         ("SCRIPTED_MODEL_BIN", target.join("debug/scripted-model")),
         ("TOMBOLO_AGENTS", target.join("tmp/agents")),
     ])
 }
 
-fn workspace() -> PathBuf {
+/// Where the packages lie.
+pub(crate) fn workspace() -> PathBuf {
     sh::root().join("sdks/typescript")
 }
 

@@ -4,4 +4,5 @@ export { Model } from "./model.js";
 export { Network } from "./network.js";
 export { systemNode } from "./node.js";
 export { LEASH, Program } from "./program.js";
+export { Registry } from "./registry.js";
 export { until } from "./wait.js";

@@ -12,7 +12,10 @@ const TALK_CHARS_MAX = 10_000;
 
 /** How a daemon is started. */
 export interface StartOptions {
-  /** The program; if left out, what the variable `TOMBOLO_BIN` names, or else `tombolo` on the path. */
+  /**
+   * The program; if left out, what the variable `TOMBOLO_BIN` names, that of the package `@tombolo/cli`, or else
+   * `tombolo` on the path.
+   */
   readonly program?: string | undefined;
   /** More arguments, such as `--data-dir`. */
   readonly args?: readonly string[] | undefined;
@@ -40,7 +43,7 @@ export class EmbeddedDaemon {
   /** Starts a daemon on a free port, and waits until it listens. */
   static async start(options: StartOptions = {}): Promise<EmbeddedDaemon> {
     const { args = [], cwd, env = process.env } = options;
-    const program = options.program ?? process.env.TOMBOLO_BIN ?? "tombolo";
+    const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installed()) ?? "tombolo";
     const token = randomName();
     const child = spawn(program, ["daemon", "--port", "0", ...args], {
       cwd,
@@ -70,6 +73,14 @@ export class EmbeddedDaemon {
     await exited;
     clearTimeout(late);
   }
+}
+
+/** The program that is installed beside this package, if it is. */
+async function installed(): Promise<string | undefined> {
+  const cli = await import("@tombolo/cli").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  });
+  return cli?.programPath();
 }
 
 /** Where it listens, which is the first that it says. */

@@ -1,0 +1,1 @@
+export { MissingProgramError, programPath } from "./program.js";
