@@ -318,6 +318,7 @@ impl Out {
             author: None,
             turn_id: None,
             parent_tool_call_id: None,
+            earlier: false,
             parts: vec![Part { id: "0".into(), content }],
         }));
     }

@@ -26,6 +26,10 @@ pub struct Message {
     /// The tool call of whose inner life it is part, such as that of an agent which the agent started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_tool_call_id: Option<String>,
+    /// Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
+    /// it has no place for it. In events only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
     /// Its parts, in order.
     pub parts: Vec<Part>,
 }

@@ -54,7 +54,7 @@ impl Transcript {
     /// changed.
     pub fn fold(&mut self, event: &Event) -> Option<usize> {
         match event {
-            Event::Message(message) => Some(self.merge(message)),
+            Event::Message(message) => self.merge(message),
             Event::MessageDelta(delta) => self.extend(delta),
             _ => None,
         }
@@ -78,11 +78,15 @@ impl Transcript {
         shed
     }
 
-    fn merge(&mut self, new: &Message) -> usize {
+    fn merge(&mut self, new: &Message) -> Option<usize> {
         let Some(&at) = self.places.get(&new.id) else {
+            // What was said before the messages that are here is not said now.
+            if new.earlier {
+                return None;
+            }
             self.places.insert(new.id.clone(), self.messages.len());
             self.messages.push(new.clone());
-            return self.messages.len() - 1;
+            return Some(self.messages.len() - 1);
         };
         let old = &mut self.messages[at];
         old.role = new.role;
@@ -95,7 +99,7 @@ impl Transcript {
                 None => old.parts.push(part.clone()),
             }
         }
-        at
+        Some(at)
     }
 
     fn extend(&mut self, delta: &Delta) -> Option<usize> {

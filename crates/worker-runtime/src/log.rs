@@ -45,6 +45,21 @@ impl Log {
         self.changed.extend(self.transcript.fold(event));
     }
 
+    /// Takes an event that is new, and says in it what those must know who began with a snapshot.
+    pub(crate) fn take(&mut self, event: &mut Event) {
+        self.events += 1;
+        let Some(at) = self.transcript.fold(event) else { return };
+        self.changed.insert(at);
+        if at + LAST_MAX >= self.transcript.messages().len() {
+            return;
+        }
+        // Who opens the session has the last ones only, and could not take it.
+        self.events = FOLD_EVENTS;
+        if let Event::Message(message) = event {
+            message.earlier = true;
+        }
+    }
+
     /// Whether there is enough to be worth writing.
     pub(crate) fn is_due(&self) -> bool {
         self.events >= FOLD_EVENTS
@@ -94,3 +109,6 @@ pub(crate) async fn page(
     let next = notes.last().filter(|_| more).map(|(key, _)| key.clone());
     Ok((notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect(), next))
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ pub(super) fn message(id: &str, role: Role, parent: Option<&str>, parts: Vec<Par
         author: None,
         turn_id: None,
         parent_tool_call_id: parent.map(Into::into),
+        earlier: false,
         parts,
     })
 }

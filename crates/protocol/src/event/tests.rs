@@ -19,6 +19,7 @@ fn an_event_is_tagged_by_its_only_member() {
         author: None,
         turn_id: None,
         parent_tool_call_id: None,
+        earlier: false,
         parts: vec![Part { id: "0".into(), content: Content::Text { text: "hi".into() } }],
     });
     let wire = json!({ "message": { "id": "m", "role": "assistant", "parts": [{ "id": "0", "type": "text", "text": "hi" }] } });

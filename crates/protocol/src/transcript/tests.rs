@@ -16,6 +16,7 @@ fn message(id: &str, parts: Vec<Part>) -> Event {
         author,
         turn_id,
         parent_tool_call_id,
+        earlier: false,
         parts,
     })
 }

@@ -36,7 +36,7 @@ impl Worker {
         {
             message.turn_id = self.turn.as_ref().map(|turn| turn.id);
         }
-        self.log.fold(&event);
+        self.log.take(&mut event);
         let of = Of {
             session: &self.shared.id,
             agent: &self.kept.create.agent,

@@ -224,6 +224,7 @@ fn said(input: &Input) -> Message {
         author: Some(input.author.clone()),
         turn_id: Some(input.turn_id),
         parent_tool_call_id: None,
+        earlier: false,
         parts: std::iter::once(text).chain(attached).collect(),
     }
 }

@@ -11,7 +11,9 @@ export function foldMessages(messages: readonly Message[], event: SessionEvent):
 function merge(messages: readonly Message[], told: Message): readonly Message[] {
   const at = placeOf(messages, told.id);
   const known = messages[at];
-  return known === undefined ? [...messages, told] : messages.with(at, merged(known, told));
+  if (known !== undefined) return messages.with(at, merged(known, told));
+  // What was said before the messages that are here is not said now.
+  return told.earlier ? messages : [...messages, told];
 }
 
 function merged(known: Message, told: Message): Message {

@@ -140,5 +140,13 @@ impl Speech {
 }
 
 fn of_agent(id: String, parts: Vec<Part>) -> Message {
-    Message { id, role: Role::Assistant, author: None, turn_id: None, parent_tool_call_id: None, parts }
+    Message {
+        id,
+        role: Role::Assistant,
+        author: None,
+        turn_id: None,
+        parent_tool_call_id: None,
+        earlier: false,
+        parts,
+    }
 }

@@ -264,6 +264,7 @@ impl Items {
             author: None,
             turn_id: None,
             parent_tool_call_id: None,
+            earlier: false,
             parts: vec![Part { id: "0".into(), content }],
         }));
         Ok(())
@@ -332,6 +333,7 @@ fn message(open: &Open, role: Role, parts: Vec<Part>) -> Event {
         author: None,
         turn_id: None,
         parent_tool_call_id: open.parent.clone(),
+        earlier: false,
         parts,
     })
 }

@@ -69,6 +69,7 @@ impl Messages {
             author: None,
             turn_id: None,
             parent_tool_call_id: self.own.get(message).cloned().flatten(),
+            earlier: false,
             parts,
         }));
     }

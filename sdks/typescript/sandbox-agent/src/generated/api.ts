@@ -6409,6 +6409,11 @@ export interface components {
         readonly Message: {
             /** @description Who wrote it, if a person or program other than the agent did. */
             readonly author?: components["schemas"]["Author"] | null;
+            /**
+             * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
+             *     it has no place for it. In events only.
+             */
+            readonly earlier?: boolean;
             /** @description Its name within the session. */
             readonly id: string;
             /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */

@@ -7,6 +7,8 @@ export interface Message {
   readonly turnId?: string | null;
   /** The tool call of whose inner life it is part, such as that of an agent which the agent started. */
   readonly parentToolCallId?: string | null;
+  /** Whether it is not among the last messages, of which a snapshot is made. In events only. */
+  readonly earlier?: boolean;
   readonly parts: readonly MessagePart[];
 }
 
