@@ -100,6 +100,16 @@ test("a client that is disconnected ends its prompts and its reading", async () 
   await reading.done;
 });
 
+test("a client that is disconnected while it connects leaves nothing, and can connect again", async () => {
+  await using client = clientOf({ instanceId: "hasty" });
+  const reading = new Reading(client.events());
+  await client.disconnect();
+  await reading.done;
+  expect(client.connected).toBe(false);
+  expect(await processes()).not.toContain("hasty");
+  expect(await client.connect()).toMatchObject({ name: "mock" });
+});
+
 test("a client is disconnected also if its agent is gone already", async () => {
   const client = clientOf({ instanceId: "gone" });
   const reading = new Reading(client.events());
