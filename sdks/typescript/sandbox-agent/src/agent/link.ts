@@ -144,6 +144,7 @@ export class AgentLink {
         handlers: this.#options,
         sessions: () => this.#book.live,
         onEvent: (event) => this.#hear(event),
+        taken: () => this.#events.taken(this.#stop.signal),
         onEnd: (failure) => this.#events.end(failure),
       },
       this.#book,
@@ -160,13 +161,13 @@ export class AgentLink {
     }
   }
 
-  async #hear(event: AgentEvent): Promise<void> {
+  #hear(event: AgentEvent): Promise<unknown> | undefined {
     if (event.type === "sessionUpdate") {
-      if (this.#book.isDetached(event.sessionId)) return;
+      if (this.#book.isDetached(event.sessionId)) return undefined;
       this.#book.count(event.sessionId);
     }
     if (event.type === "sessionEnded") this.#book.end(event.sessionId);
     this.#events.push(event);
-    await this.#events.room(this.#stop.signal).catch(() => {});
+    return this.#events.room(this.#stop.signal);
   }
 }
