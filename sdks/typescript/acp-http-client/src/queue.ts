@@ -19,6 +19,8 @@ export class Queue<T> {
   }
 
   shift(): T | undefined {
+    // Giving back all places would cost more than the rest, where each item is taken as it comes.
+    if (this.#items.length === 1) return this.#items.pop();
     if (this.empty) return undefined;
     const item = this.#items[this.#head];
     // What was taken shall not be held on to.

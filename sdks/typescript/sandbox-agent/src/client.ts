@@ -123,7 +123,10 @@ export class SandboxAgentClient {
     return (await this.#link.sessions()).goOn("forkSession", sessionId, session, options);
   }
 
-  /** Says something, and waits until the turn is over. Whoever gives up waiting does not end the turn. */
+  /**
+   * Says something, and waits until the turn is over and those who read `events` have taken all of it. Whoever gives
+   * up waiting does not end the turn.
+   */
   async prompt(
     sessionId: string,
     content: string | readonly ContentPart[],

@@ -191,3 +191,50 @@ test("a reader that gives up fails with its reason, and others read on", async (
   await client.prompt(sessionId, "/chunks 1000");
   expect(texts(other.items).length).toBe(1001);
 });
+
+test("a turn is over when all of it was read, however slowly", async () => {
+  let answers = 0;
+  const counting: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (init?.method !== "POST") return response;
+    const whole = new Response(await response.text(), response);
+    answers += 1;
+    return whole;
+  };
+  await using client = clientOf({ fetch: counting });
+  const { sessionId } = await client.newSession({ directory });
+  const [slow, leaving, unread] = [client.events(), client.events(), client.events()];
+  let over = false;
+  const prompt = client.prompt(sessionId, "/chunks 3").finally(() => {
+    over = true;
+  });
+  await Promise.all([slow.next(), leaving.next()]);
+  await until(() => answers === 3);
+  for (const leave of [() => slow.next(), () => slow.next(), () => leaving.return(undefined)]) {
+    await client.cancel(sessionId);
+    expect(over).toBe(false);
+    await leave();
+  }
+  await client.cancel(sessionId);
+  expect(over).toBe(false);
+  // Asking for the next is having taken the last.
+  const next = slow.next();
+  expect(await prompt).toEqual({ stopReason: "end_turn" });
+  await client.disconnect();
+  expect(await next).toEqual({ done: true, value: undefined });
+  // Whoever had not begun to read was not waited for, and has missed nothing.
+  const reading = new Reading(unread);
+  await reading.done;
+  expect(texts(reading.items)).toEqual(chunks(3));
+});
+
+test("whoever gives up waiting does not wait for readers either", async () => {
+  await using client = clientOf();
+  const { sessionId } = await client.newSession({ directory });
+  const slow = client.events();
+  const stop = new AbortController();
+  const prompt = client.prompt(sessionId, "/chunks 3", { signal: stop.signal });
+  await slow.next();
+  stop.abort(new Error("enough"));
+  await expect(prompt).rejects.toThrow("enough");
+});

@@ -9,17 +9,11 @@ import {
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
-import { Reading, texts } from "./talking.js";
+import { processes, Reading, texts } from "./talking.js";
 
 const daemon = daemonOf();
 const clientOf = (options: Partial<SandboxAgentOptions> = {}): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", ...options });
-
-async function processes(): Promise<readonly string[]> {
-  const response = await fetch(`${daemon.url}/v1/acp`);
-  const { items } = (await response.json()) as { items: { serverId: string }[] };
-  return items.map(({ serverId }) => serverId);
-}
 
 /** Everything that needs a connection. */
 const CALLS: readonly [string, (client: SandboxAgentClient) => Promise<unknown>][] = [
@@ -48,16 +42,16 @@ test("typescript #2: a client connects by itself, and what is asked meanwhile wa
   const { sessionId } = await client.newSession({ directory: "/" });
   expect(await client.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
   expect(texts(reading.items)).toEqual(["hello"]);
-  expect(await processes()).toContain("auto");
+  expect(await processes(daemon.url)).toContain("auto");
 });
 
 test("typescript #2: `autoConnect: false` opts out", async () => {
   await using client = clientOf({ instanceId: "opted-out", autoConnect: false });
   expect(client.connected).toBe(false);
   expect(await client.health()).toEqual({ status: "ok" });
-  expect(await processes()).not.toContain("opted-out");
+  expect(await processes(daemon.url)).not.toContain("opted-out");
   expect(await client.connect()).toMatchObject({ name: "mock", features: ["loadSession"] });
-  expect(await processes()).toContain("opted-out");
+  expect(await processes(daemon.url)).toContain("opted-out");
 });
 
 test("typescript #2: without an agent there is nothing to connect to", async () => {
@@ -80,10 +74,10 @@ test("typescript #2: a client connects once at a time", async () => {
   await expect(client.connect()).rejects.toBeInstanceOf(AlreadyConnectedError);
   await client.newSession({ directory: "/" });
   await expect(client.connect()).rejects.toBeInstanceOf(AlreadyConnectedError);
-  expect((await processes()).filter((id) => id === "once")).toEqual(["once"]);
+  expect((await processes(daemon.url)).filter((id) => id === "once")).toEqual(["once"]);
   await client.disconnect();
   expect(client.connected).toBe(false);
-  expect(await processes()).not.toContain("once");
+  expect(await processes(daemon.url)).not.toContain("once");
   await client.connect();
   const { sessionId } = await client.newSession({ directory: "/" });
   expect(await client.prompt(sessionId, "again")).toEqual({ stopReason: "end_turn" });
@@ -98,6 +92,16 @@ test("a client that is disconnected ends its prompts and its reading", async () 
   await client.disconnect();
   expect(await prompt).toBeInstanceOf(NotConnectedError);
   await reading.done;
+});
+
+test("a client that is disconnected while it connects leaves nothing, and can connect again", async () => {
+  await using client = clientOf({ instanceId: "hasty" });
+  const reading = new Reading(client.events());
+  await client.disconnect();
+  await reading.done;
+  expect(client.connected).toBe(false);
+  expect(await processes(daemon.url)).not.toContain("hasty");
+  expect(await client.connect()).toMatchObject({ name: "mock" });
 });
 
 test("a client is disconnected also if its agent is gone already", async () => {

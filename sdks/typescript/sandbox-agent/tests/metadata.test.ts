@@ -120,3 +120,18 @@ test("what is kept cannot be changed from outside", async () => {
   skills.push("another");
   expect((await store.get("s"))?.metadata.skills).toEqual(["review"]);
 });
+
+test("what is said in one go is put once", async () => {
+  let puts = 0;
+  class Counting extends MemoryStore {
+    override async put(session: StoredSession): Promise<void> {
+      puts += 1;
+      await super.put(session);
+    }
+  }
+  await using client = clientOf(new Counting());
+  const { sessionId } = await client.newSession({ directory });
+  await client.prompt(sessionId, "/chunks 4000");
+  expect(await client.listSessions()).toMatchObject([{ eventCount: 4000 }]);
+  expect(puts).toBeLessThan(400);
+});

@@ -59,10 +59,23 @@ test("typescript #8: it needs nothing but what the web has", async () => {
   expect(await converse(daemon.url)).toEqual(["end_turn", "exited"]);
 });
 
+const run = promisify(execFile);
+const script = join(import.meta.dirname, "scripts/conversation.js");
+
 test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
-  const script = join(import.meta.dirname, "scripts/conversation.js");
   for (const node of [await systemNode(), process.execPath]) {
-    const { stdout } = await promisify(execFile)(node, [script, daemon.url], { timeout: 30_000 });
-    expect(stdout).toMatch(/^v\d+\.\d+\.\d+ end_turn\n$/);
+    const { stdout } = await run(node, [script, daemon.url], { timeout: 30_000 });
+    expect(stdout).toMatch(/^node v\d+\.\d+\.\d+ end_turn\n$/);
   }
+});
+
+/** Where npm puts the programs of packages. */
+const PROGRAMS = join(import.meta.dirname, "../../node_modules/.bin");
+
+test.each([
+  ["bun", ["run"]],
+  ["deno", ["run", "--allow-net", "--allow-read", "--allow-env"]],
+])("typescript #8: it works on %s, and nothing of it is left to hold that up", async (program, args) => {
+  const { stdout } = await run(join(PROGRAMS, program), [...args, script, daemon.url], { timeout: 30_000 });
+  expect(stdout).toMatch(new RegExp(`^${program} v\\d+\\.\\d+\\.\\d+ end_turn\\n$`));
 });

@@ -56,3 +56,10 @@ export async function said(client: SandboxAgentClient, id: string): Promise<stri
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
     .join("");
 }
+
+/** The names of the agents' processes that a daemon has. */
+export async function processes(url: string): Promise<readonly string[]> {
+  const response = await fetch(`${url}/v1/acp`);
+  const { items } = (await response.json()) as { items: { serverId: string }[] };
+  return items.map(({ serverId }) => serverId);
+}

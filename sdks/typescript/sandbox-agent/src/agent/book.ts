@@ -12,6 +12,8 @@ export class Book {
   #writing: Promise<void> | undefined;
   /** The sessions that this client has to do with. */
   readonly #live = new Map<string, StoredSession>();
+  /** What was said in them, and is not among what is known of them yet. */
+  readonly #heard = new Map<string, { count: number; at: number }>();
   /** The sessions that this client wants to hear no more of. */
   readonly #detached = new Set<string>();
 
@@ -34,9 +36,9 @@ export class Book {
     session: Pick<StoredSession, "sessionId" | "agent" | "directory">,
     metadata: SessionMetadata,
   ): Promise<SessionInfo> {
-    const at = now();
+    const at = time();
     // What is not written yet is newer.
-    const before = this.#live.get(session.sessionId) ?? (await this.#store.get(session.sessionId));
+    const before = this.#session(session.sessionId) ?? (await this.#store.get(session.sessionId));
     const opened = {
       createdAt: at,
       eventCount: 0,
@@ -52,24 +54,29 @@ export class Book {
     return infoOf(opened);
   }
 
-  /** Something was said in a session. */
+  /** Something was said in a session. What is said in one go is written once. */
   count(sessionId: string): void {
-    const session = this.#live.get(sessionId);
-    if (session === undefined) return;
-    this.#set({ ...session, eventCount: session.eventCount + 1, updatedAt: now() });
+    const heard = this.#heard.get(sessionId);
+    if (heard !== undefined) {
+      heard.count += 1;
+      heard.at = Date.now();
+    } else if (this.#live.has(sessionId)) {
+      this.#heard.set(sessionId, { count: 1, at: Date.now() });
+      setTimeout(() => this.#begin());
+    }
   }
 
   /** A session is over. */
   end(sessionId: string): void {
-    const session = this.#live.get(sessionId);
-    if (session !== undefined) this.#set({ ...session, ended: true, updatedAt: now() });
+    const session = this.#session(sessionId);
+    if (session !== undefined) this.#set({ ...session, ended: true, updatedAt: time() });
   }
 
   /** Adds to the metadata of a session; what is `undefined` is taken away. */
   async describe(sessionId: string, metadata: SessionMetadata): Promise<SessionInfo | undefined> {
-    const session = this.#live.get(sessionId) ?? (await this.#store.get(sessionId));
+    const session = this.#session(sessionId) ?? (await this.#store.get(sessionId));
     if (session === undefined) return undefined;
-    const described = { ...session, metadata: { ...session.metadata, ...metadata }, updatedAt: now() };
+    const described = { ...session, metadata: { ...session.metadata, ...metadata }, updatedAt: time() };
     if (this.#live.has(sessionId)) this.#live.set(sessionId, described);
     this.#changed.set(sessionId, described);
     await this.written();
@@ -91,6 +98,7 @@ export class Book {
   async close(sessionId: string): Promise<void> {
     await this.written();
     this.#live.delete(sessionId);
+    this.#heard.delete(sessionId);
   }
 
   /** All that the store has. */
@@ -101,7 +109,9 @@ export class Book {
 
   /** Resolves once everything is in the store; fails if it cannot be written. */
   async written(): Promise<void> {
-    while (this.#writing !== undefined || this.#changed.size > 0) {
+    for (;;) {
+      for (const sessionId of this.#heard.keys()) this.#session(sessionId);
+      if (this.#writing === undefined && this.#changed.size === 0) return;
       this.#writing ??= this.#write().finally(() => {
         this.#writing = undefined;
       });
@@ -109,10 +119,30 @@ export class Book {
     }
   }
 
+  /** A session that this client has to do with, with all that was said in it. */
+  #session(sessionId: string): StoredSession | undefined {
+    const session = this.#live.get(sessionId);
+    const heard = this.#heard.get(sessionId);
+    if (session === undefined || heard === undefined) return session;
+    this.#heard.delete(sessionId);
+    const counted = {
+      ...session,
+      eventCount: session.eventCount + heard.count,
+      updatedAt: time(heard.at),
+    };
+    this.#live.set(sessionId, counted);
+    this.#changed.set(sessionId, counted);
+    return counted;
+  }
+
   #set(session: StoredSession): void {
     this.#live.set(session.sessionId, session);
     this.#changed.set(session.sessionId, session);
-    // A failure is told to the next who waits for `written`, as the session is still among the changed.
+    this.#begin();
+  }
+
+  /** Begins to write. A failure is told to the next who waits for it, as what is not written stays among the changed. */
+  #begin(): void {
     this.written().catch(() => {});
   }
 
@@ -129,6 +159,6 @@ function infoOf({ metadata, ...session }: StoredSession): SessionInfo {
   return { ...metadata, ...session };
 }
 
-function now(): string {
-  return new Date().toISOString();
+function time(at: number = Date.now()): string {
+  return new Date(at).toISOString();
 }

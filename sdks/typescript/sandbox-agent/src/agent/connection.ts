@@ -1,4 +1,5 @@
 import { AcpHttpClient, type AgentEvent as TransportEvent } from "acp-http-client";
+import { unlessAborted } from "acp-http-client/transport";
 import type { ServerOptions } from "../options.js";
 import { VERSION } from "../version.js";
 import { answerOf, capabilitiesOf } from "./answers.js";
@@ -19,8 +20,10 @@ export interface ConnectionOptions {
   readonly handlers: Handlers;
   /** Which sessions end with the agent. */
   sessions(): readonly string[];
-  /** Is told what the agent says; it is heard no further until this is done. */
-  onEvent(event: AgentEvent): Promise<void>;
+  /** Is told what the agent says, which is heard no further until this is done. It may be done at once. */
+  onEvent(event: AgentEvent): Promise<unknown> | undefined;
+  /** Resolves once those who read have taken what was heard until now; nothing if they have. */
+  taken(): Promise<unknown> | undefined;
   /** Is told when nothing can be heard any more. */
   onEnd(failure?: { readonly reason: unknown }): void;
 }
@@ -66,12 +69,15 @@ export class Connection {
     }
   }
 
-  /** Asks the agent something. */
+  /** Asks the agent something. Its answer comes after everything that it said before was read. */
   async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     try {
       return await this.#transport.request(method, params, { signal });
     } catch (error) {
       throw failureOf(error);
+    } finally {
+      const taken = this.#options.taken();
+      if (taken !== undefined) await unlessAborted(taken, [signal]);
     }
   }
 
@@ -95,14 +101,18 @@ export class Connection {
 
   async #listen(): Promise<void> {
     try {
-      for await (const event of this.#transport.events()) await this.#hear(event);
+      for await (const event of this.#transport.events()) {
+        const done = this.#hear(event);
+        // To wait for what is done would take longer than hearing it.
+        if (done !== undefined) await done;
+      }
       this.#options.onEnd();
     } catch (error) {
       this.#options.onEnd({ reason: failureOf(error) });
     }
   }
 
-  async #hear(event: TransportEvent): Promise<void> {
+  #hear(event: TransportEvent): Promise<unknown> | undefined {
     switch (event.type) {
       case "message":
         return this.#hearMessage(event.message);
@@ -124,11 +134,11 @@ export class Connection {
     }
   }
 
-  async #hearMessage(message: {
+  #hearMessage(message: {
     readonly id?: unknown;
     readonly method?: string;
     readonly params?: unknown;
-  }): Promise<void> {
+  }): Promise<unknown> | undefined {
     const { id, method, params } = message;
     if (method === "session/update") {
       const { sessionId, update } = fields(params);
@@ -140,6 +150,7 @@ export class Connection {
     }
     // Answered beside what else is heard: a person may take long.
     if (method !== undefined && id !== undefined) void this.#answer(id as string | number, method, params);
+    return undefined;
   }
 
   async #answer(id: string | number, method: string, params: unknown): Promise<void> {

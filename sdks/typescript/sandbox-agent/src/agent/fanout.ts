@@ -1,4 +1,4 @@
-import { unlessAborted } from "acp-http-client/transport";
+import { onAbort, unlessAborted } from "acp-http-client/transport";
 import { Mailbox } from "../http/mailbox.js";
 
 /** Tells several readers the same, each at its own pace; the slowest holds back the rest. */
@@ -10,12 +10,14 @@ export class Fanout<Item> {
     for (const reader of this.#readers) reader.push(item);
   }
 
-  /** Resolves once each reader has room for more. */
-  async room(signal: AbortSignal): Promise<void> {
-    for (const reader of this.#readers) {
-      const room = reader.room();
-      if (room !== undefined) await unlessAborted(room, [signal]);
-    }
+  /** Resolves once each reader has room for more, or the signal is aborted; nothing if each has. */
+  room(signal: AbortSignal): Promise<unknown> | undefined {
+    return this.#all((reader) => reader.room(), signal);
+  }
+
+  /** Resolves once each reader has taken what it was told until now, or the signal is aborted; nothing if each has. */
+  taken(signal: AbortSignal): Promise<unknown> | undefined {
+    return this.#all((reader) => reader.taken(), signal);
   }
 
   /** Ends all reading, with a failure if there is one. */
@@ -27,26 +29,23 @@ export class Fanout<Item> {
   read(signal: AbortSignal | undefined): AsyncGenerator<Item, undefined, undefined> {
     const reader = new Mailbox<Item>();
     this.#readers.add(reader);
-    return this.#reading(reader, signal);
+    const release = onAbort([signal], (reason) => reader.close({ reason }));
+    void reader.ended.then(() => {
+      release();
+      this.#readers.delete(reader);
+    });
+    return reader;
   }
 
-  async *#reading(
-    reader: Mailbox<Item>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Item, undefined, undefined> {
-    const stop = (): void => reader.end({ reason: signal?.reason });
-    if (signal?.aborted) stop();
-    signal?.addEventListener("abort", stop);
-    try {
-      for await (const item of reader) {
-        signal?.throwIfAborted();
-        yield item;
-      }
-    } finally {
-      signal?.removeEventListener("abort", stop);
-      this.#readers.delete(reader);
-      reader.close();
+  #all(
+    wait: (reader: Mailbox<Item>) => Promise<void> | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown> | undefined {
+    const waits: Promise<void>[] = [];
+    for (const reader of this.#readers) {
+      const waiting = wait(reader);
+      if (waiting !== undefined) waits.push(waiting);
     }
-    return undefined;
+    return waits.length === 0 ? undefined : unlessAborted(Promise.all(waits), [signal]).catch(() => {});
   }
 }

@@ -4,11 +4,11 @@ import type { CallOptions, ServerOptions } from "../options.js";
 import { MemoryStore } from "../store/memory.js";
 import type { SessionMetadata, SessionStore } from "../store/store.js";
 import { Book, type SessionInfo } from "./book.js";
-import { Connection } from "./connection.js";
 import type { AgentEvent, Handlers } from "./events.js";
 import { Fanout } from "./fanout.js";
 import type { ConnectedAgent } from "./features.js";
-import { AgentSessions } from "./sessions.js";
+import type { Linked } from "./linked.js";
+import type { AgentSessions } from "./sessions.js";
 
 /** Which agent a client is linked to. */
 export interface LinkOptions extends ServerOptions, Handlers {
@@ -21,12 +21,6 @@ export interface LinkOptions extends ServerOptions, Handlers {
 export interface ConnectOptions {
   /** The agent; that of the client if left out. */
   readonly agent?: string | undefined;
-}
-
-interface Linked {
-  readonly connection: Connection;
-  readonly sessions: AgentSessions;
-  readonly agent: ConnectedAgent;
 }
 
 /** The one connection that a client may have. */
@@ -141,29 +135,39 @@ export class AgentLink {
   }
 
   async #open(agent: string): Promise<Linked> {
-    const { connection, agent: connected } = await Connection.open({
-      server: this.#options,
-      agent,
-      instanceId: this.#instanceId,
-      handlers: this.#options,
-      sessions: () => this.#book.live,
-      onEvent: (event) => this.#hear(event),
-      onEnd: (failure) => this.#events.end(failure),
-    });
-    return {
-      connection,
-      agent: connected,
-      sessions: new AgentSessions(connection, connected, agent, this.#book),
-    };
+    const { linkTo } = await this.#load();
+    return linkTo(
+      {
+        server: this.#options,
+        agent,
+        instanceId: this.#instanceId,
+        handlers: this.#options,
+        sessions: () => this.#book.live,
+        onEvent: (event) => this.#hear(event),
+        taken: () => this.#events.taken(this.#stop.signal),
+        onEnd: (failure) => this.#events.end(failure),
+      },
+      this.#book,
+    );
   }
 
-  async #hear(event: AgentEvent): Promise<void> {
+  /** What speaks to agents is loaded when it is first needed: many never connect to one. */
+  async #load(): Promise<typeof import("./linked.js")> {
+    try {
+      return await import("./linked.js");
+    } catch (reason) {
+      this.#events.end({ reason });
+      throw reason;
+    }
+  }
+
+  #hear(event: AgentEvent): Promise<unknown> | undefined {
     if (event.type === "sessionUpdate") {
-      if (this.#book.isDetached(event.sessionId)) return;
+      if (this.#book.isDetached(event.sessionId)) return undefined;
       this.#book.count(event.sessionId);
     }
     if (event.type === "sessionEnded") this.#book.end(event.sessionId);
     this.#events.push(event);
-    await this.#events.room(this.#stop.signal).catch(() => {});
+    return this.#events.room(this.#stop.signal);
   }
 }

@@ -67,3 +67,48 @@ test("a page that the daemon does not know of is told that it cannot be reached"
   );
   expect(failure).toBe(true);
 });
+
+/** The scripts that the page has loaded, apart from those that everybody needs. */
+const more = () =>
+  browser.page.evaluate(() =>
+    performance.getEntriesByType("resource").flatMap(({ name }) => name.match(/\/linked-\w+\.js$/) ?? []),
+  );
+
+test("a page loads what speaks to agents when it connects to one", async () => {
+  await browser.page.reload();
+  await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const client = new sdk.SandboxAgentClient({ baseUrl, token, agent: "mock", autoConnect: false });
+      await client.sessions.list();
+    },
+    [daemon.url, token] as const,
+  );
+  expect(await more()).toEqual([]);
+  await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const client = new sdk.SandboxAgentClient({ baseUrl, token, agent: "mock" });
+      await client.newSession({ directory: "/" });
+      await client.disconnect();
+    },
+    [daemon.url, token] as const,
+  );
+  expect(await more()).toHaveLength(1);
+});
+
+test("a page that cannot load it is told, and so is who reads", async () => {
+  await browser.page.route(/\/linked-\w+\.js$/, (route) => route.abort());
+  await browser.page.reload();
+  const failures = await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const client = new sdk.SandboxAgentClient({ baseUrl, token, agent: "mock" });
+      const reading = client.events().next();
+      const failed = (error: unknown) => (error instanceof Error ? error.name : String(error));
+      const first = [client.newSession({ directory: "/" }), reading];
+      const names = await Promise.all(first.map((each) => each.then(() => "none", failed)));
+      return [...names, await client.listSessions().then(() => "none", failed)];
+    },
+    [daemon.url, token] as const,
+  );
+  await browser.page.unroute(/\/linked-\w+\.js$/);
+  expect(failures).toEqual(["TypeError", "TypeError", "NotConnectedError"]);
+});

@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import { basename } from "node:path";
 import { build } from "esbuild";
 
 /** What a page of the site has as `sdk`. */
 const CONTENTS = 'export * from "sandbox-agent"; export * from "sandbox-agent/indexeddb";';
+
+const PAGE = `<!doctype html><meta charset="utf-8">
+<script type="module">import * as sdk from "/stdin.js"; Object.assign(globalThis, { sdk });</script>`;
 
 /** A site whose pages have the packages, at an origin of its own, until it is disposed of. */
 export class Site implements AsyncDisposable {
@@ -16,17 +20,20 @@ export class Site implements AsyncDisposable {
   }
 
   static async start(): Promise<Site> {
-    const bundle = await build({
+    const { outputFiles } = await build({
       stdin: { contents: CONTENTS, resolveDir: import.meta.dirname },
       bundle: true,
-      format: "iife",
-      globalName: "sdk",
+      format: "esm",
+      outdir: ".",
       platform: "browser",
+      splitting: true,
       write: false,
     });
-    const page = `<!doctype html><meta charset="utf-8"><script>${bundle.outputFiles[0]?.text}</script>`;
-    const server = createServer((_, response) => {
-      response.setHeader("content-type", "text/html").end(page);
+    const scripts = new Map(outputFiles.map(({ path, text }) => [`/${basename(path)}`, text]));
+    const server = createServer((request, response) => {
+      const script = scripts.get(request.url ?? "");
+      response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript");
+      response.end(script ?? PAGE);
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();

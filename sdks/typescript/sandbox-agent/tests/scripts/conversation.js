@@ -5,9 +5,11 @@ const client = new SandboxAgentClient({ baseUrl: process.argv[2], agent: "mock" 
 const { sessionId } = await client.newSession({ directory: "/" });
 const { stopReason } = await client.prompt(sessionId, "hello");
 await client.disconnect();
-const id = `on-${process.version}`;
+const { bun, deno } = process.versions;
+const platform = bun ? "bun" : deno ? "deno" : "node";
+const id = `on-${platform}-${process.version}`;
 await client.sessions.create(id, { agent: "mock" });
 await client.sessions.send(id, "hello");
 for await (const { event } of client.sessions.events(id)) if ("turnEnded" in event) break;
 await client.sessions.delete(id);
-console.log(process.version, stopReason);
+console.log(platform, process.version, stopReason);
