@@ -1,7 +1,7 @@
 import type { SessionInfo } from "./agent/book.js";
 import type { AgentEvent, ContentPart, Handlers } from "./agent/events.js";
 import type { ConnectedAgent, SessionChoice } from "./agent/features.js";
-import { AgentLink, type ConnectOptions } from "./agent/link.js";
+import { AgentLink, type ConnectOptions, type DisconnectOptions } from "./agent/link.js";
 import type { BeginSession, StopReason } from "./agent/sessions.js";
 import { Agents } from "./daemon/agents.js";
 import { Config } from "./daemon/config.js";
@@ -22,6 +22,11 @@ export interface SandboxAgentOptions extends ServerOptions, Handlers {
   readonly autoConnect?: boolean | undefined;
   /** The name of the agent's process on the server; made up if left out. Who has the same name shares the process. */
   readonly instanceId?: string | undefined;
+  /**
+   * How long the agent's process goes on when nobody is connected to it, as after a crash, until the server ends it.
+   * For ever if left out, or a day if `instanceId` is too, as nobody else could connect to it then.
+   */
+  readonly lingerMs?: number | undefined;
   /** Where what is known of sessions is kept; in memory if left out. */
   readonly store?: SessionStore | undefined;
 }
@@ -77,9 +82,12 @@ export class SandboxAgentClient {
     return this.#link.connect(options);
   }
 
-  /** Closes the connection, and ends the agent. */
-  disconnect(): Promise<void> {
-    return this.#link.disconnect();
+  /**
+   * Closes the connection and ends the agent, unless that is to go on, within a second. Fails with `ConnectionError` if
+   * the server does not say in time that the agent has ended; there is no connection any more in either case.
+   */
+  disconnect(options: DisconnectOptions = {}): Promise<void> {
+    return this.#link.disconnect(options);
   }
 
   /**

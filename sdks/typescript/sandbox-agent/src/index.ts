@@ -8,7 +8,7 @@ export {
 export type { SessionInfo } from "./agent/book.js";
 export type * from "./agent/events.js";
 export type { ConnectedAgent, Feature, SessionChoice } from "./agent/features.js";
-export type { ConnectOptions } from "./agent/link.js";
+export type { ConnectOptions, DisconnectOptions } from "./agent/link.js";
 export type { BeginSession, SessionMcpServer, StopReason } from "./agent/sessions.js";
 export { SandboxAgentClient, type SandboxAgentOptions } from "./client.js";
 export type { Agents, Installation } from "./daemon/agents.js";

@@ -1,10 +1,17 @@
-import { type AgentEvent, NotConnectedError, SandboxAgentClient } from "sandbox-agent";
+import { type AgentEvent, ConnectionError, NotConnectedError, SandboxAgentClient } from "sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { processes, Reading, texts } from "./talking.js";
 
-const daemon = daemonOf();
+/** An agent that never answers, and one that does not end by itself either. */
+const CONFIG = `
+[agents.mute]
+command = ["sleep", "1000"]
+[agents.stubborn]
+command = ["bash", "-c", "trap '' TERM; while true; do sleep 0.1; done"]
+`;
+const daemon = daemonOf({ config: CONFIG });
 let network: Network;
 beforeAll(async () => {
   network = await Network.start(daemon.port);
@@ -53,6 +60,52 @@ test.each(CASES)("`$way` takes less than a second, with $name, and leaves none",
   expect(await processes(daemon.url)).not.toContain(instanceId);
   if (turn !== undefined) expect(await turn).toBeInstanceOf(NotConnectedError);
   await reading.done;
+});
+
+test.each(["mute", "stubborn"])("so it does while it connects to an agent that is %s", async (agent) => {
+  const client = new SandboxAgentClient({ baseUrl: network.url, agent, instanceId: agent });
+  const session = client.newSession({ directory: "/" }).catch((error: unknown) => error);
+  await until(async () => (await processes(daemon.url)).includes(agent));
+  const since = performance.now();
+  await client.disconnect();
+  expect(performance.now() - since).toBeLessThan(LIMIT_MS);
+  expect(await processes(daemon.url)).not.toContain(agent);
+  expect(await session).toBeInstanceOf(NotConnectedError);
+});
+
+test("so it does when the server no longer answers, and says so", async () => {
+  const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mock", instanceId: "unreachable" });
+  const reading = new Reading(client.events());
+  await client.newSession({ directory: "/" });
+  network.freeze();
+  const since = performance.now();
+  await expect(client.disconnect()).rejects.toBeInstanceOf(ConnectionError);
+  expect(performance.now() - since).toBeLessThan(LIMIT_MS);
+  expect(client.connected).toBe(false);
+  await reading.done;
+});
+
+test("an agent that only one client knows of does not outlive it for ever", async () => {
+  const options = { baseUrl: daemon.url, agent: "mock" };
+  await using nameless = new SandboxAgentClient(options);
+  await using named = new SandboxAgentClient({ ...options, instanceId: "named" });
+  await using brief = new SandboxAgentClient({ ...options, instanceId: "brief", lingerMs: 60_000 });
+  for (const client of [nameless, named, brief]) await client.newSession({ directory: "/" });
+  const response = await fetch(`${daemon.url}/v1/acp`);
+  const { items } = (await response.json()) as { items: { serverId: string; lingerMs: number | null }[] };
+  const lingers = new Map(items.map(({ serverId, lingerMs }) => [serverId, lingerMs]));
+  expect([...lingers.values()]).toContain(24 * 3_600_000);
+  expect([lingers.get("named"), lingers.get("brief")]).toEqual([null, 60_000]);
+});
+
+test("an agent can be left to whoever knows its name", async () => {
+  const options = { baseUrl: daemon.url, agent: "mock", instanceId: "kept" };
+  const client = new SandboxAgentClient(options);
+  const { sessionId } = await client.newSession({ directory: "/" });
+  await client.disconnect({ keepAgent: true });
+  expect(await processes(daemon.url)).toContain("kept");
+  await using next = new SandboxAgentClient(options);
+  expect(await next.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
 });
 
 test("no connection of those who were closed is left", async () => {

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { NotConnectedError } from "sandbox-agent";
 import { SandboxAgentClient } from "sandbox-agent/node";
 import { until } from "tombolo-testing";
 import { afterAll, expect, test } from "vitest";
@@ -39,6 +40,35 @@ test("typescript #11: each daemon has a port of its own, and ends with its clien
     expect(urls[0]).not.toBe(urls[1]);
   }
   expect(await Promise.all(urls.map(reachable))).toEqual([false, false]);
+});
+
+/** The issue: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
+test("a client takes less than a second to end its daemon, however stubborn the agents are", async () => {
+  const pids = join(home, "pids");
+  const config = join(home, "agents.toml");
+  const script = `trap '' TERM; echo $$ >> ${pids}; while true; do sleep 0.1; done`;
+  await writeFile(
+    config,
+    `[agents.stubborn]\ncommand = ["bash", "-c", ${JSON.stringify(script)}]\nprotocol = "acp"\n`,
+  );
+  const client = await SandboxAgentClient.start({
+    agent: "mock",
+    daemon: { args: ["--data-dir", join(home, "stubborn"), "--config", config] },
+  });
+  const { sessionId } = await client.newSession({ directory: "/" });
+  const turn = client.prompt(sessionId, "/hang").catch((error: unknown) => error);
+  const creating = client.sessions.create("stubborn", { agent: "stubborn" }).catch((error: unknown) => error);
+  const started = (): Promise<string> => readFile(pids, "utf8").catch(() => "");
+  await until(async () => (await started()) !== "", "the agent");
+
+  const since = performance.now();
+  await client.stop();
+  expect(performance.now() - since).toBeLessThan(1_000);
+  expect(await turn).toBeInstanceOf(NotConnectedError);
+  await creating;
+  for (const pid of (await started()).trim().split("\n")) {
+    expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+  }
 });
 
 test("a daemon ends with the process that has started it", async () => {

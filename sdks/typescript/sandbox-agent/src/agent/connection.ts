@@ -9,15 +9,16 @@ import { agentOf, type ConnectedAgent } from "./features.js";
 import { updateOf } from "./updates.js";
 import { fields, text } from "./wire.js";
 
-/** How long the server may take to end the agent. */
-const END_MS = 10_000;
-
 /** Which agent is connected to, and who is told what it says. */
 export interface ConnectionOptions {
   readonly server: ServerOptions;
   readonly agent: string;
   readonly instanceId: string;
+  /** How long the agent goes on when nobody is connected to it any more; for ever if left out. */
+  readonly lingerMs: number | undefined;
   readonly handlers: Handlers;
+  /** Gives up connecting. */
+  readonly signal: AbortSignal;
   /** Which sessions end with the agent. */
   sessions(): readonly string[];
   /** Is told what the agent says, which is heard no further until this is done. It may be done at once. */
@@ -35,7 +36,7 @@ export class Connection {
   readonly #listening: Promise<void>;
 
   private constructor(options: ConnectionOptions) {
-    const { server, agent, instanceId } = options;
+    const { server, agent, instanceId, lingerMs } = options;
     const { token, headers, fetch, signal, reconnect, baseUrl } = server;
     this.#options = options;
     this.#transport = new AcpHttpClient({
@@ -48,23 +49,26 @@ export class Connection {
       signal,
       reconnect,
       after: "newest",
+      ...(lingerMs === undefined ? {} : { query: { lingerMs: String(lingerMs) } }),
     });
     this.#listening = this.#listen();
   }
 
-  /** Connects, and starts the agent if it does not run. */
+  /** Connects, and starts the agent if it does not run. Who gives up meanwhile ends it. */
   static async open(options: ConnectionOptions): Promise<{ connection: Connection; agent: ConnectedAgent }> {
+    const { handlers, signal } = options;
     const connection = new Connection(options);
+    const hello = {
+      protocolVersion: 1,
+      clientCapabilities: capabilitiesOf(handlers),
+      clientInfo: { name: "sandbox-agent", version: VERSION },
+    };
     try {
-      const answer = await connection.ask("initialize", {
-        protocolVersion: 1,
-        clientCapabilities: capabilitiesOf(options.handlers),
-        clientInfo: { name: "sandbox-agent", version: VERSION },
-      });
+      const answer = await connection.ask("initialize", hello, signal);
       return { connection, agent: agentOf(options.agent, answer) };
     } catch (error) {
-      options.onEnd({ reason: error });
-      await connection.close(false);
+      options.onEnd(signal.aborted ? undefined : { reason: error });
+      await connection.close(signal.aborted);
       throw error;
     }
   }
@@ -90,10 +94,10 @@ export class Connection {
     }
   }
 
-  /** Closes the connection, and ends the agent if that is wanted. */
+  /** Closes the connection within a second, and ends the agent if that is wanted. */
   async close(end: boolean): Promise<void> {
     try {
-      await this.#transport.close({ delete: end, timeoutMs: END_MS });
+      await this.#transport.close({ delete: end });
     } finally {
       await this.#listening;
     }

@@ -1,3 +1,4 @@
+import { ConnectionError } from "acp-http-client/transport";
 import { AlreadyConnectedError, NotConnectedError } from "../errors.js";
 import { randomName } from "../names.js";
 import type { CallOptions, ServerOptions } from "../options.js";
@@ -10,10 +11,14 @@ import type { ConnectedAgent } from "./features.js";
 import type { Linked } from "./linked.js";
 import type { AgentSessions } from "./sessions.js";
 
+/** How long an agent that only one client knows of outlives that client: nights of people, and of their laptops. */
+const LINGER_MS = 24 * 3_600_000;
+
 /** Which agent a client is linked to. */
 export interface LinkOptions extends ServerOptions, Handlers {
   readonly agent?: string | undefined;
   readonly instanceId?: string | undefined;
+  readonly lingerMs?: number | undefined;
   readonly store?: SessionStore | undefined;
 }
 
@@ -21,6 +26,12 @@ export interface LinkOptions extends ServerOptions, Handlers {
 export interface ConnectOptions {
   /** The agent; that of the client if left out. */
   readonly agent?: string | undefined;
+}
+
+/** How a client leaves. */
+export interface DisconnectOptions {
+  /** Whether the agent goes on, for whoever connects to it by its `instanceId`. */
+  readonly keepAgent?: boolean | undefined;
 }
 
 /** The one connection that a client may have. */
@@ -75,14 +86,16 @@ export class AgentLink {
   }
 
   /** Fails if the server does not say that the agent has ended; there is no connection any more in either case. */
-  async disconnect(): Promise<void> {
+  async disconnect({ keepAgent = false }: DisconnectOptions): Promise<void> {
     const linked = this.#current();
     this.#linked = undefined;
     this.#stop.abort(new NotConnectedError());
     try {
-      // One that was never made needs no closing.
-      const made = await linked.catch(() => undefined);
-      await made?.connection.close(true);
+      // One that was not made yet is closed by whoever makes it.
+      const made = await linked.catch((failure: unknown) => {
+        if (failure instanceof ConnectionError) throw failure;
+      });
+      await made?.connection.close(!keepAgent);
     } finally {
       for (const sessionId of this.#book.live) await this.#book.close(sessionId);
     }
@@ -135,16 +148,20 @@ export class AgentLink {
   }
 
   async #open(agent: string): Promise<Linked> {
+    const { signal } = this.#stop;
     const { linkTo } = await this.#load();
+    const { instanceId, lingerMs = instanceId === undefined ? LINGER_MS : undefined } = this.#options;
     return linkTo(
       {
         server: this.#options,
         agent,
         instanceId: this.#instanceId,
+        lingerMs,
         handlers: this.#options,
+        signal,
         sessions: () => this.#book.live,
         onEvent: (event) => this.#hear(event),
-        taken: () => this.#events.taken(this.#stop.signal),
+        taken: () => this.#events.taken(signal),
         onEnd: (failure) => this.#events.end(failure),
       },
       this.#book,

@@ -4,8 +4,11 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { randomName } from "../names.js";
 
-/** How long the daemon has to end by itself: its agents have 2 s. */
-const GRACE_MS = 5_000;
+/** How long agents have to end by themselves. */
+const GRACE_MS = 400;
+
+/** How long the daemon has after that: ending what is stubborn takes it less. */
+const END_MS = 550;
 
 /** The most that is kept of what the daemon says while it starts. */
 const TALK_CHARS_MAX = 10_000;
@@ -17,6 +20,8 @@ export interface StartOptions {
    * `tombolo` on the path.
    */
   readonly program?: string | undefined;
+  /** How long agents have to end by themselves when the client is stopped. 400 ms if left out. */
+  readonly graceMs?: number | undefined;
   /** More arguments, such as `--data-dir`. */
   readonly args?: readonly string[] | undefined;
   /** The directory that it runs in; that of this process if left out. */
@@ -31,21 +36,23 @@ export class EmbeddedDaemon {
   /** What it lets in; nobody else knows it. */
   readonly token: string;
   readonly #child: ChildProcess;
+  readonly #graceMs: number;
   readonly #onExit: () => void;
 
-  private constructor(child: ChildProcess, url: string, token: string, onExit: () => void) {
+  private constructor(child: ChildProcess, url: string, token: string, graceMs: number, onExit: () => void) {
     this.#child = child;
     this.url = url;
     this.token = token;
+    this.#graceMs = graceMs;
     this.#onExit = onExit;
   }
 
   /** Starts a daemon on a free port, and waits until it listens. */
   static async start(options: StartOptions = {}): Promise<EmbeddedDaemon> {
-    const { args = [], cwd, env = process.env } = options;
+    const { graceMs = GRACE_MS, args = [], cwd, env = process.env } = options;
     const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installed()) ?? "tombolo";
     const token = randomName();
-    const child = spawn(program, ["daemon", "--port", "0", ...args], {
+    const child = spawn(program, ["daemon", "--port", "0", "--grace-ms", String(graceMs), ...args], {
       cwd,
       env: { ...env, TOMBOLO_TOKEN: token },
       stdio: ["ignore", "pipe", "pipe"],
@@ -55,7 +62,8 @@ export class EmbeddedDaemon {
     };
     process.once("exit", onExit);
     try {
-      return new EmbeddedDaemon(child, await addressOf(child, child.stdout, child.stderr), token, onExit);
+      const url = await addressOf(child, child.stdout, child.stderr);
+      return new EmbeddedDaemon(child, url, token, graceMs, onExit);
     } catch (error) {
       process.off("exit", onExit);
       child.kill("SIGKILL");
@@ -69,7 +77,7 @@ export class EmbeddedDaemon {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), this.#graceMs + END_MS);
     await exited;
     clearTimeout(late);
   }

@@ -29,10 +29,10 @@ export class SandboxAgentClient extends Client {
     return this.#daemon?.url;
   }
 
-  /** Disconnects, and ends its own daemon. */
+  /** Disconnects, and ends its own daemon with every agent, within a second. */
   async stop(): Promise<void> {
     try {
-      await super[Symbol.asyncDispose]();
+      if (this.connected) await this.disconnect({ keepAgent: this.#daemon !== undefined });
     } finally {
       await this.#daemon?.stop();
     }
