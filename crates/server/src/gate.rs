@@ -12,6 +12,8 @@ use futures_util::future::Either;
 use http::{Request, Response, request::Parts};
 use tower::Service;
 
+use crate::subprotocol;
+
 /// Says who may come in.
 pub trait Check: Send + Sync + 'static {
     /// Refuses a request that may not come in; who asks can be left among its extensions.
@@ -57,6 +59,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let (mut head, body) = request.into_parts();
+        subprotocol::admit_bearer(&mut head.headers);
         match self.check.check(&mut head) {
             Ok(()) => Either::Left(self.inner.call(Request::from_parts(head, body))),
             Err(refusal) => Either::Right(ready(Ok(refusal.into_response()))),

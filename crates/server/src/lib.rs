@@ -23,6 +23,7 @@ mod request_id;
 mod socket;
 mod sockets;
 pub mod sse;
+mod subprotocol;
 mod templates;
 mod upgrade;
 

@@ -13,10 +13,7 @@ export interface ServerOptions {
   readonly headers?: EndpointOptions["headers"];
   /** What requests are made with; that of the platform if left out. */
   readonly fetch?: EndpointOptions["fetch"];
-  /**
-   * What WebSockets are opened with. If left out, that of the platform, which in a browser cannot carry a token:
-   * there, a cookie of the hub lets one in.
-   */
+  /** What WebSockets are opened with; that of the platform if left out, which in a browser carries the token only. */
   readonly webSocket?: OpenWebSocket | undefined;
   /** Ends everything when it is aborted. */
   readonly signal?: AbortSignal | undefined;

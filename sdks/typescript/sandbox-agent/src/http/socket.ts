@@ -64,18 +64,29 @@ export async function openSocket(
   return { frames, send: (frame) => socket.send(frame), close };
 }
 
-/** The WebSocket of the platform, which carries headers everywhere but in browsers. */
+/** The WebSocket of the platform. That of a browser knows no headers: the token goes among the sub-protocols. */
 function platformSocket(url: string, headers: Headers): WebSocket {
   if (typeof WebSocket === "undefined") {
     throw new TypeError("there is no WebSocket on this platform: say how to open one with `webSocket`");
   }
-  const carried = Object.fromEntries(headers);
-  if (Object.keys(carried).length === 0) return new WebSocket(url);
+  const { authorization = "", ...others } = Object.fromEntries(headers);
+  const protocols = protocolsOf(authorization);
+  const carried = protocols.length === 0 && authorization !== "" ? { ...others, authorization } : others;
+  if (Object.keys(carried).length === 0) return new WebSocket(url, protocols);
   const Opened = WebSocket as new (url: string, options: unknown) => WebSocket;
   try {
-    return new Opened(url, { headers: carried });
+    return new Opened(url, { protocols, headers: carried });
   } catch (cause) {
     // A browser takes the second argument for the name of a protocol.
-    throw new TypeError("a WebSocket of this platform carries no token or headers", { cause });
+    throw new TypeError("a WebSocket of this platform carries no headers", { cause });
   }
+}
+
+/** The sub-protocols that tell a token, and the one that the server chooses. */
+function protocolsOf(authorization: string): string[] {
+  const token = /^Bearer (.*)$/i.exec(authorization)?.[1];
+  if (token === undefined) return [];
+  const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(token)));
+  const name = base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return ["tombolo", `tombolo.bearer.${name}`];
 }

@@ -57,6 +57,24 @@ test("typescript #8: a page follows a session to the end of its turn", async () 
   expect(said).toEqual(["hello"]);
 });
 
+test("typescript #8: a page has a terminal, with a token and without headers", async () => {
+  const shown = await browser.page.evaluate(
+    async ([baseUrl, token]) => {
+      const { processes } = new sdk.SandboxAgentClient({ baseUrl, token });
+      const { id } = await processes.start({ command: "sh", terminal: { columns: 80, rows: 24 } });
+      const terminal = processes.terminal(id);
+      await terminal.type("echo to$((40 + 2))gether; exit\n");
+      let shown = "";
+      for await (const event of terminal) {
+        if (event.type === "output") shown += new TextDecoder().decode(event.bytes);
+      }
+      return shown;
+    },
+    [daemon.url, token] as const,
+  );
+  expect(shown).toContain("to42gether");
+});
+
 test("a page that the daemon does not know of is told that it cannot be reached", async () => {
   const failure = await browser.page.evaluate(
     async ([baseUrl, token]) => {
