@@ -1,13 +1,23 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/** Serves the same stream of events to whoever asks for it, from a thread of its own. */
-export async function serve(bytes: Uint8Array): Promise<{ url: string } & AsyncDisposable> {
+/** What a server streams of one session. */
+export interface Recording {
+  readonly sessionId: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Serves a recording from a thread of its own: at `/` to whoever reads it, and to clients that speak to an agent once
+ * they have begun its session.
+ */
+export async function serve({ sessionId, bytes }: Recording): Promise<{ url: string } & AsyncDisposable> {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   shared.set(bytes);
-  const worker = new Worker(new URL(import.meta.url), { workerData: shared });
+  const worker = new Worker(new URL(import.meta.url), { workerData: { sessionId, bytes: shared } });
   const [port] = await once(worker, "message");
   return {
     url: `http://127.0.0.1:${port}/`,
@@ -17,20 +27,46 @@ export async function serve(bytes: Uint8Array): Promise<{ url: string } & AsyncD
   };
 }
 
-if (!isMainThread && workerData instanceof Uint8Array) {
-  const bytes = Buffer.from(workerData);
-  const server = createServer((request, response) => {
-    // A stream that was read to its end has nothing more to say.
-    if (request.headers["last-event-id"] !== "0") {
-      response.writeHead(404).end();
-      return;
+/** Answers as a daemon would that says nothing but what was recorded. */
+class Player {
+  readonly #sessionId: string;
+  readonly #bytes: Buffer;
+  /** Who has begun the session, by address. */
+  readonly #begun = new Map<string, PromiseWithResolvers<void>>();
+
+  constructor({ sessionId, bytes }: Recording) {
+    this.#sessionId = sessionId;
+    this.#bytes = Buffer.from(bytes);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? "/", "http://recording");
+    if (request.method === "POST") {
+      const { method } = (await json(request)) as { method?: string };
+      if (method === "session/new") this.#session(pathname).resolve();
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: null, result: { sessionId: this.#sessionId } }));
+    } else if (request.headers["last-event-id"] === "0") {
+      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+      if (pathname !== "/") await this.#session(pathname).promise;
+      this.#play(response);
+    } else {
+      // A stream that was read to its end has nothing more to say.
+      response.writeHead(request.method === "DELETE" ? 204 : 404).end();
     }
-    response.writeHead(200, { "content-type": "text/event-stream" });
+  }
+
+  #session(pathname: string): PromiseWithResolvers<void> {
+    const session = this.#begun.get(pathname) ?? Promise.withResolvers();
+    this.#begun.set(pathname, session);
+    return session;
+  }
+
+  #play(response: ServerResponse): void {
     const STEP = 64 << 10;
     let at = 0;
     const more = (): void => {
-      while (at < bytes.length) {
-        const piece = bytes.subarray(at, at + STEP);
+      while (at < this.#bytes.length) {
+        const piece = this.#bytes.subarray(at, at + STEP);
         at += STEP;
         if (!response.write(piece)) {
           response.once("drain", more);
@@ -40,6 +76,11 @@ if (!isMainThread && workerData instanceof Uint8Array) {
       response.end();
     };
     more();
-  });
+  }
+}
+
+if (!isMainThread && workerData?.bytes instanceof Uint8Array) {
+  const player = new Player(workerData);
+  const server = createServer((request, response) => player.answer(request, response));
   server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port));
 }

@@ -1,10 +1,11 @@
 /** What became of the updates of many turns. */
 export interface Tally {
   readonly turns: number;
-  readonly updates: number;
   readonly lost: number;
   readonly doubled: number;
   readonly misplaced: number;
+  /** Turns of which updates were lost. */
+  readonly lossy: number;
   /** Turns that were told to be over before their last update was there. */
   readonly early: number;
   readonly cuts: number;
@@ -16,6 +17,7 @@ export class Counter {
   readonly #perTurn: number;
   #turns = 0;
   #early = 0;
+  #lossy = 0;
   #lost = 0;
   #doubled = 0;
   #misplaced = 0;
@@ -25,9 +27,19 @@ export class Counter {
     this.#perTurn = perTurn;
   }
 
+  /** How many turns there were. */
+  get turns(): number {
+    return this.#turns;
+  }
+
   /** How many updates of this turn are there. */
   get seen(): number {
     return this.#seen.length;
+  }
+
+  /** Whether there are as many as there should be. */
+  get whole(): boolean {
+    return this.seen >= this.#perTurn;
   }
 
   /** An update is there. */
@@ -37,14 +49,16 @@ export class Counter {
 
   /** The turn is said to be over. */
   over(): void {
-    if (this.#seen.length < this.#perTurn) this.#early += 1;
+    if (!this.whole) this.#early += 1;
   }
 
   /** The next turn begins. */
   next(): void {
     const different = new Set(this.#seen);
+    const lost = this.#perTurn - different.size;
     this.#turns += 1;
-    this.#lost += this.#perTurn - different.size;
+    this.#lost += lost;
+    if (lost > 0) this.#lossy += 1;
     this.#doubled += this.#seen.length - different.size;
     this.#misplaced += this.#seen.filter((number, at) => at > 0 && number < (this.#seen[at - 1] ?? 0)).length;
     this.#seen = [];
@@ -53,10 +67,10 @@ export class Counter {
   tally(cuts: number, seconds: number): Tally {
     return {
       turns: this.#turns,
-      updates: this.#turns * this.#perTurn,
       lost: this.#lost,
       doubled: this.#doubled,
       misplaced: this.#misplaced,
+      lossy: this.#lossy,
       early: this.#early,
       cuts,
       seconds,

@@ -10,6 +10,7 @@ export class Network implements AsyncDisposable {
   readonly #pairs = new Set<Pair>();
   #target: number;
   #refusing = false;
+  #swallowing = false;
   /** How many connections there were. */
   connections = 0;
   /** How many bytes came from the server. */
@@ -72,6 +73,11 @@ export class Network implements AsyncDisposable {
     }
   }
 
+  /** Lets nothing through on new connections, or no longer. */
+  swallow(swallowing: boolean): void {
+    this.#swallowing = swallowing;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut();
     this.#server.close();
@@ -87,7 +93,8 @@ export class Network implements AsyncDisposable {
     const far = dial(this.#target, "127.0.0.1");
     const pair: Pair = [near, far];
     this.#pairs.add(pair);
-    near.pipe(far).pipe(near);
+    if (this.#swallowing) near.resume();
+    else near.pipe(far).pipe(near);
     far.on("data", (bytes) => {
       this.received += bytes.length;
     });

@@ -11,7 +11,14 @@ import { until } from "./wait.js";
  */
 export const LEASH: string = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
 
-/** A program that a variable names, with a home of its own, until it is disposed of. */
+/** The program that a variable names. */
+export function programOf(variable: string): string {
+  const program = process.env[variable];
+  if (program === undefined) throw new Error(`${variable} must name the program to test with`);
+  return program;
+}
+
+/** A program with a home of its own, until it is disposed of. */
 export class Program implements AsyncDisposable {
   readonly home: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -23,10 +30,8 @@ export class Program implements AsyncDisposable {
     home: string,
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
-    variable: string = "TOMBOLO_BIN",
+    program: string = programOf("TOMBOLO_BIN"),
   ) {
-    const program = process.env[variable];
-    if (program === undefined) throw new Error(`${variable} must name the program to test with`);
     this.home = home;
     this.#child = spawn("sh", ["-c", LEASH, "sh", program, ...args], {
       env: { PATH: process.env.PATH, HOME: home, ...env },

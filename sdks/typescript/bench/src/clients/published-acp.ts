@@ -1,0 +1,22 @@
+import { AcpHttpClient } from "published-acp-http-client";
+import { type Converse, textOf } from "../conversation.ts";
+
+/** By the published `acp-http-client`. */
+export const publishedAcp: Converse = async (baseUrl, onText) => {
+  const client = new AcpHttpClient({
+    baseUrl,
+    transport: { path: "/v1/acp/published", bootstrapQuery: { agent: "mock" } },
+    client: {
+      sessionUpdate: async (params) => onText(textOf(params)),
+      requestPermission: async () => ({ outcome: { outcome: "cancelled" } }),
+    },
+  });
+  await client.initialize();
+  const { sessionId } = await client.newSession({ cwd: "/", mcpServers: [] });
+  return {
+    prompt: (text) => client.prompt({ sessionId, prompt: [{ type: "text", text }] }),
+    async [Symbol.asyncDispose]() {
+      await client.disconnect();
+    },
+  };
+};
