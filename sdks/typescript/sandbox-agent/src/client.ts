@@ -93,7 +93,7 @@ export class SandboxAgentClient {
   /**
    * What the agent says from now on, and what becomes of its sessions, until the client is disconnected.
    *
-   * The slowest reader holds back the rest. So a reader must not wait for `prompt` and its like between two events.
+   * The slowest reader holds back the rest. So a reader must not wait for `prompt` or `loadSession` between two events.
    */
   events({ signal }: CallOptions = {}): AsyncGenerator<AgentEvent, undefined, undefined> {
     return this.#link.events(signal);

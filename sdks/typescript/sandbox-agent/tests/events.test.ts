@@ -238,3 +238,18 @@ test("whoever gives up waiting does not wait for readers either", async () => {
   stop.abort(new Error("enough"));
   await expect(prompt).rejects.toThrow("enough");
 });
+
+test("a reader may ask for what does not wait for it", async () => {
+  await using client = clientOf();
+  const { sessionId } = await client.newSession({ directory });
+  const begun = (async () => {
+    for await (const event of client.events()) {
+      if (event.type !== "sessionUpdate") continue;
+      const { sessionId } = await client.newSession({ directory });
+      return sessionId;
+    }
+    return undefined;
+  })();
+  await client.prompt(sessionId, "/chunks 3");
+  expect(await begun).toMatch(/^mock-/);
+});

@@ -73,12 +73,19 @@ export class Connection {
     }
   }
 
-  /** Asks the agent something. Its answer comes after everything that it said before was read. */
+  /** Asks the agent something. */
   async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     try {
       return await this.#transport.request(method, params, { signal });
     } catch (error) {
       throw failureOf(error);
+    }
+  }
+
+  /** Has the agent tell something, which is over when those who read have taken all of it. */
+  async hearOut(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.ask(method, params, signal);
     } finally {
       const taken = this.#options.taken();
       if (taken !== undefined) await unlessAborted(taken, [signal]);

@@ -83,7 +83,7 @@ export class AgentSessions {
     if (feature === "loadSession")
       await this.#book.open({ sessionId, agent: this.#name, directory }, metadata);
     const params = { sessionId, cwd: directory, mcpServers };
-    const answer = await this.#connection.ask(METHODS[feature], params, signal);
+    const answer = await this.#connection.hearOut(METHODS[feature], params, signal);
     const id = feature === "forkSession" ? (text(fields(answer).sessionId) ?? "") : sessionId;
     this.#choices.set(id, choicesOf(answer));
     return this.#book.open({ sessionId: id, agent: this.#name, directory }, metadata);
@@ -96,7 +96,7 @@ export class AgentSessions {
   ): Promise<{ readonly stopReason: StopReason }> {
     this.#check(sessionId);
     const params = { sessionId, prompt: promptOf(content) };
-    const answer = fields(await this.#connection.ask("session/prompt", params, signal));
+    const answer = fields(await this.#connection.hearOut("session/prompt", params, signal));
     return { stopReason: (text(answer.stopReason) ?? "end_turn") as StopReason };
   }
 
