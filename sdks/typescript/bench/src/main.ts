@@ -1,4 +1,4 @@
-/** Measures what the issue asks for, and fails if a bar is missed. Arguments choose measures; without, all are done. */
+/** Measures what these packages promise, and fails if they do not hold it. Arguments choose measures; without, all are done. */
 import { closing } from "./closing.ts";
 import { delivery } from "./delivery.ts";
 import { throughput } from "./throughput.ts";

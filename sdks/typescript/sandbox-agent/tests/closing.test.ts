@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => network[Symbol.asyncDispose]());
 
-/** The issue: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
+/** The bar: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
 const LIMIT_MS = 1_000;
 
 const WAYS = {

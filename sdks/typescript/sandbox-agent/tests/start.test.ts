@@ -42,7 +42,7 @@ test("typescript #11: each daemon has a port of its own, and ends with its clien
   expect(await Promise.all(urls.map(reachable))).toEqual([false, false]);
 });
 
-/** The issue: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
+/** The bar: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
 test("a client takes less than a second to end its daemon, however stubborn the agents are", async () => {
   const pids = join(home, "pids");
   const config = join(home, "agents.toml");
