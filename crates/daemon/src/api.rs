@@ -43,5 +43,5 @@ pub(crate) fn router(app: App) -> (Router, Templates) {
 
 /// The description of the API.
 pub fn document() -> Value {
-    server::api::document(routes().split_for_parts().1)
+    server::api::document(routes().into_openapi(), "")
 }

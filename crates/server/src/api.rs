@@ -3,7 +3,7 @@
 use axum::Router;
 use http::{Method, Uri};
 use protocol::{Kind, Problem};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{
     IntoResponses, Modify,
     openapi::{
@@ -32,10 +32,23 @@ impl Modify for BearerToken {
 }
 
 /// The OpenAPI document: paths as the handlers declare them, schemas as the wire types have them.
-pub fn document(openapi: OpenApi) -> Value {
+///
+/// An operation is called by its tag and its handler, such as `sessions_list`. The prefix is before that, so that nothing of one
+/// server is called as something of another: there are clients that are made from the documents of several.
+pub fn document(openapi: OpenApi, prefix: &str) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();
+    for operation in operations(&mut document) {
+        let (tag, handler) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
+        let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
+        operation["operationId"] = name.into();
+    }
     document["components"]["schemas"] = Value::Object(protocol::schemas());
     document
+}
+
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
+    paths.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }
 
 /// Tells whoever asks for what is not there.

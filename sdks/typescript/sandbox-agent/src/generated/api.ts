@@ -12,39 +12,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what was done after `offset`, as a page: every change, every command to a runtime, every refusal. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                    readonly offset?: number;
-                    /** @description How many entries a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AuditPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_audit_page"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -61,68 +29,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the devices of the caller's workspaces, by name. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["DeviceList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_devices_list"];
         readonly put?: never;
         /** Let a device in, or one more copy of it. The answer has the secret that it connects with, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddDevice"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedDevice"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_devices_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -137,68 +47,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["PairingList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_pairings_list"];
         readonly put?: never;
         /** Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["BeginPairing"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Pairing"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_begin"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -215,44 +67,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is let in */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Claimed"];
-                    };
-                };
-                /** @description Nobody has said so yet */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Claimed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_claim"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -267,37 +82,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Look at the device that shows a code, before it is let in. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["PairingRequest"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_pairings_look"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -316,41 +101,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Let the device in that shows a code, and grant what is said. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["ConfirmPairing"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Confirmed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_confirm"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -367,36 +118,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Do not let the device in that shows a code. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is told so */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_refuse"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -411,70 +133,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how a device is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Device"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_devices_get"];
         readonly put?: never;
         readonly post?: never;
         /** Remove a device: it is cut off, and what was granted and made of it is gone. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_devices_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -490,36 +153,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Stop a device in an emergency: it is cut off at once, what goes on is ended, and it needs another token to come back. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is cut off */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_devices_stop"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -534,68 +168,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what was granted of the devices of the caller's workspaces, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["GrantList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_grants_list"];
         readonly put?: never;
         /** Grant a runtime the use of a device. Nothing is granted that is not named. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddGrant"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Grant"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_grants_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -613,36 +189,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Take a grant back: what goes on under it is ended. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The grant */
-                    readonly grant_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It holds no more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_grants_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -656,34 +203,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say whether this server is well. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Health"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_info_health"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -704,36 +224,7 @@ export interface paths {
          * @description Binary messages are the bytes of one HTTP/2 connection on which the hub asks and the daemon answers. A daemon that joins
          *     again takes the place of its connection before.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The runtime that the daemon means to be; it must be the one that its token is for. */
-                    readonly name?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_join"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -755,39 +246,7 @@ export interface paths {
          * Let a browser in: whoever has the secret of a token gets a cookie in exchange.
          * @description The cookie is good for a day, for as long as the token is, and for what the token is for.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Login"];
-                };
-            };
-            readonly responses: {
-                /** @description `Set-Cookie` has the cookie */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WhoAmI"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_login_login"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -804,33 +263,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Let a browser in no longer; its cookie is no good any more. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is not let in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_login_logout"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -845,68 +278,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the runtimes of the caller's workspaces, by name; all of them for who manages the hub. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RuntimeList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_list"];
         readonly put?: never;
         /** Add a runtime. Where it is and its token are kept by the hub, and told to nobody. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddRuntime"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Runtime"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_runtimes_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -926,38 +301,7 @@ export interface paths {
          * Let a daemon join as a runtime, with the token that is told here and never again.
          * @description The runtime is known from now on; it can be reached while its daemon is there (`GET /api/join/ws`).
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["InviteRuntime"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["JoinToken"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_runtimes_invite"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -972,70 +316,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how a runtime is; it is asked. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Runtime"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_get"];
         readonly put?: never;
         readonly post?: never;
         /** Remove a runtime. Nothing happens to it; the hub forgets it, and what it could join with. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_runtimes_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1049,37 +334,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the workers of a runtime: its sessions. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["SessionList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1103,41 +358,7 @@ export interface paths {
          *     told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
          *     loses the role that it needs, or the token, is told `denied` at once.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The cursor of the last event that was received; only what happens from now on if left out. */
-                    readonly cursor?: string;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_watch"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1154,39 +375,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Presence"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_presence"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1203,71 +392,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the tokens of a user, the oldest first. Their secrets are known to nobody. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description Whose; the caller's own if left out. */
-                    readonly user?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["TokenList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_tokens_list"];
         readonly put?: never;
         /** Make a token. The answer has its secret, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddToken"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedToken"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_tokens_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1285,36 +413,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Revoke a token, also on streams that are open. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The token; not its secret */
-                    readonly token_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It lets nobody in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_tokens_revoke"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1328,68 +427,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the users, by name. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["UserList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_users_list"];
         readonly put?: never;
         /** Add a user, who then needs a token. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddUser"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_users_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1404,105 +445,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what a user may do. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_users_get"];
         /** Say what a user may do from now on, also on streams that are open. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SetUser"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["hub_users_set"];
         readonly post?: never;
         /** Remove a user and all tokens of theirs. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description They are not let in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_users_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1519,36 +467,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Take back what was approved for more than once: from now on somebody is asked again (relay #143). */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What was approved */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_relay_forget"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1562,39 +481,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what was asked of devices after `offset`, as a page. Each entry holds the hash of the one before it. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                    readonly offset?: number;
-                    /** @description How many entries a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RelayAuditPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_audit"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1615,33 +502,7 @@ export interface paths {
          * @description Text messages are frames of `ya-environment-relay.v1`. The device says `hello` first and is told by `relay.accepted` what of
          *     its offer is granted. A device that connects again takes the place of its connection before; another copy of it does not.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_connect"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1658,68 +519,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the environments of the caller's workspaces, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EnvironmentList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_list"];
         readonly put?: never;
         /** Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddEnvironment"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedEnvironment"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_environments_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1734,70 +537,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how an environment is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Environment"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_get"];
         readonly put?: never;
         readonly post?: never;
         /** End an environment: what goes on in it is ended, and its doors are closed. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_environments_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1815,36 +559,7 @@ export interface paths {
          * @description Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
          *     `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_connect"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1861,108 +576,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Listen to what an MCP server says by itself, in a session of an older revision of MCP. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Messages of MCP */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_mcp_listen"];
         readonly put?: never;
         /** Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": unknown;
-                };
-            };
-            readonly responses: {
-                /** @description A message of MCP, or several */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": unknown;
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_mcp_send"];
         /** End a session of an older revision of MCP. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is ended */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_mcp_leave"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1983,43 +602,7 @@ export interface paths {
          *     whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
          *     `response`, with `result` or `error`. Who closes the connection cancels the request.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AskDevice"];
-                };
-            };
-            readonly responses: {
-                /** @description What came of it */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": unknown;
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_environments_ask"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2034,34 +617,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how it is with everything that is lent: connections, what is accepted, what waits, what went wrong, the head of the audit. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RelayStatus"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_status"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2078,34 +634,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Inbox"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_waits_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2126,35 +655,7 @@ export interface paths {
          * @description The first is the snapshot: all that are open. Then whatever is opened or settled, by whom and how, and which runtimes go
          *     away and come back. Who does not read fast enough, or comes to see other runtimes, gets another snapshot.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose data is an `InboxEvent` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": unknown;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_waits_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2173,44 +674,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer whatever is asked: a permission, a question, a plan. The first answer holds, and carries the name of who gave it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The question or permission */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["WaitReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told; this is how it was settled */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Wait"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_waits_answer"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2225,34 +689,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say who asks, and what they may do. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WhoAmI"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_login_whoami"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2270,41 +707,7 @@ export interface paths {
         };
         readonly get?: never;
         /** Say whether devices are lent in a workspace. If not, those that are connected are cut off at once. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The workspace */
-                    readonly workspace: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SetWorkspaceRelay"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WorkspaceRelay"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["hub_relay_set"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -2320,35 +723,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Show what was counted, for Prometheus. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description OpenMetrics */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/openmetrics-text": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2365,34 +740,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what this server is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["About"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_about"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2409,34 +757,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the instances. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["InstanceList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["acp_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2453,181 +774,13 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Follow what the agent says, as server-sent events. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The id of the last event that was read; as the header `Last-Event-ID`. */
-                    readonly lastEventId?: number;
-                };
-                readonly header?: {
-                    /** @description Replay what came after this event */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description `message` events with ids, and the control events `gap`, `unparsed` and `exited` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["acp_stream"];
         /** Prepare an instance with its own launch options; its process starts with the first message. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The client's name for the instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Prepare"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Instance"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Instance"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["acp_prepare"];
         /** Send one JSON-RPC message to the agent; a request is answered with the agent's response. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The agent to run; needed for the first message of an instance. */
-                    readonly agent?: string;
-                    /** @description How long to wait for the answer; the daemon's limit if left out. */
-                    readonly timeoutMs?: number;
-                    /**
-                     * @description Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
-                     *     stream, and no message on its way. Without it an instance stays until it is deleted.
-                     */
-                    readonly lingerMs?: number;
-                };
-                readonly header?: {
-                    /** @description `respond-async` answers a request at once; its response is on the stream only */
-                    readonly prefer?: string | null;
-                    /** @description Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters */
-                    readonly "idempotency-key"?: string | null;
-                };
-                readonly path: {
-                    /** @description The client's name for the instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            /** @description One JSON-RPC 2.0 message */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": Record<string, unknown>;
-                };
-            };
-            readonly responses: {
-                /** @description The agent's response, byte for byte */
-                readonly 200: {
-                    headers: {
-                        /** @description The id of this response on the stream */
-                        readonly "acp-event-id"?: string;
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": Record<string, unknown>;
-                    };
-                };
-                /** @description The message was handed to the agent */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["acp_send"];
         /** End an instance and every process of it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["acp_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2641,34 +794,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the known agents. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AgentList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2691,46 +817,7 @@ export interface paths {
          * @description With `Accept: text/event-stream` the installation is followed: `progress` events, and `done` or `failed` at the
          *     end. It goes on if the connection ends; whoever asks again follows the same one.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /** @description `text/event-stream` to follow the installation */
-                    readonly accept?: string | null;
-                };
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Install"] | null;
-                };
-            };
-            readonly responses: {
-                /** @description It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`) */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Installed"];
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["agents_install"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2745,37 +832,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the models of an agent. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ModelList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_models"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2792,37 +849,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the modes of an agent. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ModeList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_modes"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2839,111 +866,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one MCP server of a directory, or all of them. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there; all servers of the directory if left out. */
-                    readonly mcpName?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The server, or all servers if no name was given */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["McpServer"] | components["schemas"]["McpServerList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["config_read_mcp"];
         /** Store one MCP server of a directory. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly mcpName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["McpServer"];
-                };
-            };
-            readonly responses: {
-                /** @description It is stored */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["config_write_mcp"];
         readonly post?: never;
         /** Forget one MCP server of a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly mcpName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["config_delete_mcp"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2957,111 +885,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one skill of a directory, or all of them. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there; all skills of the directory if left out. */
-                    readonly skillName?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The skill, or all skills if no name was given */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Skill"] | components["schemas"]["SkillList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["config_read_skill"];
         /** Store one skill of a directory. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly skillName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Skill"];
-                };
-            };
-            readonly responses: {
-                /** @description It is stored */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["config_write_skill"];
         readonly post?: never;
         /** Forget one skill of a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly skillName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["config_delete_skill"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3075,41 +904,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List a directory. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory. */
-                    readonly path: string;
-                    /** @description Only names after this one: the `nextCursor` of the page before. */
-                    readonly after?: string;
-                    /** @description How many entries at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EntryList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_entries"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3129,38 +924,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Remove a file or a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description What to remove; a link is removed itself. */
-                    readonly path: string;
-                    /** @description Remove a directory with everything in it. */
-                    readonly recursive?: boolean;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["fs_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3174,100 +938,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read a file, whole or in part. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The content */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/octet-stream": string;
-                    };
-                };
-                /** @description The part that `Range` asked for */
-                readonly 206: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/octet-stream": string;
-                    };
-                };
-                /** @description What the client has is up to date */
-                readonly 304: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_read"];
         /** Write a file: readers see the old content or the new, never a part. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The file. */
-                    readonly path: string;
-                    /** @description Make the directories that are missing on the way; they are made if left out. */
-                    readonly parents?: boolean;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/octet-stream": string | null;
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Written"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Written"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["fs_write"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -3285,45 +958,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Make a directory, and those missing on the way. */
-        readonly post: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Made"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Made"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_mkdir"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3340,38 +975,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Move or rename a file or a directory. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Move"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Moved"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_rename"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3386,37 +990,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what a path leads to. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Stat"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_stat"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3435,42 +1009,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Unpack a tar archive into a directory: all of it or nothing. */
-        readonly post: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            /** @description A tar archive: ustar, GNU or pax; plain or gzip */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/octet-stream": string;
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Unpacked"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_upload_batch"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3485,34 +1024,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say whether this server is well. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Health"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_health"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3529,35 +1041,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Describe the API. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description This document */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": Record<string, unknown>;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_openapi"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3574,68 +1058,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the processes that were started and not deleted, oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ProcessList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_list"];
         readonly put?: never;
         /** Start a process, on pipes or on a terminal. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Start"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_start"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3650,70 +1076,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one process. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_read"];
         readonly put?: never;
         readonly post?: never;
         /** End a process and everyone it has started, and forget it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["processes_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3729,44 +1096,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Write to the input of a process; answered when it is queued, not when it was read. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description Close its input after this. A terminal is sent Ctrl-D instead. */
-                    readonly close?: boolean;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            /** @description The bytes as they are, 1 MiB at most; may be empty */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/octet-stream": string;
-                };
-            };
-            readonly responses: {
-                /** @description It was queued */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_input"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3781,49 +1111,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what a process wrote, as a page or as a stream. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The number of the last piece that was read; everything that is kept if left out. */
-                    readonly after?: number;
-                    /** @description How many pieces a page has at most. A stream has no limit. */
-                    readonly limit?: number;
-                    /** @description Follow what it writes, as server-sent events, to its end. */
-                    readonly follow?: boolean;
-                };
-                readonly header?: {
-                    /** @description As `after`, for a stream that goes on */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["LogPage"];
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_logs"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3842,40 +1130,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Change the size of the terminal of a process. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["TerminalSize"];
-                };
-            };
-            readonly responses: {
-                /** @description It has the new size */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_resize"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3892,40 +1147,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Signal a process and its group. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SendSignal"];
-                };
-            };
-            readonly responses: {
-                /** @description It was signalled */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_signal"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3944,39 +1166,7 @@ export interface paths {
          * @description Binary frames are the terminal's bytes, both ways, one frame for each piece that was shown. Text frames are JSON: a
          *     `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process goes on when the connection is closed.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The number of the last piece that was seen; everything that is kept is shown if left out. */
-                    readonly after?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_terminal"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3995,41 +1185,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Wait for the end of a process. After the timeout the answer is the process as it is, which may still run. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description How long to wait for the end; the daemon's limit if left out. */
-                    readonly timeoutMs?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The process: its `state` says whether it has ended */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_wait"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4044,34 +1200,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the sessions, the one that was used last first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["SessionList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4088,106 +1217,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one session. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Session"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_read"];
         readonly put?: never;
         /** Create a session and start its agent, which is installed if it is missing. The same again finds it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The client's name for the session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Create"];
-                };
-            };
-            readonly responses: {
-                /** @description The session is there; `healthy` says whether its agent can be used */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Created"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_create"];
         /** End a session and its agent, and forget it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["sessions_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -4203,36 +1238,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Interrupt the turn that runs, if one does. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The agent was told, or has nothing to do */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_cancel"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4247,44 +1253,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read the events after `offset`, as a page. One that has grown to 4 MiB ends early. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last event that was read; 0 for all. */
-                    readonly offset?: number;
-                    /** @description How many events a page has at most. */
-                    readonly limit?: number;
-                    /** @description Add to each event what the agent said in its own words. */
-                    readonly includeRaw?: boolean;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EventPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4301,46 +1270,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Follow the events after `offset`, as server-sent events, until the session is deleted. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger. */
-                    readonly offset?: number;
-                    /** @description Add to each event what the agent said in its own words. */
-                    readonly includeRaw?: boolean;
-                };
-                readonly header?: {
-                    /** @description As `offset`, for a stream that goes on */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_stream"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4357,37 +1287,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the messages that wait for their turn, in that order. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["InputList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_inputs"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4405,88 +1305,10 @@ export interface paths {
         };
         readonly get?: never;
         /** Change what a message says while it waits for its turn. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The message */
-                    readonly input_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Edit"];
-                };
-            };
-            readonly responses: {
-                /** @description It says that now */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["sessions_edit"];
         readonly post?: never;
         /** Take a message back while it waits for its turn. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The message */
-                    readonly input_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The agent will not see it */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["sessions_withdraw"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -4500,88 +1322,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read the transcript: the messages that all events so far come to, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `nextCursor` of the page before; the first page if left out. */
-                    readonly cursor?: string;
-                    /** @description How many messages a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Transcribed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_transcript"];
         readonly put?: never;
         /** Send a message; answered when it is written down. While a turn runs, `whenBusy` says what becomes of it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /** @description Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters */
-                    readonly "idempotency-key"?: string | null;
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Send"];
-                };
-            };
-            readonly responses: {
-                /** @description It is written down */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Sent"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_send"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4598,48 +1342,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer a permission. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The permission */
-                    readonly permission_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["PermissionReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_permit"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4656,48 +1359,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Decline to answer a question. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The question */
-                    readonly question_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["QuestionReject"] | null;
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_reject"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4714,48 +1376,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer a question, or approve a plan. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The question */
-                    readonly question_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["QuestionReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_reply"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4770,37 +1391,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what all events so far come to; it names the event after which the stream goes on. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Snapshot"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_snapshot"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4817,34 +1408,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what waits for a person, in all sessions, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WaitList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["waits_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4865,35 +1429,7 @@ export interface paths {
          * @description The first is the snapshot: all that are open. Then whatever is opened or settled, each once. Who does not read fast
          *     enough gets another snapshot.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose data is a `WaitEvent` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": unknown;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["waits_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4912,48 +1448,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer whatever is asked: a permission, a question, a plan. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The question or permission */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["WaitReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told; this is how it was settled */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Wait"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["waits_answer"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4973,39 +1468,7 @@ export interface paths {
          *     a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
          *     happens. A peer that says anything is told `observation_only`, and the stream ends.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The cursor of the last event that was received; only what happens from now on if left out. */
-                    readonly cursor?: string;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["workers_watch"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -7791,4 +4254,3652 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    readonly hub_audit_page: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                readonly offset?: number;
+                /** @description How many entries a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeviceList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddDevice"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedDevice"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PairingList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_begin: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BeginPairing"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Pairing"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_claim: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is let in */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            /** @description Nobody has said so yet */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_look: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PairingRequest"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_confirm: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ConfirmPairing"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Confirmed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_refuse: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is told so */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Device"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_stop: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is cut off */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddGrant"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Grant"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The grant */
+                readonly grant_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It holds no more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_info_health: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_join: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The runtime that the daemon means to be; it must be the one that its token is for. */
+                readonly name?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_login: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Login"];
+            };
+        };
+        readonly responses: {
+            /** @description `Set-Cookie` has the cookie */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WhoAmI"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_logout: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is not let in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RuntimeList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddRuntime"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Runtime"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_invite: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InviteRuntime"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JoinToken"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Runtime"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_watch: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_presence: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Presence"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose; the caller's own if left out. */
+                readonly user?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddToken"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedToken"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_revoke: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The token; not its secret */
+                readonly token_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It lets nobody in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddUser"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_set: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SetUser"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description They are not let in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_forget: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What was approved */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_audit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                readonly offset?: number;
+                /** @description How many entries a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RelayAuditPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_connect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EnvironmentList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddEnvironment"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedEnvironment"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_connect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_listen: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Messages of MCP */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_send: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": unknown;
+            };
+        };
+        readonly responses: {
+            /** @description A message of MCP, or several */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_leave: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is ended */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_ask: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AskDevice"];
+            };
+        };
+        readonly responses: {
+            /** @description What came of it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_status: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RelayStatus"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Inbox"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_events: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose data is an `InboxEvent` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_answer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The question or permission */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["WaitReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told; this is how it was settled */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wait"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_whoami: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WhoAmI"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_set: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The workspace */
+                readonly workspace: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SetWorkspaceRelay"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WorkspaceRelay"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_metrics: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OpenMetrics */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/openmetrics-text": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_about: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InstanceList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The id of the last event that was read; as the header `Last-Event-ID`. */
+                readonly lastEventId?: number;
+            };
+            readonly header?: {
+                /** @description Replay what came after this event */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `message` events with ids, and the control events `gap`, `unparsed` and `exited` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_prepare: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The client's name for the instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Prepare"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Instance"];
+                };
+            };
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_send: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The agent to run; needed for the first message of an instance. */
+                readonly agent?: string;
+                /** @description How long to wait for the answer; the daemon's limit if left out. */
+                readonly timeoutMs?: number;
+                /**
+                 * @description Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
+                 *     stream, and no message on its way. Without it an instance stays until it is deleted.
+                 */
+                readonly lingerMs?: number;
+            };
+            readonly header?: {
+                /** @description `respond-async` answers a request at once; its response is on the stream only */
+                readonly prefer?: string | null;
+                /** @description Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters */
+                readonly "idempotency-key"?: string | null;
+            };
+            readonly path: {
+                /** @description The client's name for the instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description One JSON-RPC 2.0 message */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": Record<string, unknown>;
+            };
+        };
+        readonly responses: {
+            /** @description The agent's response, byte for byte */
+            readonly 200: {
+                headers: {
+                    /** @description The id of this response on the stream */
+                    readonly "acp-event-id"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description The message was handed to the agent */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_install: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description `text/event-stream` to follow the installation */
+                readonly accept?: string | null;
+            };
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Install"] | null;
+            };
+        };
+        readonly responses: {
+            /** @description It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`) */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Installed"];
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_models: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_modes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ModeList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_read_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there; all servers of the directory if left out. */
+                readonly mcpName?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The server, or all servers if no name was given */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["McpServer"] | components["schemas"]["McpServerList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_write_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly mcpName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["McpServer"];
+            };
+        };
+        readonly responses: {
+            /** @description It is stored */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_delete_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly mcpName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_read_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there; all skills of the directory if left out. */
+                readonly skillName?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The skill, or all skills if no name was given */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Skill"] | components["schemas"]["SkillList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_write_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly skillName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Skill"];
+            };
+        };
+        readonly responses: {
+            /** @description It is stored */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_delete_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly skillName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_entries: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory. */
+                readonly path: string;
+                /** @description Only names after this one: the `nextCursor` of the page before. */
+                readonly after?: string;
+                /** @description How many entries at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EntryList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_delete: {
+        readonly parameters: {
+            readonly query: {
+                /** @description What to remove; a link is removed itself. */
+                readonly path: string;
+                /** @description Remove a directory with everything in it. */
+                readonly recursive?: boolean;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_read: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The content */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            /** @description The part that `Range` asked for */
+            readonly 206: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            /** @description What the client has is up to date */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_write: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The file. */
+                readonly path: string;
+                /** @description Make the directories that are missing on the way; they are made if left out. */
+                readonly parents?: boolean;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/octet-stream": string | null;
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Written"];
+                };
+            };
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Written"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_mkdir: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Made"];
+                };
+            };
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Made"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_rename: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Move"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Moved"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_stat: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Stat"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_upload_batch: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description A tar archive: ustar, GNU or pax; plain or gzip */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": string;
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Unpacked"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_health: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_openapi: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description This document */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProcessList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_start: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Start"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_input: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Close its input after this. A terminal is sent Ctrl-D instead. */
+                readonly close?: boolean;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description The bytes as they are, 1 MiB at most; may be empty */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": string;
+            };
+        };
+        readonly responses: {
+            /** @description It was queued */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_logs: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The number of the last piece that was read; everything that is kept if left out. */
+                readonly after?: number;
+                /** @description How many pieces a page has at most. A stream has no limit. */
+                readonly limit?: number;
+                /** @description Follow what it writes, as server-sent events, to its end. */
+                readonly follow?: boolean;
+            };
+            readonly header?: {
+                /** @description As `after`, for a stream that goes on */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LogPage"];
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_resize: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TerminalSize"];
+            };
+        };
+        readonly responses: {
+            /** @description It has the new size */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_signal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SendSignal"];
+            };
+        };
+        readonly responses: {
+            /** @description It was signalled */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_terminal: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The number of the last piece that was seen; everything that is kept is shown if left out. */
+                readonly after?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_wait: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description How long to wait for the end; the daemon's limit if left out. */
+                readonly timeoutMs?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The process: its `state` says whether it has ended */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The client's name for the session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Create"];
+            };
+        };
+        readonly responses: {
+            /** @description The session is there; `healthy` says whether its agent can be used */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Created"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_cancel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The agent was told, or has nothing to do */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_events: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last event that was read; 0 for all. */
+                readonly offset?: number;
+                /** @description How many events a page has at most. */
+                readonly limit?: number;
+                /** @description Add to each event what the agent said in its own words. */
+                readonly includeRaw?: boolean;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger. */
+                readonly offset?: number;
+                /** @description Add to each event what the agent said in its own words. */
+                readonly includeRaw?: boolean;
+            };
+            readonly header?: {
+                /** @description As `offset`, for a stream that goes on */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_inputs: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InputList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_edit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The message */
+                readonly input_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Edit"];
+            };
+        };
+        readonly responses: {
+            /** @description It says that now */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_withdraw: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The message */
+                readonly input_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The agent will not see it */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_transcript: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `nextCursor` of the page before; the first page if left out. */
+                readonly cursor?: string;
+                /** @description How many messages a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Transcribed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_send: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters */
+                readonly "idempotency-key"?: string | null;
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Send"];
+            };
+        };
+        readonly responses: {
+            /** @description It is written down */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_permit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The permission */
+                readonly permission_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PermissionReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_reject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The question */
+                readonly question_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QuestionReject"] | null;
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_reply: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The question */
+                readonly question_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QuestionReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_snapshot: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WaitList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_events: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose data is a `WaitEvent` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_answer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The question or permission */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["WaitReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told; this is how it was settled */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wait"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly workers_watch: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}
