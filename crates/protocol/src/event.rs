@@ -232,6 +232,7 @@ pub struct PermissionResolved {
 /// What a session is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SessionStatus")]
 pub struct Status {
     /// Where it is.
     pub state: State,
@@ -284,6 +285,7 @@ pub struct CommandsUpdated {
 /// Something that a message may begin with, such as `/review`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AgentCommand")]
 pub struct Command {
     /// Its name, without the slash.
     pub name: String,

@@ -1,6 +1,8 @@
 //! JSON Schemas of the wire types, and their names in the OpenAPI document.
 
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 use utoipa::{
     PartialSchema, ToSchema,
@@ -14,17 +16,17 @@ use crate::{
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
-    ($($type:ty as $name:literal),* $(,)?) => {
+    ($($type:ty),* $(,)?) => {
         $(
             impl PartialSchema for $type {
                 fn schema() -> RefOr<Schema> {
-                    Ref::from_schema_name($name).into()
+                    Ref::from_schema_name(<Self as JsonSchema>::schema_name()).into()
                 }
             }
 
             impl ToSchema for $type {
-                fn name() -> std::borrow::Cow<'static, str> {
-                    $name.into()
+                fn name() -> Cow<'static, str> {
+                    <Self as JsonSchema>::schema_name()
                 }
             }
         )*
@@ -40,105 +42,105 @@ macro_rules! wire_types {
 }
 
 wire_types! {
-    acp::Instance as "Instance",
-    acp::InstanceList as "InstanceList",
-    acp::Prepare as "Prepare",
-    agents::AgentList as "AgentList",
-    agents::Install as "Install",
-    agents::InstallProgress as "InstallProgress",
-    agents::Installed as "Installed",
-    agents::ModeList as "ModeList",
-    agents::ModelList as "ModelList",
-    audit::AuditPage as "AuditPage",
-    config::McpServer as "McpServer",
-    config::McpServerList as "McpServerList",
-    config::Skill as "Skill",
-    config::SkillList as "SkillList",
-    event::Event as "Event",
-    event::Record as "Record",
-    observation::Frame as "Frame",
-    fs::EntryList as "EntryList",
-    fs::Made as "Made",
-    fs::Move as "Move",
-    fs::Moved as "Moved",
-    fs::Stat as "Stat",
-    fs::Unpacked as "Unpacked",
-    fs::Written as "Written",
-    hub::AddRuntime as "AddRuntime",
-    hub::InviteRuntime as "InviteRuntime",
-    hub::JoinToken as "JoinToken",
-    hub::Runtime as "Runtime",
-    hub::RuntimeList as "RuntimeList",
-    inbox::Inbox as "Inbox",
-    inbox::InboxEvent as "InboxEvent",
-    info::About as "About",
-    info::Health as "Health",
-    lending::AddDevice as "AddDevice",
-    lending::AddEnvironment as "AddEnvironment",
-    lending::AddGrant as "AddGrant",
-    lending::AddedDevice as "AddedDevice",
-    lending::AddedEnvironment as "AddedEnvironment",
-    lending::AskDevice as "AskDevice",
-    lending::BeginPairing as "BeginPairing",
-    lending::Claimed as "Claimed",
-    lending::ConfirmPairing as "ConfirmPairing",
-    lending::Confirmed as "Confirmed",
-    lending::Device as "Device",
-    lending::DeviceList as "DeviceList",
-    lending::Environment as "Environment",
-    lending::EnvironmentList as "EnvironmentList",
-    lending::GrantList as "GrantList",
-    lending::Pairing as "Pairing",
-    lending::PairingList as "PairingList",
-    lending::PairingRequest as "PairingRequest",
-    lending::RelayAuditPage as "RelayAuditPage",
-    lending::RelayCall as "RelayCall",
-    lending::RelayStatus as "RelayStatus",
-    lending::SetWorkspaceRelay as "SetWorkspaceRelay",
-    lending::UseDevice as "UseDevice",
-    lending::WorkspaceRelay as "WorkspaceRelay",
-    relay::Grant as "Grant",
-    message::Message as "Message",
-    people::AddToken as "AddToken",
-    people::AddUser as "AddUser",
-    people::AddedToken as "AddedToken",
-    people::Login as "Login",
-    people::SetUser as "SetUser",
-    people::Token as "Token",
-    people::TokenList as "TokenList",
-    people::User as "User",
-    people::UserList as "UserList",
-    people::WhoAmI as "WhoAmI",
-    presence::Presence as "Presence",
-    problem::Problem as "Problem",
-    processes::LogEntry as "LogEntry",
-    processes::LogPage as "LogPage",
-    processes::Process as "Process",
-    processes::ProcessList as "ProcessList",
-    processes::SendSignal as "SendSignal",
-    processes::Start as "Start",
-    processes::TerminalCommand as "TerminalCommand",
-    processes::TerminalEvent as "TerminalEvent",
-    processes::TerminalSize as "TerminalSize",
-    sessions::Create as "Create",
-    sessions::Created as "Created",
-    sessions::Edit as "Edit",
-    sessions::EventPage as "EventPage",
-    sessions::Input as "Input",
-    sessions::InputList as "InputList",
-    sessions::PermissionReply as "PermissionReply",
-    sessions::QuestionReject as "QuestionReject",
-    sessions::QuestionReply as "QuestionReply",
-    sessions::Send as "Send",
-    sessions::Sent as "Sent",
-    sessions::Session as "Session",
-    sessions::SessionList as "SessionList",
-    sessions::Snapshot as "Snapshot",
-    sessions::Transcribed as "Transcribed",
-    wait::Wait as "Wait",
-    wait::WaitEvent as "WaitEvent",
-    wait::WaitList as "WaitList",
-    wait::WaitReply as "WaitReply",
+    acp::Instance,
+    acp::InstanceList,
+    acp::Prepare,
+    agents::AgentList,
+    agents::Install,
+    agents::InstallProgress,
+    agents::Installed,
+    agents::ModeList,
+    agents::ModelList,
+    audit::AuditPage,
+    config::McpServer,
+    config::McpServerList,
+    config::Skill,
+    config::SkillList,
+    event::Event,
+    event::Record,
+    observation::Frame,
+    fs::EntryList,
+    fs::Made,
+    fs::Move,
+    fs::Moved,
+    fs::Stat,
+    fs::Unpacked,
+    fs::Written,
+    hub::AddRuntime,
+    hub::InviteRuntime,
+    hub::JoinToken,
+    hub::Runtime,
+    hub::RuntimeList,
+    inbox::Inbox,
+    inbox::InboxEvent,
+    info::About,
+    info::Health,
+    lending::AddDevice,
+    lending::AddEnvironment,
+    lending::AddGrant,
+    lending::AddedDevice,
+    lending::AddedEnvironment,
+    lending::AskDevice,
+    lending::BeginPairing,
+    lending::Claimed,
+    lending::ConfirmPairing,
+    lending::Confirmed,
+    lending::Device,
+    lending::DeviceList,
+    lending::Environment,
+    lending::EnvironmentList,
+    lending::GrantList,
+    lending::Pairing,
+    lending::PairingList,
+    lending::PairingRequest,
+    lending::RelayAuditPage,
+    lending::RelayCall,
+    lending::RelayStatus,
+    lending::SetWorkspaceRelay,
+    lending::UseDevice,
+    lending::WorkspaceRelay,
+    relay::Grant,
+    message::Message,
+    people::AddToken,
+    people::AddUser,
+    people::AddedToken,
+    people::Login,
+    people::SetUser,
+    people::Token,
+    people::TokenList,
+    people::User,
+    people::UserList,
+    people::WhoAmI,
+    presence::Presence,
+    problem::Problem,
+    processes::LogEntry,
+    processes::LogPage,
+    processes::Process,
+    processes::ProcessList,
+    processes::SendSignal,
+    processes::Start,
+    processes::TerminalCommand,
+    processes::TerminalEvent,
+    processes::TerminalSize,
+    sessions::Create,
+    sessions::Created,
+    sessions::Edit,
+    sessions::EventPage,
+    sessions::Input,
+    sessions::InputList,
+    sessions::PermissionReply,
+    sessions::QuestionReject,
+    sessions::QuestionReply,
+    sessions::Send,
+    sessions::Sent,
+    sessions::Session,
+    sessions::SessionList,
+    sessions::Snapshot,
+    sessions::Transcribed,
+    wait::Wait,
+    wait::WaitEvent,
+    wait::WaitList,
+    wait::WaitReply,
 }
 
 #[cfg(test)]
@@ -154,5 +156,17 @@ mod tests {
             let name = reference.split('"').next().unwrap().strip_prefix("#/components/schemas/").unwrap();
             assert!(schemas.contains_key(name), "{name}");
         }
+    }
+
+    /// schemars numbers those that have the name of another, in the order in which it meets them.
+    #[test]
+    fn no_two_types_have_one_name() {
+        let schemas = schemas();
+        let is_numbered = |name: &str| {
+            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            plain != name && schemas.contains_key(plain)
+        };
+        let numbered: Vec<_> = schemas.keys().filter(|name| is_numbered(name)).collect();
+        assert!(numbered.is_empty(), "{numbered:?}");
     }
 }

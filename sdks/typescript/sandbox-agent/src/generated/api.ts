@@ -1587,7 +1587,7 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
+            readonly everywhere?: components["schemas"]["Role"] | null;
             /** @description The name that they get. */
             readonly name: components["schemas"]["UserName"];
             /**
@@ -1595,7 +1595,7 @@ export interface components {
              * @default {}
              */
             readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role2"];
+                readonly [key: string]: components["schemas"]["Role"];
             };
         };
         /** @description The answer of `POST /api/devices`. */
@@ -1622,7 +1622,7 @@ export interface components {
         /** @description One agent as this daemon knows it. */
         readonly Agent: {
             /** @description What it can do. */
-            readonly capabilities: components["schemas"]["Capabilities"];
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
             /** @description Whether credentials for it were found; never which. */
             readonly credentialsFound: boolean;
             /** @description What it is. */
@@ -1650,6 +1650,38 @@ export interface components {
             readonly source: components["schemas"]["Source"];
             /** @description The version that is installed, where it can be told. */
             readonly version?: string | null;
+        };
+        /** @description What an agent can do; what is not said it cannot. */
+        readonly AgentCapabilities: {
+            /** @description It can be driven through `/v1/acp`. */
+            readonly acp: boolean;
+            /** @description It can branch off a session. */
+            readonly fork: boolean;
+            /** @description It asks before it does something. */
+            readonly permissions: boolean;
+            /** @description It shows a plan and waits for its approval. */
+            readonly plans: boolean;
+            /** @description It asks questions. */
+            readonly questions: boolean;
+            /** @description It can go on with a session of an earlier process. */
+            readonly resume: boolean;
+            /** @description It can be told more while it works. */
+            readonly steering: boolean;
+        };
+        /** @description Something that a message may begin with, such as `/review`. */
+        readonly AgentCommand: {
+            /**
+             * @description What it does.
+             * @default null
+             */
+            readonly description?: string | null;
+            /**
+             * @description What is to be written after it.
+             * @default null
+             */
+            readonly hint?: string | null;
+            /** @description Its name, without the slash. */
+            readonly name: string;
         };
         /** @description What went wrong with an agent. */
         readonly AgentError: {
@@ -1731,6 +1763,15 @@ export interface components {
             readonly items: readonly components["schemas"]["Agent"][];
             /** @description Always `null`: the list is whole. */
             readonly nextCursor?: string | null;
+        };
+        /** @description One way for an agent to behave. */
+        readonly AgentMode: {
+            /** @description What it does. */
+            readonly description: string;
+            /** @description Its id in requests. */
+            readonly id: string;
+            /** @description Its name for people. */
+            readonly name: string;
         };
         readonly AgentName: string;
         /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
@@ -1850,7 +1891,7 @@ export interface components {
              * @description What it would lend, as its hello says it.
              * @default {}
              */
-            readonly capabilities?: components["schemas"]["Capabilities2"];
+            readonly capabilities?: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The version of its program. */
@@ -1876,42 +1917,6 @@ export interface components {
             /** @description Its directories. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
-        /** @description What an agent can do; what is not said it cannot. */
-        readonly Capabilities: {
-            /** @description It can be driven through `/v1/acp`. */
-            readonly acp: boolean;
-            /** @description It can branch off a session. */
-            readonly fork: boolean;
-            /** @description It asks before it does something. */
-            readonly permissions: boolean;
-            /** @description It shows a plan and waits for its approval. */
-            readonly plans: boolean;
-            /** @description It asks questions. */
-            readonly questions: boolean;
-            /** @description It can go on with a session of an earlier process. */
-            readonly resume: boolean;
-            /** @description It can be told more while it works. */
-            readonly steering: boolean;
-        };
-        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
-        readonly Capabilities2: {
-            /** @description Files for the runtime's store. */
-            readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description The desktop. */
-            readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
-            readonly extensions?: readonly string[];
-            /** @description Directories. */
-            readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description How much of a stream it takes at once; none if it knows no credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Things that outlive a request. */
-            readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Commands. */
-            readonly shell?: components["schemas"]["Shell"] | null;
-            /** @description Tools. */
-            readonly tools?: components["schemas"]["Tools"] | null;
-        };
         /** @description What is allowed of a family. */
         readonly CapabilityGrant: {
             /** @description The family. */
@@ -1930,7 +1935,7 @@ export interface components {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
             /** @description How it is. */
-            readonly state: components["schemas"]["State3"];
+            readonly state: components["schemas"]["RelayState"];
         };
         /** @description Something that can be chosen. */
         readonly Choice: {
@@ -1950,27 +1955,10 @@ export interface components {
         readonly ClientId: string;
         /** @description Every kind of failure. */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /** @description A program, or a program and its arguments. */
-        readonly Command: string | readonly string[];
-        /** @description Something that a message may begin with, such as `/review`. */
-        readonly Command2: {
-            /**
-             * @description What it does.
-             * @default null
-             */
-            readonly description?: string | null;
-            /**
-             * @description What is to be written after it.
-             * @default null
-             */
-            readonly hint?: string | null;
-            /** @description Its name, without the slash. */
-            readonly name: string;
-        };
         /** @description The commands that the agent knows. */
         readonly CommandsUpdated: {
             /** @description All of them. */
-            readonly commands: readonly components["schemas"]["Command2"][];
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /** @description The desktop (relay #22). */
         readonly Computer: {
@@ -2153,6 +2141,25 @@ export interface components {
             readonly tokens: readonly components["schemas"]["DeviceToken"][];
             /** @description The workspace that it is lent to. */
             readonly workspace: components["schemas"]["Workspace"];
+        };
+        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
+        readonly DeviceCapabilities: {
+            /** @description Files for the runtime's store. */
+            readonly artifacts?: components["schemas"]["Switch"] | null;
+            /** @description The desktop. */
+            readonly computer?: components["schemas"]["Computer"] | null;
+            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
+            readonly extensions?: readonly string[];
+            /** @description Directories. */
+            readonly fileops?: components["schemas"]["Fileops"] | null;
+            /** @description How much of a stream it takes at once; none if it knows no credit. */
+            readonly flow?: components["schemas"]["Flow"] | null;
+            /** @description Things that outlive a request. */
+            readonly resources?: components["schemas"]["Switch"] | null;
+            /** @description Commands. */
+            readonly shell?: components["schemas"]["Shell"] | null;
+            /** @description Tools. */
+            readonly tools?: components["schemas"]["Tools"] | null;
         };
         /** @description How a device is connected. */
         readonly DeviceConnection: {
@@ -2425,7 +2432,7 @@ export interface components {
         } | {
             readonly permissionResolved: components["schemas"]["PermissionResolved"];
         } | {
-            readonly status: components["schemas"]["Status"];
+            readonly status: components["schemas"]["SessionStatus"];
         } | {
             readonly plan: components["schemas"]["Plan"];
         } | {
@@ -2721,7 +2728,7 @@ export interface components {
              */
             readonly startedAt?: string | null;
             /** @description Where it is in its life. */
-            readonly state: components["schemas"]["State"];
+            readonly state: components["schemas"]["InstanceState"];
             /**
              * Format: uint64
              * @description Readers of the stream.
@@ -2735,6 +2742,8 @@ export interface components {
             /** @description Always `null`: the list is whole. */
             readonly nextCursor?: string | null;
         };
+        /** @description Where an instance is in its life. */
+        readonly InstanceState: "starting" | "running" | "exited";
         /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
         readonly InviteRuntime: {
             /** @description The name that it gets. */
@@ -2813,12 +2822,14 @@ export interface components {
             /** @description The directory. */
             readonly path: string;
         };
+        /** @description A program, or a program and its arguments. */
+        readonly McpCommand: string | readonly string[];
         /** @description One MCP server. */
         readonly McpServer: {
             /** @description Arguments after those of `command`. */
             readonly args?: readonly string[];
             /** @description The program, or the program and its arguments. */
-            readonly command: components["schemas"]["Command"];
+            readonly command: components["schemas"]["McpCommand"];
             /** @description Whether agents should use it; they should if left out. */
             readonly enabled?: boolean | null;
             /** @description Variables added to its environment. */
@@ -2873,25 +2884,16 @@ export interface components {
             /** @description Its parts, in order. */
             readonly parts: readonly components["schemas"]["Part"][];
             /** @description Who speaks. */
-            readonly role: components["schemas"]["Role"];
+            readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"] | null;
         };
-        /** @description One way for an agent to behave. */
-        readonly Mode: {
-            /** @description What it does. */
-            readonly description: string;
-            /** @description Its id in requests. */
-            readonly id: string;
-            /** @description Its name for people. */
-            readonly name: string;
-        };
-        /** @description What may be done in a root; the lesser is the stricter. */
-        readonly Mode2: "ro" | "rw";
+        /** @description Who speaks. */
+        readonly MessageRole: "user" | "assistant" | "system" | "other";
         /** @description The answer of `GET /v1/agents/{agent}/modes`. */
         readonly ModeList: {
             /** @description What the agent can be told to be. */
-            readonly modes: readonly components["schemas"]["Mode"][];
+            readonly modes: readonly components["schemas"]["AgentMode"][];
         };
         /** @description One model of an agent. */
         readonly Model: {
@@ -2997,7 +2999,7 @@ export interface components {
         /** @description A device that wants to be let in. */
         readonly PairingRequest: {
             /** @description What it would lend. */
-            readonly capabilities: components["schemas"]["Capabilities2"];
+            readonly capabilities: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The version of its program. */
@@ -3373,7 +3375,7 @@ export interface components {
              */
             readonly started_at: string;
             /** @description What came of it; none while it goes on. */
-            readonly status?: components["schemas"]["Status2"] | null;
+            readonly status?: components["schemas"]["RequestStatus"] | null;
             /** @description What it was about: a path, a program, a tool. */
             readonly target?: string | null;
             /** @description The tool call of the agent that caused it, if that is known. */
@@ -3394,6 +3396,8 @@ export interface components {
             /** @description Whether trying otherwise can help. */
             readonly recoverable: boolean;
         };
+        /** @description How something is (relay #60). */
+        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description The answer of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
             /** @description The last entry of the audit. */
@@ -3438,24 +3442,26 @@ export interface components {
             /** @description The method, or the tool as `tool:NAME`. */
             readonly what: string;
         };
+        /** @description What came of a request. */
+        readonly RequestStatus: "succeeded" | "failed" | "cancelled";
         /** @description How a stream goes on after a cursor. */
         readonly Resume: "ok" | "gap" | "reset";
-        /** @description Who speaks. */
-        readonly Role: "user" | "assistant" | "system" | "other";
         /** @description What somebody may do in a workspace; each may do what those before it may. */
-        readonly Role2: "viewer" | "controller" | "owner";
+        readonly Role: "viewer" | "controller" | "owner";
         /** @description A directory that a device lends, as it was granted, accepted or bound. */
         readonly Root: {
             /** @description What its owner calls it. */
             readonly label?: string | null;
             /** @description What may be done in it. */
-            readonly mode: components["schemas"]["Mode2"];
+            readonly mode: components["schemas"]["RootMode"];
             /** @description Its name. */
             readonly root_id: components["schemas"]["RootId"];
             /** @description Where a model sees it. */
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
+        /** @description What may be done in a root; the lesser is the stricter. */
+        readonly RootMode: "ro" | "rw";
         /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
         readonly Runtime: {
             /**
@@ -3488,7 +3494,7 @@ export interface components {
              * @description The most that it may do; as much as its user if none.
              * @default null
              */
-            readonly role?: components["schemas"]["Role2"] | null;
+            readonly role?: components["schemas"]["Role"] | null;
             /**
              * @description The only workspaces that it is for; all if none.
              * @default null
@@ -3533,7 +3539,7 @@ export interface components {
             /** @description What the agent itself calls the session, once it has said so. */
             readonly agentSessionId?: string | null;
             /** @description What the agent can do. */
-            readonly capabilities: components["schemas"]["Capabilities"];
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
             /**
              * Format: date-time
              * @description When it was created.
@@ -3560,7 +3566,7 @@ export interface components {
              */
             readonly queued: number;
             /** @description Where it is in its life. */
-            readonly state: components["schemas"]["State2"];
+            readonly state: components["schemas"]["SessionState"];
             /** @description What it is called, for people. */
             readonly title?: string | null;
             /** @description The turn that runs. */
@@ -3588,6 +3594,18 @@ export interface components {
             /** @description Always `null`: the list is whole. */
             readonly nextCursor?: string | null;
         };
+        /** @description Where a session is in its life. */
+        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
+        /** @description What a session is doing. */
+        readonly SessionStatus: {
+            /**
+             * @description More, for people: that the model is asked again, that the conversation is being shortened, …
+             * @default null
+             */
+            readonly detail?: string | null;
+            /** @description Where it is. */
+            readonly state: components["schemas"]["SessionState"];
+        };
         /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
         readonly SetUser: {
             /**
@@ -3599,13 +3617,13 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
+            readonly everywhere?: components["schemas"]["Role"] | null;
             /**
              * @description What they may do in some workspaces.
              * @default {}
              */
             readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role2"];
+                readonly [key: string]: components["schemas"]["Role"];
             };
         };
         /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
@@ -3704,7 +3722,7 @@ export interface components {
         /** @description What all events of a session up to one come to. */
         readonly Snapshot: {
             /** @description The commands that the agent knows. */
-            readonly commands: readonly components["schemas"]["Command2"][];
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
             /** @description Whether there are messages before these. */
             readonly hasEarlier: boolean;
             /** @description What waits for its turn. */
@@ -3789,24 +3807,6 @@ export interface components {
             /** @description Where the path points, if it is a link itself. */
             readonly symlinkTarget?: string | null;
         };
-        /** @description Where an instance is in its life. */
-        readonly State: "starting" | "running" | "exited";
-        /** @description Where a session is in its life. */
-        readonly State2: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description How something is (relay #60). */
-        readonly State3: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description What a session is doing. */
-        readonly Status: {
-            /**
-             * @description More, for people: that the model is asked again, that the conversation is being shortened, …
-             * @default null
-             */
-            readonly detail?: string | null;
-            /** @description Where it is. */
-            readonly state: components["schemas"]["State2"];
-        };
-        /** @description What came of a request. */
-        readonly Status2: "succeeded" | "failed" | "cancelled";
         /** @description One step of a plan. */
         readonly Step: {
             /** @description How far it has come. */
@@ -4113,12 +4113,12 @@ export interface components {
              */
             readonly createdAt: string;
             /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
+            readonly everywhere?: components["schemas"]["Role"] | null;
             /** @description Their name. */
             readonly name: components["schemas"]["UserName"];
             /** @description What they may do in some workspaces. */
             readonly roles: {
-                readonly [key: string]: components["schemas"]["Role2"];
+                readonly [key: string]: components["schemas"]["Role"];
             };
         };
         /** @description The answer of `GET /api/users`. */
