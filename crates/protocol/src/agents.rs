@@ -80,7 +80,6 @@ pub enum Protocol {
 /// What an agent can do; what is not said it cannot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(!default)] // an answer says all of it
 #[schemars(rename = "AgentCapabilities")]
 pub struct Capabilities {
     /// It can be driven through `/v1/acp`.

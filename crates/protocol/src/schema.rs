@@ -1,6 +1,8 @@
-//! JSON Schemas of the wire types, and their names in the OpenAPI document.
+//! JSON Schemas of the wire types, and their names in the OpenAPI documents.
 
-use std::borrow::Cow;
+mod written;
+
+use std::{borrow::Cow, collections::BTreeSet};
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
@@ -16,7 +18,11 @@ use crate::{
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
-    ($($type:ty),* $(,)?) => {
+    (received { $($received:ty,)* } sent { $($sent:ty,)* }) => {
+        wire_types!(@describe_received: $($received,)*);
+        wire_types!(@describe_sent: $($sent,)*);
+    };
+    (@$describe:ident: $($type:ty,)*) => {
         $(
             impl PartialSchema for $type {
                 fn schema() -> RefOr<Schema> {
@@ -31,142 +37,144 @@ macro_rules! wire_types {
             }
         )*
 
-        /// The JSON Schema (2020-12) of every wire type, by its name under `#/components/schemas`.
-        pub fn schemas() -> Map<String, Value> {
-            let settings = SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
-            let mut generator = SchemaGenerator::new(settings);
-            $( generator.subschema_for::<$type>(); )*
-            generator.take_definitions(true)
+        fn $describe(generator: &mut SchemaGenerator, is_wanted: impl Fn(&str) -> bool) {
+            $(
+                if is_wanted(&<$type as JsonSchema>::schema_name()) {
+                    generator.subschema_for::<$type>();
+                }
+            )*
         }
     };
 }
 
+/// The JSON Schemas (2020-12) of the wire types of these names, and of all that is in them, by their names under
+/// `#/components/schemas`.
+///
+/// What is only sent is described as it is written: what is always there is required. What is received, by whomever, is
+/// described as it is read: what may be left out is not required. That is true of it where it is sent, too.
+pub fn schemas(names: &BTreeSet<String>) -> Map<String, Value> {
+    let settings =
+        || SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
+    let mut read = SchemaGenerator::new(settings());
+    describe_received(&mut read, |_| true);
+    let mut read = read.take_definitions(true);
+    let mut written = SchemaGenerator::new(settings().for_serialize().with_transform(written::AsWritten));
+    describe_received(&mut written, |name| names.contains(name));
+    describe_sent(&mut written, |name| names.contains(name));
+    let mut schemas = written.take_definitions(true);
+    for (name, schema) in &mut schemas {
+        if let Some(read) = read.remove(name) {
+            *schema = read;
+        }
+    }
+    schemas
+}
+
 wire_types! {
-    acp::Instance,
-    acp::InstanceList,
-    acp::Prepare,
-    agents::AgentList,
-    agents::Install,
-    agents::InstallProgress,
-    agents::Installed,
-    agents::ModeList,
-    agents::ModelList,
-    audit::AuditPage,
-    config::McpServer,
-    config::McpServerList,
-    config::Skill,
-    config::SkillList,
-    event::Event,
-    event::Record,
-    observation::Frame,
-    fs::EntryList,
-    fs::Made,
-    fs::Move,
-    fs::Moved,
-    fs::Stat,
-    fs::Unpacked,
-    fs::Written,
-    hub::AddRuntime,
-    hub::InviteRuntime,
-    hub::JoinToken,
-    hub::Runtime,
-    hub::RuntimeList,
-    inbox::Inbox,
-    inbox::InboxEvent,
-    info::About,
-    info::Health,
-    lending::AddDevice,
-    lending::AddEnvironment,
-    lending::AddGrant,
-    lending::AddedDevice,
-    lending::AddedEnvironment,
-    lending::AskDevice,
-    lending::BeginPairing,
-    lending::Claimed,
-    lending::ConfirmPairing,
-    lending::Confirmed,
-    lending::Device,
-    lending::DeviceList,
-    lending::Environment,
-    lending::EnvironmentList,
-    lending::GrantList,
-    lending::Pairing,
-    lending::PairingList,
-    lending::PairingRequest,
-    lending::RelayAuditPage,
-    lending::RelayCall,
-    lending::RelayStatus,
-    lending::SetWorkspaceRelay,
-    lending::UseDevice,
-    lending::WorkspaceRelay,
-    relay::Grant,
-    message::Message,
-    people::AddToken,
-    people::AddUser,
-    people::AddedToken,
-    people::Login,
-    people::SetUser,
-    people::Token,
-    people::TokenList,
-    people::User,
-    people::UserList,
-    people::WhoAmI,
-    presence::Presence,
-    problem::Problem,
-    processes::LogEntry,
-    processes::LogPage,
-    processes::Process,
-    processes::ProcessList,
-    processes::SendSignal,
-    processes::Start,
-    processes::TerminalCommand,
-    processes::TerminalEvent,
-    processes::TerminalSize,
-    sessions::Create,
-    sessions::Created,
-    sessions::Edit,
-    sessions::EventPage,
-    sessions::Input,
-    sessions::InputList,
-    sessions::PermissionReply,
-    sessions::QuestionReject,
-    sessions::QuestionReply,
-    sessions::Send,
-    sessions::Sent,
-    sessions::Session,
-    sessions::SessionList,
-    sessions::Snapshot,
-    sessions::Transcribed,
-    wait::Wait,
-    wait::WaitEvent,
-    wait::WaitList,
-    wait::WaitReply,
+    received {
+        acp::Prepare,
+        agents::Install,
+        config::McpServer,
+        config::Skill,
+        fs::Move,
+        hub::AddRuntime,
+        hub::InviteRuntime,
+        lending::AddDevice,
+        lending::AddEnvironment,
+        lending::AddGrant,
+        lending::AskDevice,
+        lending::BeginPairing,
+        lending::ConfirmPairing,
+        lending::SetWorkspaceRelay,
+        lending::UseDevice,
+        people::AddToken,
+        people::AddUser,
+        people::Login,
+        people::SetUser,
+        processes::SendSignal,
+        processes::Start,
+        processes::TerminalCommand,
+        processes::TerminalSize,
+        sessions::Create,
+        sessions::Edit,
+        sessions::PermissionReply,
+        sessions::QuestionReject,
+        sessions::QuestionReply,
+        sessions::Send,
+        wait::WaitReply,
+    }
+    sent {
+        acp::Instance,
+        acp::InstanceList,
+        agents::AgentList,
+        agents::InstallProgress,
+        agents::Installed,
+        agents::ModeList,
+        agents::ModelList,
+        audit::AuditPage,
+        config::McpServerList,
+        config::SkillList,
+        event::Event,
+        event::Record,
+        observation::Frame,
+        fs::EntryList,
+        fs::Made,
+        fs::Moved,
+        fs::Stat,
+        fs::Unpacked,
+        fs::Written,
+        hub::JoinToken,
+        hub::Runtime,
+        hub::RuntimeList,
+        inbox::Inbox,
+        inbox::InboxEvent,
+        info::About,
+        info::Health,
+        lending::AddedDevice,
+        lending::AddedEnvironment,
+        lending::Claimed,
+        lending::Confirmed,
+        lending::Device,
+        lending::DeviceList,
+        lending::Environment,
+        lending::EnvironmentList,
+        lending::GrantList,
+        lending::Pairing,
+        lending::PairingList,
+        lending::PairingRequest,
+        lending::RelayAuditPage,
+        lending::RelayCall,
+        lending::RelayStatus,
+        lending::WorkspaceRelay,
+        relay::Grant,
+        message::Message,
+        people::AddedToken,
+        people::Token,
+        people::TokenList,
+        people::User,
+        people::UserList,
+        people::WhoAmI,
+        presence::Presence,
+        problem::Problem,
+        processes::LogEntry,
+        processes::LogPage,
+        processes::Process,
+        processes::ProcessList,
+        processes::TerminalEvent,
+        sessions::Created,
+        sessions::EventPage,
+        sessions::Input,
+        sessions::InputList,
+        sessions::Sent,
+        sessions::Session,
+        sessions::SessionList,
+        sessions::Snapshot,
+        sessions::Transcribed,
+        wait::Wait,
+        wait::WaitEvent,
+        wait::WaitList,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_reference_leads_somewhere() {
-        let schemas = schemas();
-        assert!(schemas.contains_key("Instance") && schemas.contains_key("Problem"));
-        let text = Value::Object(schemas.clone()).to_string();
-        for reference in text.split("\"$ref\":\"").skip(1) {
-            let name = reference.split('"').next().unwrap().strip_prefix("#/components/schemas/").unwrap();
-            assert!(schemas.contains_key(name), "{name}");
-        }
-    }
-
-    /// schemars numbers those that have the name of another, in the order in which it meets them.
-    #[test]
-    fn no_two_types_have_one_name() {
-        let schemas = schemas();
-        let is_numbered = |name: &str| {
-            let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            plain != name && schemas.contains_key(plain)
-        };
-        let numbered: Vec<_> = schemas.keys().filter(|name| is_numbered(name)).collect();
-        assert!(numbered.is_empty(), "{numbered:?}");
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! What the description of an API always has, and what answers where there is no route.
 
+use std::collections::BTreeSet;
+
 use axum::Router;
 use http::{Method, Uri};
 use protocol::{Kind, Problem};
@@ -42,13 +44,29 @@ pub fn document(openapi: OpenApi, prefix: &str) -> Value {
         let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
         operation["operationId"] = name.into();
     }
-    document["components"]["schemas"] = Value::Object(protocol::schemas());
+    // What no path refers to is among the components, such as what is said over a WebSocket.
+    let components = document["components"]["schemas"].as_object().into_iter().flat_map(Map::keys).cloned();
+    let names = components.chain(references(&document["paths"])).collect();
+    document["components"]["schemas"] = protocol::schemas(&names).into();
     document
 }
 
 fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
     paths.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
+}
+
+/// The names of the schemas that a part of a document refers to.
+fn references(part: &Value) -> BTreeSet<String> {
+    match part {
+        Value::Object(members) => {
+            let reference = members.get("$ref").and_then(Value::as_str);
+            let name = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"));
+            members.values().flat_map(references).chain(name.map(Into::into)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        _ => BTreeSet::new(),
+    }
 }
 
 /// Tells whoever asks for what is not there.

@@ -2,14 +2,20 @@
 
 use std::collections::BTreeMap;
 
-/// Every operation of both documents, by its method and path, and its name.
+use serde_json::Value;
+
+fn documents() -> [Value; 2] {
+    [daemon::openapi(), hub::openapi()]
+}
+
+/// Every operation of both documents: its method and path, and its name.
 fn operations() -> Vec<(String, String)> {
     let mut operations = Vec::new();
-    for document in [daemon::openapi(), hub::openapi()] {
+    for document in documents() {
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
-                operations
-                    .push((format!("{method} {path}"), operation["operationId"].as_str().unwrap().into()));
+                let name = operation["operationId"].as_str().unwrap();
+                operations.push((format!("{method} {path}"), name.to_owned()));
             }
         }
     }
@@ -26,4 +32,27 @@ fn every_operation_has_a_name_of_its_own() {
         assert_eq!(other, None, "`{route}` is called `{name}` too");
     }
     assert!(named.contains_key("sessions_list") && named.contains_key("hub_users_list"), "{named:?}");
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    for document in documents() {
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        assert!(schemas.contains_key("Session") && schemas.contains_key("Problem"));
+        for reference in document.to_string().split("\"$ref\":\"").skip(1) {
+            let name = reference.split('"').next().unwrap().strip_prefix("#/components/schemas/").unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+        }
+    }
+}
+
+/// A type is one, whoever speaks of it: what one of them receives is described as that in the other's document too.
+#[test]
+fn both_documents_describe_a_type_alike() {
+    let [daemon, hub] = documents().map(|document| document["components"]["schemas"].clone());
+    let both: Vec<_> =
+        daemon.as_object().unwrap().iter().filter(|(name, _)| hub.get(name).is_some()).collect();
+    assert!(both.len() > 20, "{both:?}");
+    let differing: Vec<_> = both.into_iter().filter(|(name, schema)| **schema != hub[name]).collect();
+    assert!(differing.is_empty(), "{differing:#?}");
 }

@@ -1481,17 +1481,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description `GET /`: what answers here. */
-        readonly About: {
-            /** @description What this server is, in one sentence. */
-            readonly description: string;
-            /** @description Where to ask whether it is well. */
-            readonly health: string;
-            /** @description Always `tombolo`. */
-            readonly name: string;
-            /** @description Where the API is described. */
-            readonly openapi: string;
-        };
         /** @description `POST /api/devices`: a device that is to be let in, or one more copy of it. */
         readonly AddDevice: {
             /** @description Its name. */
@@ -1619,38 +1608,6 @@ export interface components {
             /** @description The token. */
             readonly token: components["schemas"]["Token"];
         };
-        /** @description One agent as this daemon knows it. */
-        readonly Agent: {
-            /** @description What it can do. */
-            readonly capabilities: components["schemas"]["AgentCapabilities"];
-            /** @description Whether credentials for it were found; never which. */
-            readonly credentialsFound: boolean;
-            /** @description What it is. */
-            readonly description?: string | null;
-            /** @description Its id in every request. */
-            readonly id: components["schemas"]["AgentName"];
-            /** @description How it can be installed here, in the order in which it is tried; empty if its owner installs it. */
-            readonly installableFrom: readonly string[];
-            /** @description Whether it can be started now. */
-            readonly installed: boolean;
-            /** @description Its name for people. */
-            readonly name: string;
-            /** @description What people should know before they choose it. */
-            readonly note?: string | null;
-            /** @description The program that would be started. */
-            readonly path?: string | null;
-            /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
-            readonly protocol: components["schemas"]["Protocol"];
-            /**
-             * Format: uint64
-             * @description Instances of it that run now.
-             */
-            readonly runningInstances: number;
-            /** @description Where it comes from. */
-            readonly source: components["schemas"]["Source"];
-            /** @description The version that is installed, where it can be told. */
-            readonly version?: string | null;
-        };
         /** @description What an agent can do; what is not said it cannot. */
         readonly AgentCapabilities: {
             /** @description It can be driven through `/v1/acp`. */
@@ -1670,16 +1627,10 @@ export interface components {
         };
         /** @description Something that a message may begin with, such as `/review`. */
         readonly AgentCommand: {
-            /**
-             * @description What it does.
-             * @default null
-             */
-            readonly description?: string | null;
-            /**
-             * @description What is to be written after it.
-             * @default null
-             */
-            readonly hint?: string | null;
+            /** @description What it does. */
+            readonly description: string | null;
+            /** @description What is to be written after it. */
+            readonly hint: string | null;
             /** @description Its name, without the slash. */
             readonly name: string;
         };
@@ -1695,12 +1646,12 @@ export interface components {
                  * Format: int32
                  * @description The exit code, unless a signal ended it.
                  */
-                readonly code?: number | null;
+                readonly code: number | null;
                 /**
                  * Format: int32
                  * @description The signal that ended it.
                  */
-                readonly signal?: number | null;
+                readonly signal: number | null;
                 /** @description The last it wrote to standard error. */
                 readonly stderr: string;
             };
@@ -1734,7 +1685,7 @@ export interface components {
                  * Format: uint16
                  * @description The status that the model's server answered with, where it is known.
                  */
-                readonly status?: number | null;
+                readonly status: number | null;
             };
         } | {
             readonly resumeFailed: {
@@ -1756,22 +1707,6 @@ export interface components {
                 /** @description What it said. */
                 readonly message: string;
             };
-        };
-        /** @description The answer of `GET /v1/agents`. */
-        readonly AgentList: {
-            /** @description Every known agent, by name. */
-            readonly items: readonly components["schemas"]["Agent"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description One way for an agent to behave. */
-        readonly AgentMode: {
-            /** @description What it does. */
-            readonly description: string;
-            /** @description Its id in requests. */
-            readonly id: string;
-            /** @description Its name for people. */
-            readonly name: string;
         };
         readonly AgentName: string;
         /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
@@ -1850,22 +1785,22 @@ export interface components {
              * Format: ip
              * @description From where.
              */
-            readonly peer?: string | null;
+            readonly peer: string | null;
             /** @description Of which runtime, if of one. */
-            readonly runtime?: components["schemas"]["RuntimeId"] | null;
+            readonly runtime: components["schemas"]["RuntimeId"] | null;
             /**
              * Format: uint16
              * @description How it was answered; none if whoever asked was gone before.
              */
-            readonly status?: number | null;
+            readonly status: number | null;
             /** @description By which token; none if there was none that is any good. */
-            readonly token?: components["schemas"]["TokenId"] | null;
+            readonly token: components["schemas"]["TokenId"] | null;
             /** @description By whom; none if that is not known. */
-            readonly user?: components["schemas"]["UserName"] | null;
+            readonly user: components["schemas"]["UserName"] | null;
             /** @description What was asked for, such as `sessions.send`. */
             readonly verb: string;
             /** @description Of which session, if of one. */
-            readonly worker?: components["schemas"]["SessionId"] | null;
+            readonly worker: components["schemas"]["SessionId"] | null;
         };
         /** @description The answer of `GET /api/audit`. */
         readonly AuditPage: {
@@ -1907,11 +1842,8 @@ export interface components {
             readonly client_id: components["schemas"]["ClientId"];
             /** @description The connection. */
             readonly connection_id: string;
-            /**
-             * @description More about it.
-             * @default {}
-             */
-            readonly metadata?: {
+            /** @description More about it. */
+            readonly metadata: {
                 readonly [key: string]: unknown;
             };
             /** @description Its directories. */
@@ -1940,7 +1872,7 @@ export interface components {
         /** @description Something that can be chosen. */
         readonly Choice: {
             /** @description What it means. */
-            readonly description?: string | null;
+            readonly description: string | null;
             /** @description What it is called; this is what an answer says. */
             readonly label: string;
         };
@@ -2054,59 +1986,6 @@ export interface components {
             /** @constant */
             readonly type: "unknown";
         };
-        /** @description `POST /v1/sessions/{id}`: a new session. */
-        readonly Create: {
-            /** @description The agent. */
-            readonly agent: components["schemas"]["AgentName"];
-            /**
-             * @description How the agent behaves; `build` if left out.
-             * @default build
-             */
-            readonly agentMode?: string;
-            /** @description The version of the agent to install if it is missing; the one that was tested if left out. */
-            readonly agentVersion?: string | null;
-            /** @description The directory that the agent works in; the daemon's own if left out. */
-            readonly directory?: string | null;
-            /** @description Variables added to the agent's environment. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /** @description MCP servers besides those that are configured for the directory. */
-            readonly mcp?: {
-                readonly [key: string]: components["schemas"]["McpServer"];
-            };
-            /** @description The model; the agent's own choice if left out. */
-            readonly model?: string | null;
-            /**
-             * @description What the agent may do.
-             * @default default
-             */
-            readonly permissionMode?: components["schemas"]["PermissionMode"];
-            /** @description Skills besides those that are configured for the directory. */
-            readonly skills?: {
-                readonly [key: string]: components["schemas"]["Skill"];
-            };
-            /** @description What the session is called, for people. */
-            readonly title?: string | null;
-            /** @description The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again. */
-            readonly token?: string | null;
-            /**
-             * @description Whether to find out at once whether the agent can use its model.
-             * @default false
-             */
-            readonly validateToken?: boolean;
-            /** @description The variant of the model, such as how long it may think. */
-            readonly variant?: string | null;
-        };
-        /** @description What came of creating a session. */
-        readonly Created: {
-            /** @description What the agent itself calls the session, if it has said so. */
-            readonly agentSessionId?: string | null;
-            /** @description Why not. */
-            readonly error?: components["schemas"]["AgentError"] | null;
-            /** @description Whether the agent can be used. */
-            readonly healthy: boolean;
-        };
         /** @description Whether a request was allowed. */
         readonly Decision: "allowed" | "approved" | "blocked";
         /** @description More of one part of a message. */
@@ -2127,7 +2006,7 @@ export interface components {
             /** @description Its name. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description How it is connected; none if it is not. */
-            readonly connection?: components["schemas"]["DeviceConnection"] | null;
+            readonly connection: components["schemas"]["DeviceConnection"] | null;
             /**
              * Format: date-time
              * @description Since when the hub knows it.
@@ -2136,7 +2015,7 @@ export interface components {
             /** @description By whom it was added. */
             readonly createdBy: components["schemas"]["UserName"];
             /** @description What its owner calls it. */
-            readonly label?: string | null;
+            readonly label: string | null;
             /** @description What lets it in; the secrets are known to nobody but the device. */
             readonly tokens: readonly components["schemas"]["DeviceToken"][];
             /** @description The workspace that it is lent to. */
@@ -2173,7 +2052,7 @@ export interface components {
              * Format: uint64
              * @description How long it took to answer last, in microseconds; none if that is not known yet.
              */
-            readonly latencyUs?: number | null;
+            readonly latencyUs: number | null;
             /** @description The directories among that. */
             readonly roots: readonly components["schemas"]["Root"][];
             /**
@@ -2187,7 +2066,7 @@ export interface components {
             /** @description Every device of the caller's workspaces, by name. */
             readonly items: readonly components["schemas"]["Device"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description How it is with a device that is connected. */
         readonly DeviceStatus: {
@@ -2243,13 +2122,13 @@ export interface components {
         /** @description What was changed in one file. */
         readonly Diff: {
             /** @description What is there now, where the agent gives that. */
-            readonly newText?: string | null;
+            readonly newText?: string;
             /** @description What was there before, where the agent gives that. */
-            readonly oldText?: string | null;
+            readonly oldText?: string;
             /** @description The file. */
             readonly path: string;
             /** @description The change in the unified format, where the agent gives it so. */
-            readonly unified?: string | null;
+            readonly unified?: string;
         };
         /** @description Somebody who drives. */
         readonly Driver: {
@@ -2261,13 +2140,6 @@ export interface components {
             /** @description Who. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
-        readonly Edit: {
-            /** @description Who changed it. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it is to say. */
-            readonly message: string;
-        };
         /** @description Why a turn ended. */
         readonly EndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
         /** @description The session is over. */
@@ -2277,34 +2149,6 @@ export interface components {
         };
         /** @description Why a session is over. */
         readonly EndedReason: "deleted" | "other";
-        /** @description One name in a directory. */
-        readonly Entry: {
-            /** @description What it is; a link is told as a link. */
-            readonly kind: components["schemas"]["EntryKind"];
-            /**
-             * Format: date-time
-             * @description When its content last changed.
-             */
-            readonly modifiedAt?: string | null;
-            /** @description Its name in the directory. */
-            readonly name: string;
-            /** @description Its whole path. */
-            readonly path: string;
-            /**
-             * Format: uint64
-             * @description Its size in bytes.
-             */
-            readonly size: number;
-        };
-        /** @description What a path leads to. */
-        readonly EntryKind: "file" | "directory" | "symlink" | "other";
-        /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
-        readonly EntryList: {
-            /** @description What the directory holds. */
-            readonly items: readonly components["schemas"]["Entry"][];
-            /** @description Pass it as `after` for the next page; `null` on the last one. */
-            readonly nextCursor?: string | null;
-        };
         /** @description An event and its place in the stream of a worker. */
         readonly Envelope: {
             /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
@@ -2316,12 +2160,12 @@ export interface components {
             /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
             readonly replay?: boolean;
             /** @description The runtime that the worker is of; only on the stream of a backend. */
-            readonly runtime_id?: components["schemas"]["RuntimeId"] | null;
+            readonly runtime_id?: components["schemas"]["RuntimeId"];
             /**
              * Format: date-time
              * @description When it was written down.
              */
-            readonly time?: string | null;
+            readonly time?: string;
             /** @description The worker. */
             readonly worker_id: components["schemas"]["SessionId"];
         };
@@ -2332,7 +2176,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
             /** @description What can be used now; none while the device is away. */
-            readonly binding?: components["schemas"]["Binding"] | null;
+            readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
@@ -2346,17 +2190,17 @@ export interface components {
              * Format: date-time
              * @description When it ends by itself: with the token that it was made with, if that does.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name. */
             readonly id: components["schemas"]["EnvironmentId"];
             /** @description The run, if it is for one. */
-            readonly runId?: string | null;
+            readonly runId: string | null;
             /** @description The runtime that uses it. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /** @description The space, if it is for one. */
-            readonly scopeId?: string | null;
+            readonly scopeId: string | null;
             /** @description The session, if it is for one. */
-            readonly sessionId?: components["schemas"]["SessionId"] | null;
+            readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
             readonly workspace: components["schemas"]["Workspace"];
         };
@@ -2366,7 +2210,7 @@ export interface components {
             /** @description Every environment of the caller's workspaces, the oldest first. */
             readonly items: readonly components["schemas"]["Environment"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description How it is with an environment. */
         readonly EnvironmentStatus: {
@@ -2375,7 +2219,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
             /** @description What can be used now; none while the device is away. */
-            readonly binding?: components["schemas"]["Binding"] | null;
+            readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
@@ -2389,7 +2233,7 @@ export interface components {
              * Format: date-time
              * @description When it ends by itself: with the token that it was made with, if that does.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name. */
             readonly id: components["schemas"]["EnvironmentId"];
             /**
@@ -2398,13 +2242,13 @@ export interface components {
              */
             readonly pending: number;
             /** @description The run, if it is for one. */
-            readonly runId?: string | null;
+            readonly runId: string | null;
             /** @description The runtime that uses it. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /** @description The space, if it is for one. */
-            readonly scopeId?: string | null;
+            readonly scopeId: string | null;
             /** @description The session, if it is for one. */
-            readonly sessionId?: components["schemas"]["SessionId"] | null;
+            readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
             readonly workspace: components["schemas"]["Workspace"];
         };
@@ -2441,42 +2285,6 @@ export interface components {
             readonly ended: components["schemas"]["Ended"];
         } | {
             readonly snapshot: components["schemas"]["Snapshot"];
-        };
-        readonly EventId: string;
-        /** @description The answer of `GET /v1/sessions/{id}/events`. */
-        readonly EventPage: {
-            /** @description The events after `offset`. */
-            readonly events: readonly components["schemas"]["Record"][];
-            /** @description Whether there are more by now. */
-            readonly hasMore: boolean;
-        };
-        /** @description The ids that a stream can be read from; both 0 while nothing was said. */
-        readonly EventRange: {
-            /**
-             * Format: uint64
-             * @description The newest event.
-             */
-            readonly newest: number;
-            /**
-             * Format: uint64
-             * @description The oldest event that is kept.
-             */
-            readonly oldest: number;
-        };
-        /** @description How a process ended. */
-        readonly Exit: {
-            /**
-             * Format: int32
-             * @description The exit code, unless a signal ended it.
-             */
-            readonly code?: number | null;
-            /**
-             * Format: int32
-             * @description The signal that ended it.
-             */
-            readonly signal?: number | null;
-            /** @description The last it wrote to standard error. */
-            readonly stderrTail: string;
         };
         /** @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
@@ -2530,20 +2338,20 @@ export interface components {
              * Format: date-time
              * @description When it ends.
              */
-            readonly expires_at?: string | null;
+            readonly expires_at?: string;
             /** @description Its name. */
             readonly grant_id: string;
             /** @description The runtime. */
             readonly runtime_id: components["schemas"]["RuntimeId"];
             /** @description The workspace or space, if it is for one. */
-            readonly scope_id?: string | null;
+            readonly scope_id?: string;
         };
         /** @description The answer of `GET /api/grants`. */
         readonly GrantList: {
             /** @description Every grant of the devices of the caller's workspaces, the oldest first. */
             readonly items: readonly components["schemas"]["Grant"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description `GET /v1/health`: open to everybody and free of detail. */
         readonly Health: {
@@ -2555,7 +2363,7 @@ export interface components {
             /** @description Every wait that is open, the oldest first. */
             readonly items: readonly components["schemas"]["InboxWait"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
             /** @description The runtimes that did not say in time what waits in them. */
             readonly unavailable: readonly components["schemas"]["RuntimeId"][];
         };
@@ -2603,7 +2411,7 @@ export interface components {
              * Format: date-time
              * @description Until when; for ever if none.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name; the question's or the permission's too. */
             readonly id: components["schemas"]["WaitId"];
             /**
@@ -2616,9 +2424,9 @@ export interface components {
             /** @description The session that waits. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; none while it is open. */
-            readonly settled?: components["schemas"]["Settled"] | null;
+            readonly settled: components["schemas"]["Settled"] | null;
             /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description Something that was sent and has not been delivered, or has been. */
         readonly Input: {
@@ -2627,11 +2435,8 @@ export interface components {
              * @description When it came.
              */
             readonly acceptedAt: string;
-            /**
-             * @description What goes with it.
-             * @default []
-             */
-            readonly attachments?: readonly components["schemas"]["Attachment"][];
+            /** @description What goes with it. */
+            readonly attachments: readonly components["schemas"]["Attachment"][];
             /** @description Who sent it. */
             readonly author: components["schemas"]["Author"];
             /** @description Its name. */
@@ -2644,15 +2449,1131 @@ export interface components {
             readonly turnId: components["schemas"]["TurnId"];
         };
         readonly InputId: string;
+        /** @description How far something that was sent has come. */
+        readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
+        /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
+        readonly InviteRuntime: {
+            /** @description The name that it gets. */
+            readonly id: components["schemas"]["RuntimeId"];
+            /**
+             * @description The workspace that it belongs to.
+             * @default default
+             */
+            readonly workspace?: components["schemas"]["Workspace"];
+        };
+        /** @description What a daemon joins a hub with. */
+        readonly JoinToken: {
+            /** @description The runtime that it is for, and no other. */
+            readonly id: components["schemas"]["RuntimeId"];
+            /** @description The token; it is told only now. */
+            readonly token: string;
+        };
+        /** @description The last entry of an audit. */
+        readonly LedgerHead: {
+            /** @description Its hash. */
+            readonly hash: components["schemas"]["Sha256"] | null;
+            /**
+             * Format: uint64
+             * @description Its place; none if there is none.
+             */
+            readonly seq: number | null;
+        };
+        /** @description `POST /api/login`: a browser that is to be let in. */
+        readonly Login: {
+            /** @description The secret of a token. */
+            readonly token: string;
+        };
+        /** @description One message, or those parts of it that are new or have changed. */
+        readonly Message: {
+            /** @description Who wrote it, if a person or program other than the agent did. */
+            readonly author?: components["schemas"]["Author"];
+            /** @description Its name within the session. */
+            readonly id: string;
+            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
+            readonly parentToolCallId?: string;
+            /** @description Its parts, in order. */
+            readonly parts: readonly components["schemas"]["Part"][];
+            /** @description Who speaks. */
+            readonly role: components["schemas"]["MessageRole"];
+            /** @description The turn that it belongs to. */
+            readonly turnId?: components["schemas"]["TurnId"];
+        };
+        /** @description Who speaks. */
+        readonly MessageRole: "user" | "assistant" | "system" | "other";
+        /** @description Whether commands reach the network; the lesser is the stricter. */
+        readonly Network: "none" | "full";
+        /** @description A directory, as a device says it: nothing about it is checked yet. */
+        readonly OfferedRoot: {
+            /** @description What its owner calls it. */
+            readonly label?: string | null;
+            /** @description `ro` or `rw`. */
+            readonly mode: string;
+            /** @description Its name. */
+            readonly root_id: string;
+            /** @description Where a model sees it. */
+            readonly virtual_path: string;
+        };
+        /** @description How a wait was settled. */
+        readonly Outcome: {
+            readonly permission: components["schemas"]["PermissionOutcome"];
+        } | {
+            readonly question: components["schemas"]["QuestionOutcome"];
+        };
+        /** @description What a device that was let in is told, once. */
+        readonly PairedDevice: {
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            readonly expiresAt: string;
+            /** @description What it connects with. */
+            readonly token: string;
+            /** @description The workspace that it is lent to. */
+            readonly workspace: components["schemas"]["Workspace"];
+        };
+        /** @description What somebody is to be told, and what the device asks with. */
+        readonly Pairing: {
+            /** @description What the device asks with whether it was, as `Authorization: Bearer …`. */
+            readonly claimSecret: string;
+            /** @description What is confirmed in the hub. */
+            readonly code: string;
+            /**
+             * Format: date-time
+             * @description Until when that can be done.
+             */
+            readonly expiresAt: string;
+            /**
+             * Format: uint64
+             * @description How long to wait before asking again.
+             */
+            readonly pollMs: number;
+        };
+        /** @description The answer of `GET /api/devices/pairings`. */
+        readonly PairingList: {
+            /** @description Every device that wants to be let in, the oldest first. */
+            readonly items: readonly components["schemas"]["PairingRequest"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description A device that wants to be let in. */
+        readonly PairingRequest: {
+            /** @description What it would lend. */
+            readonly capabilities: components["schemas"]["DeviceCapabilities"];
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description The version of its program. */
+            readonly clientVersion: string | null;
+            /** @description What it shows to its owner. */
+            readonly code: string;
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it does.
+             */
+            readonly expiresAt: string;
+            /** @description What its owner calls it. */
+            readonly label: string | null;
+            /**
+             * Format: ip
+             * @description From where it came.
+             */
+            readonly peer: string | null;
+        };
+        readonly Part: {
+            /** @description Its name within the message. */
+            readonly id: string;
+        } & ({
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "text";
+        } | {
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "reasoning";
+        } | ({
+            /** @constant */
+            readonly type: "toolCall";
+        } & components["schemas"]["ToolCall"]) | ({
+            /** @constant */
+            readonly type: "toolResult";
+        } & components["schemas"]["ToolResult"]) | {
+            /** @description Its type, such as `text/plain`. */
+            readonly mimeType: string | null;
+            /** @description What it is called. */
+            readonly name: string | null;
+            /** @description What is in it, if it is text. */
+            readonly text: string | null;
+            /** @constant */
+            readonly type: "file";
+            /** @description Where it is: a path or a URL. */
+            readonly uri: string | null;
+        } | {
+            /** @description What is in it, in base64. */
+            readonly data: string | null;
+            /** @description Its type, such as `image/png`. */
+            readonly mimeType: string;
+            /** @constant */
+            readonly type: "image";
+            /** @description Where it is, if not here. */
+            readonly uri: string | null;
+        } | {
+            /** @description Why it was not understood. */
+            readonly error: string;
+            /** @description What it said: JSON if it was that, and text otherwise. */
+            readonly raw: unknown;
+            /** @constant */
+            readonly type: "unparsed";
+        });
+        /** @description The agent asks before it does something. */
+        readonly Permission: {
+            /** @description What `always` would allow, for people; none if the agent does not say. */
+            readonly always: readonly string[];
+            /** @description The tool call that waits, if it is one. */
+            readonly callId: string | null;
+            /** @description Its name, for the reply. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description What the tool would be called with. */
+            readonly input: unknown;
+            /** @description What kind of tool it is. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description Why, where the agent says so. */
+            readonly reason: string | null;
+            /** @description What is to be done, for people: the command, the file, … */
+            readonly title: string;
+            /** @description The tool, as the agent calls it. */
+            readonly tool: string;
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description What a reply to a permission says. */
+        readonly PermissionAnswer: "once" | "always" | "reject";
+        /** @description What an agent may do. */
+        readonly PermissionMode: "default" | "plan" | "bypass";
+        /** @description How a permission was settled. */
+        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
+        /** @description A permission was settled. */
+        readonly PermissionResolved: {
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description The permission. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description How. */
+            readonly outcome: components["schemas"]["PermissionOutcome"];
+        };
+        /** @description What the agent means to do. */
+        readonly Plan: {
+            /** @description The steps, in order; they take the place of all that were told before. */
+            readonly steps: readonly components["schemas"]["Step"][];
+        };
+        /** @description Who is there for a worker. */
+        readonly Presence: {
+            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
+            readonly drivers: readonly components["schemas"]["Driver"][];
+            /** @description Who watches it, by name. */
+            readonly watchers: readonly components["schemas"]["Watcher"][];
+        };
+        /** @description An error as the API tells it: `application/problem+json`. */
+        readonly Problem: {
+            /** @description What was tried and why it failed, where several things were. */
+            readonly causes?: readonly components["schemas"]["Attempt"][];
+            /** @description What went wrong this time. */
+            readonly detail: string;
+            /** @description Why a device did not do what it was asked, where that is the problem. */
+            readonly relay?: components["schemas"]["RelayError"];
+            /** @description The id of the request, as the header `Request-Id` of the answer and the server's log have it. */
+            readonly requestId?: string;
+            /**
+             * Format: uint16
+             * @description The HTTP status.
+             */
+            readonly status: number;
+            /** @description The last words of a process that ended, where that is the problem. */
+            readonly stderrTail?: string;
+            /** @description What went wrong, for people; the same for every problem of this type. */
+            readonly title: string;
+            /** @description What went wrong, for programs. */
+            readonly type: components["schemas"]["ProblemType"];
+        };
+        /** @enum {string} */
+        readonly ProblemType: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
+        /** @description A question, or a plan, for a person. */
+        readonly Question: {
+            /** @description The tool call that waits, if it is one. */
+            readonly callId: string | null;
+            /** @description Its name, for the reply. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description The plan that is to be approved, as Markdown, if that is the question. */
+            readonly plan: string | null;
+            /** @description What is asked, one after the other. */
+            readonly questions: readonly components["schemas"]["QuestionItem"][];
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description One thing that is asked. */
+        readonly QuestionItem: {
+            /** @description Whether any other text is an answer too. */
+            readonly custom: boolean;
+            /** @description The same in a word or two. */
+            readonly header: string | null;
+            /** @description Whether more than one can be chosen. */
+            readonly multiple: boolean;
+            /** @description What can be chosen from. */
+            readonly options: readonly components["schemas"]["Choice"][];
+            /** @description What is asked. */
+            readonly question: string;
+        };
+        /** @description How a question was settled. */
+        readonly QuestionOutcome: {
+            readonly answered: readonly (readonly string[])[];
+        } | "rejected" | "expired" | "withdrawn";
+        /** @description A question was settled. */
+        readonly QuestionResolved: {
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description The question. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description How. */
+            readonly outcome: components["schemas"]["QuestionOutcome"];
+        };
+        /** @description What became of something that was sent. */
+        readonly Receipt: {
+            /** @description Who sent it. */
+            readonly author: components["schemas"]["Author"];
+            /** @description What was sent. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description What it says: with `accepted` and `edited`. */
+            readonly message?: string;
+            /** @description Why it was refused. */
+            readonly reason?: string;
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to, once it has one. */
+            readonly turnId?: components["schemas"]["TurnId"];
+        };
+        /** @description The answer of `GET /api/v1/relay/audit`. */
+        readonly RelayAuditPage: {
+            /** @description Whether there are more by now. */
+            readonly hasMore: boolean;
+            /** @description The entries after `offset`, the oldest first. A request has two: one when it was begun, one when it ended. */
+            readonly items: readonly {
+                readonly [key: string]: unknown;
+            }[];
+        };
+        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
+        readonly RelayCall: {
+            /** @description The artifacts that came of it. */
+            readonly artifact_ids?: readonly string[];
+            /** @description The device. */
+            readonly client_id: components["schemas"]["ClientId"];
+            /**
+             * Format: uint64
+             * @description How long it took.
+             */
+            readonly duration_ms?: number;
+            /** @description The environment. */
+            readonly environment_id: components["schemas"]["EnvironmentId"];
+            /** @description Why nothing came of it. */
+            readonly error?: components["schemas"]["Code"];
+            /** @description The entry of the audit. */
+            readonly id: string;
+            /** @description What was asked. */
+            readonly method: string;
+            /** @description Whether it was allowed. */
+            readonly policy_decision: components["schemas"]["Decision"];
+            /** @description The run, if that is known. */
+            readonly run_id?: string;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            readonly started_at: string;
+            /** @description What came of it; none while it goes on. */
+            readonly status?: components["schemas"]["RequestStatus"];
+            /** @description What it was about: a path, a program, a tool. */
+            readonly target?: string;
+            /** @description The tool call of the agent that caused it, if that is known. */
+            readonly tool_call_id?: string;
+            /** @description The path, if it was about a file. */
+            readonly virtual_path?: components["schemas"]["VirtualPath"];
+        };
+        /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
+        readonly RelayError: {
+            /** @description What kind of failure. */
+            readonly code: components["schemas"]["Code"];
+            /** @description More for programs: ids and limits. */
+            readonly details?: {
+                readonly [key: string]: unknown;
+            };
+            /** @description For people and models. */
+            readonly message: string;
+            /** @description Whether trying otherwise can help. */
+            readonly recoverable: boolean;
+        };
+        /** @description How something is (relay #60). */
+        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
+        /** @description The answer of `GET /api/v1/relay/status`. */
+        readonly RelayStatus: {
+            /** @description The last entry of the audit. */
+            readonly audit: components["schemas"]["LedgerHead"];
+            /** @description Every device that is connected, by name. */
+            readonly devices: readonly components["schemas"]["DeviceStatus"][];
+            /** @description Every environment, the oldest first. */
+            readonly environments: readonly components["schemas"]["EnvironmentStatus"][];
+            /**
+             * Format: uint64
+             * @description How often grants and policies have changed.
+             */
+            readonly policyVersion: number;
+            /** @description What was approved for more than once, and can be taken back. */
+            readonly remembered: readonly components["schemas"]["Remembered"][];
+            /** @description Whose approval is waited for. */
+            readonly waits: readonly components["schemas"]["WaitId"][];
+            /** @description The workspaces in which nothing is lent. */
+            readonly workspacesOff: readonly components["schemas"]["Workspace"][];
+        };
+        /** @description What was approved for more than once (relay #143). */
+        readonly Remembered: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            readonly at: string;
+            /** @description By whom. */
+            readonly author: components["schemas"]["UserName"];
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description The environment that it was approved for; all of the space if none. */
+            readonly environmentId: components["schemas"]["EnvironmentId"] | null;
+            /** @description Its name, by which it is taken back. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description The run in that environment; what is done there in no run if none. */
+            readonly runId: string | null;
+            /** @description The workspace or space that it was approved for. */
+            readonly scopeId: string;
+            /** @description The tool as it was then, if it is one: of another of that name nothing was approved. */
+            readonly toolHash: components["schemas"]["Sha256"] | null;
+            /** @description The method, or the tool as `tool:NAME`. */
+            readonly what: string;
+        };
+        /** @description What came of a request. */
+        readonly RequestStatus: "succeeded" | "failed" | "cancelled";
+        /** @description How a stream goes on after a cursor. */
+        readonly Resume: "ok" | "gap" | "reset";
+        /** @description What somebody may do in a workspace; each may do what those before it may. */
+        readonly Role: "viewer" | "controller" | "owner";
+        /** @description A directory that a device lends, as it was granted, accepted or bound. */
+        readonly Root: {
+            /** @description What its owner calls it. */
+            readonly label?: string | null;
+            /** @description What may be done in it. */
+            readonly mode: components["schemas"]["RootMode"];
+            /** @description Its name. */
+            readonly root_id: components["schemas"]["RootId"];
+            /** @description Where a model sees it. */
+            readonly virtual_path: components["schemas"]["VirtualPath"];
+        };
+        readonly RootId: string;
+        /** @description What may be done in a root; the lesser is the stricter. */
+        readonly RootMode: "ro" | "rw";
+        /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+        readonly Runtime: {
+            /**
+             * Format: date-time
+             * @description Since when the hub knows it.
+             */
+            readonly addedAt: string;
+            /** @description Its name. */
+            readonly id: components["schemas"]["RuntimeId"];
+            /** @description Whether it answers; none where that is known only by asking, and it was not asked. */
+            readonly isUp: boolean | null;
+            /** @description How the hub comes to it. */
+            readonly kind: components["schemas"]["RuntimeKind"];
+            /** @description The workspace that it belongs to. */
+            readonly workspace: components["schemas"]["Workspace"];
+        };
+        readonly RuntimeId: string;
+        /** @description How a hub comes to a runtime. */
+        readonly RuntimeKind: "remote" | "local" | "joined";
+        /** @description The answer of `GET /api/runtimes`. */
+        readonly RuntimeList: {
+            /** @description Every runtime that the caller may see, by name. */
+            readonly items: readonly components["schemas"]["Runtime"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
+        readonly Scope: {
+            /**
+             * @description The most that it may do; as much as its user if none.
+             * @default null
+             */
+            readonly role?: components["schemas"]["Role"] | null;
+            /**
+             * @description The only workspaces that it is for; all if none.
+             * @default null
+             */
+            readonly workspaces?: readonly components["schemas"]["Workspace"][] | null;
+        };
+        /** @description One conversation with an agent. */
+        readonly Session: {
+            /** @description The agent. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description How the agent behaves. */
+            readonly agentMode: string;
+            /** @description What the agent itself calls the session, once it has said so. */
+            readonly agentSessionId: string | null;
+            /** @description What the agent can do. */
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            readonly createdAt: string;
+            /** @description The directory that the agent works in. */
+            readonly directory: string;
+            /** @description The last error, if the last turn ended with one. */
+            readonly error: components["schemas"]["AgentError"] | null;
+            /** @description The client's name for it. */
+            readonly id: components["schemas"]["SessionId"];
+            /** @description The model that was asked for. */
+            readonly model: string | null;
+            /**
+             * Format: uint64
+             * @description The place of its newest event.
+             */
+            readonly newest: number;
+            /** @description What the agent may do. */
+            readonly permissionMode: components["schemas"]["PermissionMode"];
+            /**
+             * Format: uint64
+             * @description How many inputs wait for their turn.
+             */
+            readonly queued: number;
+            /** @description Where it is in its life. */
+            readonly state: components["schemas"]["SessionState"];
+            /** @description What it is called, for people. */
+            readonly title: string | null;
+            /** @description The turn that runs. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+            /**
+             * Format: date-time
+             * @description When something last happened.
+             */
+            readonly updatedAt: string;
+            /** @description What all turns took together. */
+            readonly usage: components["schemas"]["Usage"];
+            /** @description The variant of the model that was asked for. */
+            readonly variant: string | null;
+            /**
+             * Format: uint64
+             * @description How many waits are open.
+             */
+            readonly waits: number;
+        };
+        readonly SessionId: string;
+        /** @description The answer of `GET /v1/sessions`. */
+        readonly SessionList: {
+            /** @description The sessions, the one that was used last first. */
+            readonly items: readonly components["schemas"]["Session"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description Where a session is in its life. */
+        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
+        /** @description What a session is doing. */
+        readonly SessionStatus: {
+            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
+            readonly detail: string | null;
+            /** @description Where it is. */
+            readonly state: components["schemas"]["SessionState"];
+        };
+        /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
+        readonly SetUser: {
+            /**
+             * @description Whether they manage users, tokens and runtimes.
+             * @default false
+             */
+            readonly admin?: boolean;
+            /**
+             * @description What they may do in workspaces that `roles` does not name, also in those of later.
+             * @default null
+             */
+            readonly everywhere?: components["schemas"]["Role"] | null;
+            /**
+             * @description What they may do in some workspaces.
+             * @default {}
+             */
+            readonly roles?: {
+                readonly [key: string]: components["schemas"]["Role"];
+            };
+        };
+        /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
+        readonly SetWorkspaceRelay: {
+            /** @description Whether they are. */
+            readonly enabled: boolean;
+        };
+        /** @description How a wait was settled. */
+        readonly Settled: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            readonly at: string;
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description How. */
+            readonly outcome: components["schemas"]["Outcome"];
+        };
+        readonly Sha256: string;
+        /** @description Commands (relay #20). */
+        readonly Shell: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+            /**
+             * @description Whether a terminal can be had.
+             * @default false
+             */
+            readonly interactive?: boolean;
+            /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
+            readonly runtime: string;
+        };
+        /** @description What commands may do (relay #136). */
+        readonly ShellGrant: {
+            /** @description Who must be asked before. */
+            readonly approval_policy: components["schemas"]["Approval"];
+            /** @description Where they may run; in every root that is granted if left out. */
+            readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
+            /**
+             * @description The variables of the environment that they may have.
+             * @default []
+             */
+            readonly env?: readonly string[];
+            /**
+             * @description Whether they reach the network.
+             * @default none
+             */
+            readonly network?: components["schemas"]["Network"];
+            /**
+             * Format: uint64
+             * @description How much each may write.
+             */
+            readonly output_limit_bytes?: number | null;
+            /**
+             * Format: uint64
+             * @description How long each may take.
+             */
+            readonly runtime_max_ms?: number | null;
+            /**
+             * @description Whether a shell without a sandbox will do (relay #137).
+             * @default false
+             */
+            readonly unsandboxed?: boolean;
+        };
+        /** @description What all events of a session up to one come to. */
+        readonly Snapshot: {
+            /** @description The commands that the agent knows. */
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
+            /** @description Whether there are messages before these. */
+            readonly hasEarlier: boolean;
+            /** @description What waits for its turn. */
+            readonly inputs: readonly components["schemas"]["Input"][];
+            /** @description The last messages, with what there is of one that is being said. */
+            readonly messages: readonly components["schemas"]["Message"][];
+            /** @description What the agent means to do. */
+            readonly plan: components["schemas"]["Plan"];
+            /**
+             * Format: uint64
+             * @description The place of the last event that it covers.
+             */
+            readonly seq: number;
+            /** @description The session. */
+            readonly session: components["schemas"]["Session"];
+            /** @description What waits for a person. */
+            readonly waits: readonly components["schemas"]["Wait"][];
+        };
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly Started: {
+            /** @description The mode it is in. */
+            readonly mode: string | null;
+            /** @description The model it uses. */
+            readonly model: string | null;
+            /** @description Whether it goes on with a conversation of an earlier process. */
+            readonly resumed: boolean;
+            /** @description The version of the agent. */
+            readonly version: string | null;
+        };
+        /** @description One step of a plan. */
+        readonly Step: {
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["StepState"];
+            /** @description What is to be done. */
+            readonly text: string;
+        };
+        /** @description How far a step has come. */
+        readonly StepState: "pending" | "inProgress" | "completed" | "other";
+        /** @description A family of which nothing more is said. */
+        readonly Switch: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+        };
+        /**
+         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
+         *     only take away. Without them a request may touch whatever was accepted.
+         */
+        readonly Terms: {
+            /** @description The directories, each with what may be done in it. */
+            readonly roots: readonly components["schemas"]["Root"][];
+            /** @description What commands may do; none if there may be no commands. */
+            readonly shell?: components["schemas"]["ShellGrant"] | null;
+        };
+        /** @description What lets somebody in; the secret of it is known to nobody but them. */
+        readonly Token: {
+            /**
+             * Format: date-time
+             * @description Since when there is it.
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it is good; for ever if none.
+             */
+            readonly expiresAt: string | null;
+            /** @description Its name for the hub. */
+            readonly id: components["schemas"]["TokenId"];
+            /** @description Whether it is that of a browser that has logged in. */
+            readonly isSession: boolean;
+            /** @description Its name for them. */
+            readonly name: components["schemas"]["TokenName"];
+            /** @description How much less than its user it may do; as much if none. */
+            readonly scope: components["schemas"]["Scope"] | null;
+            /** @description Whose it is. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        readonly TokenId: string;
+        /** @description The answer of `GET /api/tokens`. */
+        readonly TokenList: {
+            /** @description Every token of the user, the oldest first. */
+            readonly items: readonly components["schemas"]["Token"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        readonly TokenName: string;
+        /** @description The agent uses a tool. */
+        readonly ToolCall: {
+            /** @description Its name within the session; its result refers to it. */
+            readonly callId: string;
+            /** @description What it is called with; `null` while that is not known. */
+            readonly input: unknown;
+            /** @description What kind of tool it is, for people and pictures. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description The tool, as the agent calls it. */
+            readonly name: string;
+            /** @description How far it has come. */
+            readonly status: components["schemas"]["ToolStatus"];
+            /** @description What it does, for people. */
+            readonly title: string | null;
+        };
+        /** @description What kind of tool it is. */
+        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
+        /** @description What a tool gave. */
+        readonly ToolResult: {
+            /** @description The call. */
+            readonly callId: string;
+            /** @description What it changed in files. */
+            readonly diffs?: readonly components["schemas"]["Diff"][];
+            /**
+             * Format: int32
+             * @description How the command ended, if it was one.
+             */
+            readonly exitCode?: number;
+            /** @description Whether it failed. */
+            readonly isError: boolean;
+            /** @description What it gave, as text. */
+            readonly output: string;
+        };
+        /** @description How far a tool call has come. */
+        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
+        /** @description Tools (relay #21). */
+        readonly Tools: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+            /**
+             * Format: uint64
+             * @description How many there are now.
+             * @default 0
+             */
+            readonly tool_count?: number;
+        };
+        /** @description The agent has finished a turn. */
+        readonly TurnEnded: {
+            /** @description Why it ended. */
+            readonly reason: components["schemas"]["EndReason"];
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+            /** @description What it took, where the agent says so. */
+            readonly usage: components["schemas"]["Usage"] | null;
+        };
+        readonly TurnId: string;
+        /** @description The agent began to work on something. */
+        readonly TurnStarted: {
+            /** @description What it works on; none if it began by itself. */
+            readonly inputId: components["schemas"]["InputId"] | null;
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        /** @description What a turn took. */
+        readonly Usage: {
+            /**
+             * Format: uint64
+             * @description Tokens that the model read from a cache.
+             */
+            readonly cachedTokens: number;
+            /**
+             * Format: uint64
+             * @description How many tokens the conversation holds now, where the agent says so.
+             */
+            readonly contextTokens: number | null;
+            /**
+             * Format: uint64
+             * @description How many tokens it can hold.
+             */
+            readonly contextWindow: number | null;
+            /**
+             * Format: double
+             * @description What it cost in US dollars, where the agent says so.
+             */
+            readonly costUsd: number | null;
+            /**
+             * Format: uint64
+             * @description Tokens that the model read, without those from a cache.
+             */
+            readonly inputTokens: number;
+            /**
+             * Format: uint64
+             * @description Tokens that the model wrote.
+             */
+            readonly outputTokens: number;
+            /**
+             * Format: uint64
+             * @description Of those written, how many were thought.
+             */
+            readonly reasoningTokens: number;
+        };
+        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
+        readonly UseDevice: {
+            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            readonly approvals?: {
+                readonly [key: string]: components["schemas"]["Approval"];
+            };
+            /** @description Only this of what is granted; all of it if left out. */
+            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description Only these directories; all that are granted if left out. */
+            readonly roots?: readonly components["schemas"]["RootId"][] | null;
+            /** @description The space, if it is for one; grants that are for another do not count. */
+            readonly scopeId?: string | null;
+        };
+        /** @description Somebody who uses the hub. */
+        readonly User: {
+            /** @description Whether they manage users, tokens and runtimes. */
+            readonly admin: boolean;
+            /**
+             * Format: date-time
+             * @description Since when they are known.
+             */
+            readonly createdAt: string;
+            /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
+            readonly everywhere: components["schemas"]["Role"] | null;
+            /** @description Their name. */
+            readonly name: components["schemas"]["UserName"];
+            /** @description What they may do in some workspaces. */
+            readonly roles: {
+                readonly [key: string]: components["schemas"]["Role"];
+            };
+        };
+        /** @description The answer of `GET /api/users`. */
+        readonly UserList: {
+            /** @description Every user, by name. */
+            readonly items: readonly components["schemas"]["User"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        readonly UserName: string;
+        /**
+         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+         *     spelling.
+         */
+        readonly VirtualPath: string;
+        /** @description Something that stops until a person answers. */
+        readonly Wait: {
+            /** @description What is asked. */
+            readonly ask: components["schemas"]["Ask"];
+            /** @description What holds when nobody answers in time. */
+            readonly default: components["schemas"]["WaitDefault"];
+            /**
+             * Format: date-time
+             * @description Until when; for ever if none.
+             */
+            readonly expiresAt: string | null;
+            /** @description Its name; the question's or the permission's too. */
+            readonly id: components["schemas"]["WaitId"];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly openedAt: string;
+            /** @description The session that waits. */
+            readonly sessionId: components["schemas"]["SessionId"];
+            /** @description How it was settled; none while it is open. */
+            readonly settled: components["schemas"]["Settled"] | null;
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description What a person answers. */
+        readonly WaitAnswer: {
+            readonly permission: components["schemas"]["PermissionAnswer"];
+        } | {
+            readonly question: readonly (readonly string[])[];
+        } | "reject";
+        /** @description What holds when nobody answers in time. */
+        readonly WaitDefault: "reject";
+        readonly WaitId: string;
+        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
+        readonly WaitReply: {
+            /** @description The answer. */
+            readonly answer: components["schemas"]["WaitAnswer"];
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /** @description Somebody who watches. */
+        readonly Watcher: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly sinceAt: string;
+            /**
+             * Format: uint64
+             * @description On how many sockets.
+             */
+            readonly sockets: number;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+        readonly WhoAmI: {
+            /** @description By which token they came in. */
+            readonly token: components["schemas"]["Token"];
+            /** @description Who asks. */
+            readonly user: components["schemas"]["User"];
+        };
+        readonly Workspace: string;
+        /** @description Whether devices are lent in a workspace. */
+        readonly WorkspaceRelay: {
+            /** @description Whether they are. */
+            readonly enabled: boolean;
+            /** @description The workspace. */
+            readonly workspace: components["schemas"]["Workspace"];
+        };
+        /** @description `GET /`: what answers here. */
+        readonly About: {
+            /** @description What this server is, in one sentence. */
+            readonly description: string;
+            /** @description Where to ask whether it is well. */
+            readonly health: string;
+            /** @description Always `tombolo`. */
+            readonly name: string;
+            /** @description Where the API is described. */
+            readonly openapi: string;
+        };
+        /** @description One agent as this daemon knows it. */
+        readonly Agent: {
+            /** @description What it can do. */
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
+            /** @description Whether credentials for it were found; never which. */
+            readonly credentialsFound: boolean;
+            /** @description What it is. */
+            readonly description: string | null;
+            /** @description Its id in every request. */
+            readonly id: components["schemas"]["AgentName"];
+            /** @description How it can be installed here, in the order in which it is tried; empty if its owner installs it. */
+            readonly installableFrom: readonly string[];
+            /** @description Whether it can be started now. */
+            readonly installed: boolean;
+            /** @description Its name for people. */
+            readonly name: string;
+            /** @description What people should know before they choose it. */
+            readonly note: string | null;
+            /** @description The program that would be started. */
+            readonly path: string | null;
+            /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
+            readonly protocol: components["schemas"]["Protocol"];
+            /**
+             * Format: uint64
+             * @description Instances of it that run now.
+             */
+            readonly runningInstances: number;
+            /** @description Where it comes from. */
+            readonly source: components["schemas"]["Source"];
+            /** @description The version that is installed, where it can be told. */
+            readonly version: string | null;
+        };
+        /** @description The answer of `GET /v1/agents`. */
+        readonly AgentList: {
+            /** @description Every known agent, by name. */
+            readonly items: readonly components["schemas"]["Agent"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description One way for an agent to behave. */
+        readonly AgentMode: {
+            /** @description What it does. */
+            readonly description: string;
+            /** @description Its id in requests. */
+            readonly id: string;
+            /** @description Its name for people. */
+            readonly name: string;
+        };
+        /** @description `POST /v1/sessions/{id}`: a new session. */
+        readonly Create: {
+            /** @description The agent. */
+            readonly agent: components["schemas"]["AgentName"];
+            /**
+             * @description How the agent behaves; `build` if left out.
+             * @default build
+             */
+            readonly agentMode?: string;
+            /** @description The version of the agent to install if it is missing; the one that was tested if left out. */
+            readonly agentVersion?: string | null;
+            /** @description The directory that the agent works in; the daemon's own if left out. */
+            readonly directory?: string | null;
+            /** @description Variables added to the agent's environment. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /** @description MCP servers besides those that are configured for the directory. */
+            readonly mcp?: {
+                readonly [key: string]: components["schemas"]["McpServer"];
+            };
+            /** @description The model; the agent's own choice if left out. */
+            readonly model?: string | null;
+            /**
+             * @description What the agent may do.
+             * @default default
+             */
+            readonly permissionMode?: components["schemas"]["PermissionMode"];
+            /** @description Skills besides those that are configured for the directory. */
+            readonly skills?: {
+                readonly [key: string]: components["schemas"]["Skill"];
+            };
+            /** @description What the session is called, for people. */
+            readonly title?: string | null;
+            /** @description The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again. */
+            readonly token?: string | null;
+            /**
+             * @description Whether to find out at once whether the agent can use its model.
+             * @default false
+             */
+            readonly validateToken?: boolean;
+            /** @description The variant of the model, such as how long it may think. */
+            readonly variant?: string | null;
+        };
+        /** @description What came of creating a session. */
+        readonly Created: {
+            /** @description What the agent itself calls the session, if it has said so. */
+            readonly agentSessionId: string | null;
+            /** @description Why not. */
+            readonly error: components["schemas"]["AgentError"] | null;
+            /** @description Whether the agent can be used. */
+            readonly healthy: boolean;
+        };
+        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
+        readonly Edit: {
+            /** @description Who changed it. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description What it is to say. */
+            readonly message: string;
+        };
+        /** @description One name in a directory. */
+        readonly Entry: {
+            /** @description What it is; a link is told as a link. */
+            readonly kind: components["schemas"]["EntryKind"];
+            /**
+             * Format: date-time
+             * @description When its content last changed.
+             */
+            readonly modifiedAt: string | null;
+            /** @description Its name in the directory. */
+            readonly name: string;
+            /** @description Its whole path. */
+            readonly path: string;
+            /**
+             * Format: uint64
+             * @description Its size in bytes.
+             */
+            readonly size: number;
+        };
+        /** @description What a path leads to. */
+        readonly EntryKind: "file" | "directory" | "symlink" | "other";
+        /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
+        readonly EntryList: {
+            /** @description What the directory holds. */
+            readonly items: readonly components["schemas"]["Entry"][];
+            /** @description Pass it as `after` for the next page; `null` on the last one. */
+            readonly nextCursor: string | null;
+        };
+        readonly EventId: string;
+        /** @description The answer of `GET /v1/sessions/{id}/events`. */
+        readonly EventPage: {
+            /** @description The events after `offset`. */
+            readonly events: readonly components["schemas"]["Record"][];
+            /** @description Whether there are more by now. */
+            readonly hasMore: boolean;
+        };
+        /** @description The ids that a stream can be read from; both 0 while nothing was said. */
+        readonly EventRange: {
+            /**
+             * Format: uint64
+             * @description The newest event.
+             */
+            readonly newest: number;
+            /**
+             * Format: uint64
+             * @description The oldest event that is kept.
+             */
+            readonly oldest: number;
+        };
+        /** @description How a process ended. */
+        readonly Exit: {
+            /**
+             * Format: int32
+             * @description The exit code, unless a signal ended it.
+             */
+            readonly code: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it.
+             */
+            readonly signal: number | null;
+            /** @description The last it wrote to standard error. */
+            readonly stderrTail: string;
+        };
         /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
         readonly InputList: {
             /** @description What waits for its turn, in that order. */
             readonly items: readonly components["schemas"]["Input"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
-        /** @description How far something that was sent has come. */
-        readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
         /** @description `POST /v1/agents/{agent}/install`. */
         readonly Install: {
             /**
@@ -2679,12 +3600,12 @@ export interface components {
             /** @description What is being done. */
             readonly phase: components["schemas"]["InstallPhase"];
             /** @description Where it comes from, once that is known. */
-            readonly source?: string | null;
+            readonly source: string | null;
             /**
              * Format: uint64
              * @description How many bytes there are, where that is known.
              */
-            readonly totalBytes?: number | null;
+            readonly totalBytes: number | null;
         };
         /** @description What an installation came to. */
         readonly Installed: {
@@ -2693,9 +3614,9 @@ export interface components {
             /** @description Whether it was there already, so that nothing was done. */
             readonly alreadyInstalled: boolean;
             /** @description The program that would be started. */
-            readonly path?: string | null;
+            readonly path: string | null;
             /** @description The version that is there now, where it can be told. */
-            readonly version?: string | null;
+            readonly version: string | null;
         };
         /** @description One ACP process and its queues. */
         readonly Instance: {
@@ -2704,12 +3625,12 @@ export interface components {
             /** @description The ids that can be read from the stream. */
             readonly events: components["schemas"]["EventRange"];
             /** @description How the process ended, if it has. */
-            readonly exit?: components["schemas"]["Exit"] | null;
+            readonly exit: components["schemas"]["Exit"] | null;
             /**
              * Format: uint64
              * @description How long it stays while nobody is there for it; `null` is until it is deleted.
              */
-            readonly lingerMs?: number | null;
+            readonly lingerMs: number | null;
             /**
              * Format: uint64
              * @description Requests that wait for the agent's answer.
@@ -2719,14 +3640,14 @@ export interface components {
              * Format: uint32
              * @description The process id while it runs.
              */
-            readonly pid?: number | null;
+            readonly pid: number | null;
             /** @description The client's name for it. */
             readonly serverId: components["schemas"]["ServerId"];
             /**
              * Format: date-time
              * @description When the process was last started.
              */
-            readonly startedAt?: string | null;
+            readonly startedAt: string | null;
             /** @description Where it is in its life. */
             readonly state: components["schemas"]["InstanceState"];
             /**
@@ -2740,37 +3661,10 @@ export interface components {
             /** @description Every instance, by its id. */
             readonly items: readonly components["schemas"]["Instance"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description Where an instance is in its life. */
         readonly InstanceState: "starting" | "running" | "exited";
-        /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
-        readonly InviteRuntime: {
-            /** @description The name that it gets. */
-            readonly id: components["schemas"]["RuntimeId"];
-            /**
-             * @description The workspace that it belongs to.
-             * @default default
-             */
-            readonly workspace?: components["schemas"]["Workspace"];
-        };
-        /** @description What a daemon joins a hub with. */
-        readonly JoinToken: {
-            /** @description The runtime that it is for, and no other. */
-            readonly id: components["schemas"]["RuntimeId"];
-            /** @description The token; it is told only now. */
-            readonly token: string;
-        };
-        /** @description The last entry of an audit. */
-        readonly LedgerHead: {
-            /** @description Its hash. */
-            readonly hash?: components["schemas"]["Sha256"] | null;
-            /**
-             * Format: uint64
-             * @description Its place; none if there is none.
-             */
-            readonly seq?: number | null;
-        };
         /** @description One piece of output. */
         readonly LogEntry: {
             /**
@@ -2804,16 +3698,11 @@ export interface components {
         /** @description The answer of `GET /v1/processes/{id}/logs`. */
         readonly LogPage: {
             /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
-            readonly gap?: components["schemas"]["LogGap"] | null;
+            readonly gap: components["schemas"]["LogGap"] | null;
             /** @description Pieces of output, in the order they came. */
             readonly items: readonly components["schemas"]["LogEntry"][];
             /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description `POST /api/login`: a browser that is to be let in. */
-        readonly Login: {
-            /** @description The secret of a token. */
-            readonly token: string;
+            readonly nextCursor: string | null;
         };
         /** @description The answer of `POST /v1/fs/mkdir`. */
         readonly Made: {
@@ -2871,25 +3760,8 @@ export interface components {
                 readonly [key: string]: components["schemas"]["McpServer"];
             };
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
-        /** @description One message, or those parts of it that are new or have changed. */
-        readonly Message: {
-            /** @description Who wrote it, if a person or program other than the agent did. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description Its name within the session. */
-            readonly id: string;
-            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
-            readonly parentToolCallId?: string | null;
-            /** @description Its parts, in order. */
-            readonly parts: readonly components["schemas"]["Part"][];
-            /** @description Who speaks. */
-            readonly role: components["schemas"]["MessageRole"];
-            /** @description The turn that it belongs to. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description Who speaks. */
-        readonly MessageRole: "user" | "assistant" | "system" | "other";
         /** @description The answer of `GET /v1/agents/{agent}/modes`. */
         readonly ModeList: {
             /** @description What the agent can be told to be. */
@@ -2928,8 +3800,6 @@ export interface components {
             /** @description Where it is. */
             readonly to: string;
         };
-        /** @description Whether commands reach the network; the lesser is the stricter. */
-        readonly Network: "none" | "full";
         /** @description How access to a remote MCP server is obtained. */
         readonly Oauth: boolean | components["schemas"]["OauthClient"];
         /** @description An OAuth client that was registered by hand. */
@@ -2941,201 +3811,12 @@ export interface components {
             /** @description What to ask for. */
             readonly scope?: string | null;
         };
-        /** @description A directory, as a device says it: nothing about it is checked yet. */
-        readonly OfferedRoot: {
-            /** @description What its owner calls it. */
-            readonly label?: string | null;
-            /** @description `ro` or `rw`. */
-            readonly mode: string;
-            /** @description Its name. */
-            readonly root_id: string;
-            /** @description Where a model sees it. */
-            readonly virtual_path: string;
-        };
-        /** @description How a wait was settled. */
-        readonly Outcome: {
-            readonly permission: components["schemas"]["PermissionOutcome"];
-        } | {
-            readonly question: components["schemas"]["QuestionOutcome"];
-        };
-        /** @description What a device that was let in is told, once. */
-        readonly PairedDevice: {
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /**
-             * Format: date-time
-             * @description Until when.
-             */
-            readonly expiresAt: string;
-            /** @description What it connects with. */
-            readonly token: string;
-            /** @description The workspace that it is lent to. */
-            readonly workspace: components["schemas"]["Workspace"];
-        };
-        /** @description What somebody is to be told, and what the device asks with. */
-        readonly Pairing: {
-            /** @description What the device asks with whether it was, as `Authorization: Bearer …`. */
-            readonly claimSecret: string;
-            /** @description What is confirmed in the hub. */
-            readonly code: string;
-            /**
-             * Format: date-time
-             * @description Until when that can be done.
-             */
-            readonly expiresAt: string;
-            /**
-             * Format: uint64
-             * @description How long to wait before asking again.
-             */
-            readonly pollMs: number;
-        };
-        /** @description The answer of `GET /api/devices/pairings`. */
-        readonly PairingList: {
-            /** @description Every device that wants to be let in, the oldest first. */
-            readonly items: readonly components["schemas"]["PairingRequest"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description A device that wants to be let in. */
-        readonly PairingRequest: {
-            /** @description What it would lend. */
-            readonly capabilities: components["schemas"]["DeviceCapabilities"];
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description The version of its program. */
-            readonly clientVersion?: string | null;
-            /** @description What it shows to its owner. */
-            readonly code: string;
-            /**
-             * Format: date-time
-             * @description Since when it waits.
-             */
-            readonly createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when it does.
-             */
-            readonly expiresAt: string;
-            /** @description What its owner calls it. */
-            readonly label?: string | null;
-            /**
-             * Format: ip
-             * @description From where it came.
-             */
-            readonly peer?: string | null;
-        };
-        readonly Part: {
-            /** @description Its name within the message. */
-            readonly id: string;
-        } & ({
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "text";
-        } | {
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "reasoning";
-        } | ({
-            /** @constant */
-            readonly type: "toolCall";
-        } & components["schemas"]["ToolCall"]) | ({
-            /** @constant */
-            readonly type: "toolResult";
-        } & components["schemas"]["ToolResult"]) | {
-            /**
-             * @description Its type, such as `text/plain`.
-             * @default null
-             */
-            readonly mimeType?: string | null;
-            /**
-             * @description What it is called.
-             * @default null
-             */
-            readonly name?: string | null;
-            /**
-             * @description What is in it, if it is text.
-             * @default null
-             */
-            readonly text?: string | null;
-            /** @constant */
-            readonly type: "file";
-            /**
-             * @description Where it is: a path or a URL.
-             * @default null
-             */
-            readonly uri?: string | null;
-        } | {
-            /**
-             * @description What is in it, in base64.
-             * @default null
-             */
-            readonly data?: string | null;
-            /** @description Its type, such as `image/png`. */
-            readonly mimeType: string;
-            /** @constant */
-            readonly type: "image";
-            /**
-             * @description Where it is, if not here.
-             * @default null
-             */
-            readonly uri?: string | null;
-        } | {
-            /** @description Why it was not understood. */
-            readonly error: string;
-            /** @description What it said: JSON if it was that, and text otherwise. */
-            readonly raw: unknown;
-            /** @constant */
-            readonly type: "unparsed";
-        });
-        /** @description The agent asks before it does something. */
-        readonly Permission: {
-            /** @description What `always` would allow, for people; none if the agent does not say. */
-            readonly always: readonly string[];
-            /** @description The tool call that waits, if it is one. */
-            readonly callId?: string | null;
-            /** @description Its name, for the reply. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description What the tool would be called with. */
-            readonly input: unknown;
-            /** @description What kind of tool it is. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description Why, where the agent says so. */
-            readonly reason?: string | null;
-            /** @description What is to be done, for people: the command, the file, … */
-            readonly title: string;
-            /** @description The tool, as the agent calls it. */
-            readonly tool: string;
-            /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description What a reply to a permission says. */
-        readonly PermissionAnswer: "once" | "always" | "reject";
-        /** @description What an agent may do. */
-        readonly PermissionMode: "default" | "plan" | "bypass";
-        /** @description How a permission was settled. */
-        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
         /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
         readonly PermissionReply: {
             /** @description Who answers. */
             readonly author?: components["schemas"]["Author"] | null;
             /** @description The answer. */
             readonly reply: components["schemas"]["PermissionAnswer"];
-        };
-        /** @description A permission was settled. */
-        readonly PermissionResolved: {
-            /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description The permission. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
-            readonly outcome: components["schemas"]["PermissionOutcome"];
-        };
-        /** @description What the agent means to do. */
-        readonly Plan: {
-            /** @description The steps, in order; they take the place of all that were told before. */
-            readonly steps: readonly components["schemas"]["Step"][];
         };
         /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
         readonly Prepare: {
@@ -3156,37 +3837,6 @@ export interface components {
              */
             readonly lingerMs?: number | null;
         };
-        /** @description Who is there for a worker. */
-        readonly Presence: {
-            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
-            readonly drivers: readonly components["schemas"]["Driver"][];
-            /** @description Who watches it, by name. */
-            readonly watchers: readonly components["schemas"]["Watcher"][];
-        };
-        /** @description An error as the API tells it: `application/problem+json`. */
-        readonly Problem: {
-            /** @description What was tried and why it failed, where several things were. */
-            readonly causes?: readonly components["schemas"]["Attempt"][];
-            /** @description What went wrong this time. */
-            readonly detail: string;
-            /** @description Why a device did not do what it was asked, where that is the problem. */
-            readonly relay?: components["schemas"]["RelayError"] | null;
-            /** @description The id of the request, as the header `Request-Id` of the answer and the server's log have it. */
-            readonly requestId?: string | null;
-            /**
-             * Format: uint16
-             * @description The HTTP status.
-             */
-            readonly status: number;
-            /** @description The last words of a process that ended, where that is the problem. */
-            readonly stderrTail?: string | null;
-            /** @description What went wrong, for people; the same for every problem of this type. */
-            readonly title: string;
-            /** @description What went wrong, for programs. */
-            readonly type: components["schemas"]["ProblemType"];
-        };
-        /** @enum {string} */
-        readonly ProblemType: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
         /** @description One process. */
         readonly Process: {
             /** @description Its arguments. */
@@ -3196,7 +3846,7 @@ export interface components {
             /** @description The directory it was started in. */
             readonly cwd: string;
             /** @description How it ended, once it has. */
-            readonly exit?: components["schemas"]["ProcessExit"] | null;
+            readonly exit: components["schemas"]["ProcessExit"] | null;
             /** @description Its id. */
             readonly id: components["schemas"]["ProcessId"];
             /**
@@ -3212,7 +3862,7 @@ export interface components {
             /** @description Whether it runs. */
             readonly state: components["schemas"]["ProcessState"];
             /** @description The size of its terminal, if it has one. */
-            readonly terminal?: components["schemas"]["TerminalSize"] | null;
+            readonly terminal: components["schemas"]["TerminalSize"] | null;
         };
         /** @description How a process ended. Code and signal are both `null` when that is not known. */
         readonly ProcessExit: {
@@ -3225,12 +3875,12 @@ export interface components {
              * Format: int32
              * @description The exit code, if it ended by itself.
              */
-            readonly code?: number | null;
+            readonly code: number | null;
             /**
              * Format: int32
              * @description The signal that ended it, if one did.
              */
-            readonly signal?: number | null;
+            readonly signal: number | null;
         };
         readonly ProcessId: string;
         /** @description The answer of `GET /v1/processes`. */
@@ -3238,42 +3888,12 @@ export interface components {
             /** @description Every process that was started and not deleted, oldest first. */
             readonly items: readonly components["schemas"]["Process"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description Whether a process runs. */
         readonly ProcessState: "running" | "exited";
         /** @description The protocol that an agent speaks. */
         readonly Protocol: "acp" | "claude" | "codex" | "opencode" | "amp";
-        /** @description A question, or a plan, for a person. */
-        readonly Question: {
-            /** @description The tool call that waits, if it is one. */
-            readonly callId?: string | null;
-            /** @description Its name, for the reply. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description The plan that is to be approved, as Markdown, if that is the question. */
-            readonly plan?: string | null;
-            /** @description What is asked, one after the other. */
-            readonly questions: readonly components["schemas"]["QuestionItem"][];
-            /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description One thing that is asked. */
-        readonly QuestionItem: {
-            /** @description Whether any other text is an answer too. */
-            readonly custom: boolean;
-            /** @description The same in a word or two. */
-            readonly header?: string | null;
-            /** @description Whether more than one can be chosen. */
-            readonly multiple: boolean;
-            /** @description What can be chosen from. */
-            readonly options: readonly components["schemas"]["Choice"][];
-            /** @description What is asked. */
-            readonly question: string;
-        };
-        /** @description How a question was settled. */
-        readonly QuestionOutcome: {
-            readonly answered: readonly (readonly string[])[];
-        } | "rejected" | "expired" | "withdrawn";
         /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
         readonly QuestionReject: {
             /** @description Who does not want to answer. */
@@ -3286,36 +3906,12 @@ export interface components {
             /** @description Who answers. */
             readonly author?: components["schemas"]["Author"] | null;
         };
-        /** @description A question was settled. */
-        readonly QuestionResolved: {
-            /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description The question. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
-            readonly outcome: components["schemas"]["QuestionOutcome"];
-        };
-        /** @description What became of something that was sent. */
-        readonly Receipt: {
-            /** @description Who sent it. */
-            readonly author: components["schemas"]["Author"];
-            /** @description What was sent. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description What it says: with `accepted` and `edited`. */
-            readonly message?: string | null;
-            /** @description Why it was refused. */
-            readonly reason?: string | null;
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to, once it has one. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
         /** @description One event with its place in a session's journal. */
         readonly Record: {
             /** @description The agent of the session. */
             readonly agent: components["schemas"]["AgentName"];
             /** @description What the agent itself calls the session, once it has said so. */
-            readonly agentSessionId?: string | null;
+            readonly agentSessionId?: string;
             /** @description What happened. */
             readonly event: components["schemas"]["Event"];
             /** @description Its name, unique among all sessions. */
@@ -3336,170 +3932,6 @@ export interface components {
              * @description When it was written down.
              */
             readonly time: string;
-        };
-        /** @description The answer of `GET /api/v1/relay/audit`. */
-        readonly RelayAuditPage: {
-            /** @description Whether there are more by now. */
-            readonly hasMore: boolean;
-            /** @description The entries after `offset`, the oldest first. A request has two: one when it was begun, one when it ended. */
-            readonly items: readonly {
-                readonly [key: string]: unknown;
-            }[];
-        };
-        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
-        readonly RelayCall: {
-            /** @description The artifacts that came of it. */
-            readonly artifact_ids?: readonly string[];
-            /** @description The device. */
-            readonly client_id: components["schemas"]["ClientId"];
-            /**
-             * Format: uint64
-             * @description How long it took.
-             */
-            readonly duration_ms?: number | null;
-            /** @description The environment. */
-            readonly environment_id: components["schemas"]["EnvironmentId"];
-            /** @description Why nothing came of it. */
-            readonly error?: components["schemas"]["Code"] | null;
-            /** @description The entry of the audit. */
-            readonly id: string;
-            /** @description What was asked. */
-            readonly method: string;
-            /** @description Whether it was allowed. */
-            readonly policy_decision: components["schemas"]["Decision"];
-            /** @description The run, if that is known. */
-            readonly run_id?: string | null;
-            /**
-             * Format: date-time
-             * @description When it was asked.
-             */
-            readonly started_at: string;
-            /** @description What came of it; none while it goes on. */
-            readonly status?: components["schemas"]["RequestStatus"] | null;
-            /** @description What it was about: a path, a program, a tool. */
-            readonly target?: string | null;
-            /** @description The tool call of the agent that caused it, if that is known. */
-            readonly tool_call_id?: string | null;
-            /** @description The path, if it was about a file. */
-            readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
-        };
-        /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
-        readonly RelayError: {
-            /** @description What kind of failure. */
-            readonly code: components["schemas"]["Code"];
-            /** @description More for programs: ids and limits. */
-            readonly details?: {
-                readonly [key: string]: unknown;
-            };
-            /** @description For people and models. */
-            readonly message: string;
-            /** @description Whether trying otherwise can help. */
-            readonly recoverable: boolean;
-        };
-        /** @description How something is (relay #60). */
-        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description The answer of `GET /api/v1/relay/status`. */
-        readonly RelayStatus: {
-            /** @description The last entry of the audit. */
-            readonly audit: components["schemas"]["LedgerHead"];
-            /** @description Every device that is connected, by name. */
-            readonly devices: readonly components["schemas"]["DeviceStatus"][];
-            /** @description Every environment, the oldest first. */
-            readonly environments: readonly components["schemas"]["EnvironmentStatus"][];
-            /**
-             * Format: uint64
-             * @description How often grants and policies have changed.
-             */
-            readonly policyVersion: number;
-            /** @description What was approved for more than once, and can be taken back. */
-            readonly remembered: readonly components["schemas"]["Remembered"][];
-            /** @description Whose approval is waited for. */
-            readonly waits: readonly components["schemas"]["WaitId"][];
-            /** @description The workspaces in which nothing is lent. */
-            readonly workspacesOff: readonly components["schemas"]["Workspace"][];
-        };
-        /** @description What was approved for more than once (relay #143). */
-        readonly Remembered: {
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            readonly at: string;
-            /** @description By whom. */
-            readonly author: components["schemas"]["UserName"];
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description The environment that it was approved for; all of the space if none. */
-            readonly environmentId?: components["schemas"]["EnvironmentId"] | null;
-            /** @description Its name, by which it is taken back. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description The run in that environment; what is done there in no run if none. */
-            readonly runId?: string | null;
-            /** @description The workspace or space that it was approved for. */
-            readonly scopeId: string;
-            /** @description The tool as it was then, if it is one: of another of that name nothing was approved. */
-            readonly toolHash?: components["schemas"]["Sha256"] | null;
-            /** @description The method, or the tool as `tool:NAME`. */
-            readonly what: string;
-        };
-        /** @description What came of a request. */
-        readonly RequestStatus: "succeeded" | "failed" | "cancelled";
-        /** @description How a stream goes on after a cursor. */
-        readonly Resume: "ok" | "gap" | "reset";
-        /** @description What somebody may do in a workspace; each may do what those before it may. */
-        readonly Role: "viewer" | "controller" | "owner";
-        /** @description A directory that a device lends, as it was granted, accepted or bound. */
-        readonly Root: {
-            /** @description What its owner calls it. */
-            readonly label?: string | null;
-            /** @description What may be done in it. */
-            readonly mode: components["schemas"]["RootMode"];
-            /** @description Its name. */
-            readonly root_id: components["schemas"]["RootId"];
-            /** @description Where a model sees it. */
-            readonly virtual_path: components["schemas"]["VirtualPath"];
-        };
-        readonly RootId: string;
-        /** @description What may be done in a root; the lesser is the stricter. */
-        readonly RootMode: "ro" | "rw";
-        /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
-        readonly Runtime: {
-            /**
-             * Format: date-time
-             * @description Since when the hub knows it.
-             */
-            readonly addedAt: string;
-            /** @description Its name. */
-            readonly id: components["schemas"]["RuntimeId"];
-            /** @description Whether it answers; none where that is known only by asking, and it was not asked. */
-            readonly isUp?: boolean | null;
-            /** @description How the hub comes to it. */
-            readonly kind: components["schemas"]["RuntimeKind"];
-            /** @description The workspace that it belongs to. */
-            readonly workspace: components["schemas"]["Workspace"];
-        };
-        readonly RuntimeId: string;
-        /** @description How a hub comes to a runtime. */
-        readonly RuntimeKind: "remote" | "local" | "joined";
-        /** @description The answer of `GET /api/runtimes`. */
-        readonly RuntimeList: {
-            /** @description Every runtime that the caller may see, by name. */
-            readonly items: readonly components["schemas"]["Runtime"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
-        readonly Scope: {
-            /**
-             * @description The most that it may do; as much as its user if none.
-             * @default null
-             */
-            readonly role?: components["schemas"]["Role"] | null;
-            /**
-             * @description The only workspaces that it is for; all if none.
-             * @default null
-             */
-            readonly workspaces?: readonly components["schemas"]["Workspace"][] | null;
         };
         /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
         readonly Send: {
@@ -3530,164 +3962,6 @@ export interface components {
             readonly turnId: components["schemas"]["TurnId"];
         };
         readonly ServerId: string;
-        /** @description One conversation with an agent. */
-        readonly Session: {
-            /** @description The agent. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description How the agent behaves. */
-            readonly agentMode: string;
-            /** @description What the agent itself calls the session, once it has said so. */
-            readonly agentSessionId?: string | null;
-            /** @description What the agent can do. */
-            readonly capabilities: components["schemas"]["AgentCapabilities"];
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            readonly createdAt: string;
-            /** @description The directory that the agent works in. */
-            readonly directory: string;
-            /** @description The last error, if the last turn ended with one. */
-            readonly error?: components["schemas"]["AgentError"] | null;
-            /** @description The client's name for it. */
-            readonly id: components["schemas"]["SessionId"];
-            /** @description The model that was asked for. */
-            readonly model?: string | null;
-            /**
-             * Format: uint64
-             * @description The place of its newest event.
-             */
-            readonly newest: number;
-            /** @description What the agent may do. */
-            readonly permissionMode: components["schemas"]["PermissionMode"];
-            /**
-             * Format: uint64
-             * @description How many inputs wait for their turn.
-             */
-            readonly queued: number;
-            /** @description Where it is in its life. */
-            readonly state: components["schemas"]["SessionState"];
-            /** @description What it is called, for people. */
-            readonly title?: string | null;
-            /** @description The turn that runs. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-            /**
-             * Format: date-time
-             * @description When something last happened.
-             */
-            readonly updatedAt: string;
-            /** @description What all turns took together. */
-            readonly usage: components["schemas"]["Usage"];
-            /** @description The variant of the model that was asked for. */
-            readonly variant?: string | null;
-            /**
-             * Format: uint64
-             * @description How many waits are open.
-             */
-            readonly waits: number;
-        };
-        readonly SessionId: string;
-        /** @description The answer of `GET /v1/sessions`. */
-        readonly SessionList: {
-            /** @description The sessions, the one that was used last first. */
-            readonly items: readonly components["schemas"]["Session"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description Where a session is in its life. */
-        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description What a session is doing. */
-        readonly SessionStatus: {
-            /**
-             * @description More, for people: that the model is asked again, that the conversation is being shortened, …
-             * @default null
-             */
-            readonly detail?: string | null;
-            /** @description Where it is. */
-            readonly state: components["schemas"]["SessionState"];
-        };
-        /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
-        readonly SetUser: {
-            /**
-             * @description Whether they manage users, tokens and runtimes.
-             * @default false
-             */
-            readonly admin?: boolean;
-            /**
-             * @description What they may do in workspaces that `roles` does not name, also in those of later.
-             * @default null
-             */
-            readonly everywhere?: components["schemas"]["Role"] | null;
-            /**
-             * @description What they may do in some workspaces.
-             * @default {}
-             */
-            readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role"];
-            };
-        };
-        /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
-        readonly SetWorkspaceRelay: {
-            /** @description Whether they are. */
-            readonly enabled: boolean;
-        };
-        /** @description How a wait was settled. */
-        readonly Settled: {
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            readonly at: string;
-            /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description How. */
-            readonly outcome: components["schemas"]["Outcome"];
-        };
-        readonly Sha256: string;
-        /** @description Commands (relay #20). */
-        readonly Shell: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
-            /**
-             * @description Whether a terminal can be had.
-             * @default false
-             */
-            readonly interactive?: boolean;
-            /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
-            readonly runtime: string;
-        };
-        /** @description What commands may do (relay #136). */
-        readonly ShellGrant: {
-            /** @description Who must be asked before. */
-            readonly approval_policy: components["schemas"]["Approval"];
-            /** @description Where they may run; in every root that is granted if left out. */
-            readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
-            /**
-             * @description The variables of the environment that they may have.
-             * @default []
-             */
-            readonly env?: readonly string[];
-            /**
-             * @description Whether they reach the network.
-             * @default none
-             */
-            readonly network?: components["schemas"]["Network"];
-            /**
-             * Format: uint64
-             * @description How much each may write.
-             */
-            readonly output_limit_bytes?: number | null;
-            /**
-             * Format: uint64
-             * @description How long each may take.
-             */
-            readonly runtime_max_ms?: number | null;
-            /**
-             * @description Whether a shell without a sandbox will do (relay #137).
-             * @default false
-             */
-            readonly unsandboxed?: boolean;
-        };
         /** @description A signal that can be sent to a process and its group. */
         readonly Signal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
         /** @description Skills from one or more places. */
@@ -3702,7 +3976,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Skill"];
             };
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description One place that skills come from. */
         readonly SkillSource: {
@@ -3719,28 +3993,6 @@ export interface components {
         };
         /** @description What kind of place skills come from. */
         readonly SkillSourceKind: "github" | "git" | "local";
-        /** @description What all events of a session up to one come to. */
-        readonly Snapshot: {
-            /** @description The commands that the agent knows. */
-            readonly commands: readonly components["schemas"]["AgentCommand"][];
-            /** @description Whether there are messages before these. */
-            readonly hasEarlier: boolean;
-            /** @description What waits for its turn. */
-            readonly inputs: readonly components["schemas"]["Input"][];
-            /** @description The last messages, with what there is of one that is being said. */
-            readonly messages: readonly components["schemas"]["Message"][];
-            /** @description What the agent means to do. */
-            readonly plan: components["schemas"]["Plan"];
-            /**
-             * Format: uint64
-             * @description The place of the last event that it covers.
-             */
-            readonly seq: number;
-            /** @description The session. */
-            readonly session: components["schemas"]["Session"];
-            /** @description What waits for a person. */
-            readonly waits: readonly components["schemas"]["Wait"][];
-        };
         /** @description Where an agent comes from, and so how it is installed. */
         readonly Source: "builtIn" | "catalog" | "registry" | "user";
         /** @description `POST /v1/processes`. */
@@ -3758,29 +4010,6 @@ export interface components {
             /** @description Give it a terminal of this size. */
             readonly terminal?: components["schemas"]["TerminalSize"] | null;
         };
-        /** @description The agent's process is there, and it has said who it is. */
-        readonly Started: {
-            /**
-             * @description The mode it is in.
-             * @default null
-             */
-            readonly mode?: string | null;
-            /**
-             * @description The model it uses.
-             * @default null
-             */
-            readonly model?: string | null;
-            /**
-             * @description Whether it goes on with a conversation of an earlier process.
-             * @default false
-             */
-            readonly resumed?: boolean;
-            /**
-             * @description The version of the agent.
-             * @default null
-             */
-            readonly version?: string | null;
-        };
         /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
         readonly Stat: {
             /** @description Changes whenever the content does; usable in `If-Match` and `If-None-Match`. */
@@ -3796,7 +4025,7 @@ export interface components {
              * Format: date-time
              * @description When its content last changed.
              */
-            readonly modifiedAt?: string | null;
+            readonly modifiedAt: string | null;
             /** @description The path that was asked for. */
             readonly path: string;
             /**
@@ -3805,24 +4034,10 @@ export interface components {
              */
             readonly size: number;
             /** @description Where the path points, if it is a link itself. */
-            readonly symlinkTarget?: string | null;
+            readonly symlinkTarget: string | null;
         };
-        /** @description One step of a plan. */
-        readonly Step: {
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["StepState"];
-            /** @description What is to be done. */
-            readonly text: string;
-        };
-        /** @description How far a step has come. */
-        readonly StepState: "pending" | "inProgress" | "completed" | "other";
         /** @description One of the standard streams of a process. */
         readonly Stream: "stdout" | "stderr";
-        /** @description A family of which nothing more is said. */
-        readonly Switch: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
-        };
         /** @description What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones. */
         readonly TerminalCommand: {
             /**
@@ -3870,12 +4085,12 @@ export interface components {
              * Format: int32
              * @description The exit code, if it ended by itself.
              */
-            readonly code?: number | null;
+            readonly code: number | null;
             /**
              * Format: int32
              * @description The signal that ended it, if one did.
              */
-            readonly signal?: number | null;
+            readonly signal: number | null;
             /** @constant */
             readonly type: "exited";
         };
@@ -3892,109 +4107,12 @@ export interface components {
              */
             readonly rows: number;
         };
-        /**
-         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
-         *     only take away. Without them a request may touch whatever was accepted.
-         */
-        readonly Terms: {
-            /** @description The directories, each with what may be done in it. */
-            readonly roots: readonly components["schemas"]["Root"][];
-            /** @description What commands may do; none if there may be no commands. */
-            readonly shell?: components["schemas"]["ShellGrant"] | null;
-        };
-        /** @description What lets somebody in; the secret of it is known to nobody but them. */
-        readonly Token: {
-            /**
-             * Format: date-time
-             * @description Since when there is it.
-             */
-            readonly createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when it is good; for ever if none.
-             */
-            readonly expiresAt?: string | null;
-            /** @description Its name for the hub. */
-            readonly id: components["schemas"]["TokenId"];
-            /** @description Whether it is that of a browser that has logged in. */
-            readonly isSession: boolean;
-            /** @description Its name for them. */
-            readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if none. */
-            readonly scope?: components["schemas"]["Scope"] | null;
-            /** @description Whose it is. */
-            readonly user: components["schemas"]["UserName"];
-        };
-        readonly TokenId: string;
-        /** @description The answer of `GET /api/tokens`. */
-        readonly TokenList: {
-            /** @description Every token of the user, the oldest first. */
-            readonly items: readonly components["schemas"]["Token"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        readonly TokenName: string;
-        /** @description The agent uses a tool. */
-        readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
-            readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
-            readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
-            readonly name: string;
-            /** @description How far it has come. */
-            readonly status: components["schemas"]["ToolStatus"];
-            /**
-             * @description What it does, for people.
-             * @default null
-             */
-            readonly title?: string | null;
-        };
-        /** @description What kind of tool it is. */
-        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
-        readonly ToolResult: {
-            /** @description The call. */
-            readonly callId: string;
-            /** @description What it changed in files. */
-            readonly diffs?: readonly components["schemas"]["Diff"][];
-            /**
-             * Format: int32
-             * @description How the command ended, if it was one.
-             */
-            readonly exitCode?: number | null;
-            /**
-             * @description Whether it failed.
-             * @default false
-             */
-            readonly isError?: boolean;
-            /**
-             * @description What it gave, as text.
-             * @default
-             */
-            readonly output?: string;
-        };
-        /** @description How far a tool call has come. */
-        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools (relay #21). */
-        readonly Tools: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
-            /**
-             * Format: uint64
-             * @description How many there are now.
-             * @default 0
-             */
-            readonly tool_count?: number;
-        };
         /** @description The answer of `GET /v1/sessions/{id}/messages`. */
         readonly Transcribed: {
             /** @description The messages, in order. */
             readonly items: readonly components["schemas"]["Message"][];
             /** @description Where to go on, if there are more. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
             /**
              * Format: uint64
              * @description The place of the newest event that is in them.
@@ -4003,26 +4121,6 @@ export interface components {
         };
         /** @description How a remote MCP server streams. */
         readonly Transport: "http" | "sse";
-        /** @description The agent has finished a turn. */
-        readonly TurnEnded: {
-            /** @description Why it ended. */
-            readonly reason: components["schemas"]["EndReason"];
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-            /**
-             * @description What it took, where the agent says so.
-             * @default null
-             */
-            readonly usage?: components["schemas"]["Usage"] | null;
-        };
-        readonly TurnId: string;
-        /** @description The agent began to work on something. */
-        readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
-            readonly inputId?: components["schemas"]["InputId"] | null;
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-        };
         /** @description The answer of `POST /v1/fs/upload-batch`. */
         readonly Unpacked: {
             /**
@@ -4043,130 +4141,6 @@ export interface components {
             /** @description The directory that was unpacked into. */
             readonly path: string;
         };
-        /** @description What a turn took. */
-        readonly Usage: {
-            /**
-             * Format: uint64
-             * @description Tokens that the model read from a cache.
-             * @default 0
-             */
-            readonly cachedTokens?: number;
-            /**
-             * Format: uint64
-             * @description How many tokens the conversation holds now, where the agent says so.
-             * @default null
-             */
-            readonly contextTokens?: number | null;
-            /**
-             * Format: uint64
-             * @description How many tokens it can hold.
-             * @default null
-             */
-            readonly contextWindow?: number | null;
-            /**
-             * Format: double
-             * @description What it cost in US dollars, where the agent says so.
-             * @default null
-             */
-            readonly costUsd?: number | null;
-            /**
-             * Format: uint64
-             * @description Tokens that the model read, without those from a cache.
-             * @default 0
-             */
-            readonly inputTokens?: number;
-            /**
-             * Format: uint64
-             * @description Tokens that the model wrote.
-             * @default 0
-             */
-            readonly outputTokens?: number;
-            /**
-             * Format: uint64
-             * @description Of those written, how many were thought.
-             * @default 0
-             */
-            readonly reasoningTokens?: number;
-        };
-        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
-        readonly UseDevice: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
-            readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
-            };
-            /** @description Only this of what is granted; all of it if left out. */
-            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
-            readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The space, if it is for one; grants that are for another do not count. */
-            readonly scopeId?: string | null;
-        };
-        /** @description Somebody who uses the hub. */
-        readonly User: {
-            /** @description Whether they manage users, tokens and runtimes. */
-            readonly admin: boolean;
-            /**
-             * Format: date-time
-             * @description Since when they are known.
-             */
-            readonly createdAt: string;
-            /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
-            readonly everywhere?: components["schemas"]["Role"] | null;
-            /** @description Their name. */
-            readonly name: components["schemas"]["UserName"];
-            /** @description What they may do in some workspaces. */
-            readonly roles: {
-                readonly [key: string]: components["schemas"]["Role"];
-            };
-        };
-        /** @description The answer of `GET /api/users`. */
-        readonly UserList: {
-            /** @description Every user, by name. */
-            readonly items: readonly components["schemas"]["User"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        readonly UserName: string;
-        /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
-         *     spelling.
-         */
-        readonly VirtualPath: string;
-        /** @description Something that stops until a person answers. */
-        readonly Wait: {
-            /** @description What is asked. */
-            readonly ask: components["schemas"]["Ask"];
-            /** @description What holds when nobody answers in time. */
-            readonly default: components["schemas"]["WaitDefault"];
-            /**
-             * Format: date-time
-             * @description Until when; for ever if none.
-             */
-            readonly expiresAt?: string | null;
-            /** @description Its name; the question's or the permission's too. */
-            readonly id: components["schemas"]["WaitId"];
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
-            readonly openedAt: string;
-            /** @description The session that waits. */
-            readonly sessionId: components["schemas"]["SessionId"];
-            /** @description How it was settled; none while it is open. */
-            readonly settled?: components["schemas"]["Settled"] | null;
-            /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description What a person answers. */
-        readonly WaitAnswer: {
-            readonly permission: components["schemas"]["PermissionAnswer"];
-        } | {
-            readonly question: readonly (readonly string[])[];
-        } | "reject";
-        /** @description What holds when nobody answers in time. */
-        readonly WaitDefault: "reject";
         /** @description What becomes of the waits of a daemon. */
         readonly WaitEvent: {
             /** @constant */
@@ -4187,53 +4161,15 @@ export interface components {
             /** @constant */
             readonly type: "unknown";
         };
-        readonly WaitId: string;
         /** @description The answer of `GET /v1/waits`. */
         readonly WaitList: {
             /** @description Every wait that is open, the oldest first. */
             readonly items: readonly components["schemas"]["Wait"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
-        readonly WaitReply: {
-            /** @description The answer. */
-            readonly answer: components["schemas"]["WaitAnswer"];
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
-        /** @description Somebody who watches. */
-        readonly Watcher: {
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
-            readonly sinceAt: string;
-            /**
-             * Format: uint64
-             * @description On how many sockets.
-             */
-            readonly sockets: number;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
+            readonly nextCursor: string | null;
         };
         /** @description What to do with a message while a turn runs. */
         readonly WhenBusy: "queue" | "reject" | "steer";
-        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
-        readonly WhoAmI: {
-            /** @description By which token they came in. */
-            readonly token: components["schemas"]["Token"];
-            /** @description Who asks. */
-            readonly user: components["schemas"]["User"];
-        };
-        readonly Workspace: string;
-        /** @description Whether devices are lent in a workspace. */
-        readonly WorkspaceRelay: {
-            /** @description Whether they are. */
-            readonly enabled: boolean;
-            /** @description The workspace. */
-            readonly workspace: components["schemas"]["Workspace"];
-        };
         /** @description The answer of `PUT /v1/fs/file`. */
         readonly Written: {
             /**
