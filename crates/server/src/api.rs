@@ -39,21 +39,30 @@ impl Modify for BearerToken {
 /// server is called as something of another: there are clients that are made from the documents of several.
 pub fn document(openapi: OpenApi, prefix: &str) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();
-    for operation in operations(&mut document) {
+    // What no path refers to is among the components, such as what is said over a WebSocket.
+    let components = document["components"]["schemas"].as_object().into_iter().flat_map(Map::keys).cloned();
+    let schemas = protocol::schemas(&components.chain(references(&document["paths"])).collect());
+    for operation in members(&mut document["paths"]).flat_map(members) {
         let (tag, handler) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
         let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
         operation["operationId"] = name.into();
+        members(&mut operation["responses"]).for_each(|response| describe(response, &schemas));
     }
-    // What no path refers to is among the components, such as what is said over a WebSocket.
-    let components = document["components"]["schemas"].as_object().into_iter().flat_map(Map::keys).cloned();
-    let names = components.chain(references(&document["paths"])).collect();
-    document["components"]["schemas"] = protocol::schemas(&names).into();
+    document["components"]["schemas"] = schemas.into();
     document
 }
 
-fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
-    let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    paths.filter_map(Value::as_object_mut).flat_map(Map::values_mut)
+/// An answer of which nothing is said is what it holds: OpenAPI wants each to be described.
+fn describe(response: &mut Value, schemas: &Map<String, Value>) {
+    if response.get("description").is_none()
+        && let Some(schema) = references(response).first().and_then(|name| schemas.get(name))
+    {
+        response["description"] = schema["description"].clone();
+    }
+}
+
+fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
+    object.as_object_mut().into_iter().flat_map(Map::values_mut)
 }
 
 /// The names of the schemas that a part of a document refers to.

@@ -8,15 +8,14 @@ fn documents() -> [Value; 2] {
     [daemon::openapi(), hub::openapi()]
 }
 
-/// Every operation of both documents: its method and path, and its name.
-fn operations() -> Vec<(String, String)> {
+/// Every operation of both documents, with its method and path.
+fn operations() -> Vec<(String, Value)> {
     let mut operations = Vec::new();
     for document in documents() {
         for (path, methods) in document["paths"].as_object().unwrap() {
-            for (method, operation) in methods.as_object().unwrap() {
-                let name = operation["operationId"].as_str().unwrap();
-                operations.push((format!("{method} {path}"), name.to_owned()));
-            }
+            let methods = methods.as_object().unwrap().iter();
+            operations
+                .extend(methods.map(|(method, operation)| (format!("{method} {path}"), operation.clone())));
         }
     }
     operations
@@ -26,12 +25,24 @@ fn operations() -> Vec<(String, String)> {
 #[test]
 fn every_operation_has_a_name_of_its_own() {
     let mut named = BTreeMap::new();
-    for (route, name) in operations() {
+    for (route, operation) in operations() {
+        let name = operation["operationId"].as_str().unwrap().to_owned();
         assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
         let other = named.insert(name.clone(), route.clone());
         assert_eq!(other, None, "`{route}` is called `{name}` too");
     }
     assert!(named.contains_key("sessions_list") && named.contains_key("hub_users_list"), "{named:?}");
+}
+
+/// OpenAPI wants it.
+#[test]
+fn every_answer_is_described() {
+    for (route, operation) in operations() {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let description = response["description"].as_str();
+            assert!(description.is_some_and(|text| !text.is_empty()), "{route} {status}: {response}");
+        }
+    }
 }
 
 #[test]

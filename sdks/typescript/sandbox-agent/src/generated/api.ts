@@ -4205,6 +4205,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/audit`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4233,6 +4234,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/devices`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4265,6 +4267,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `POST /api/devices`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4293,6 +4296,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/devices/pairings`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4325,6 +4329,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description What somebody is to be told, and what the device asks with. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4394,6 +4399,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description A device that wants to be let in. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4429,6 +4435,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description What came of confirming. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4490,6 +4497,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description A device that may connect to a hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4578,6 +4586,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/grants`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4610,6 +4619,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4668,6 +4678,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description `GET /v1/health`: open to everybody and free of detail. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4786,6 +4797,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/runtimes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4818,6 +4830,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4850,6 +4863,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description What a daemon joins a hub with. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4881,6 +4895,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4942,6 +4957,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/sessions`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5010,6 +5026,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description Who is there for a worker. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5041,6 +5058,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/tokens`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5073,6 +5091,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `POST /api/tokens`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5131,6 +5150,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/users`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5163,6 +5183,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description Somebody who uses the hub. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5194,6 +5215,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description Somebody who uses the hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5229,6 +5251,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description Somebody who uses the hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5322,6 +5345,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/audit`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5377,6 +5401,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/environments`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5409,6 +5434,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `POST /api/v1/relay/environments`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5440,6 +5466,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description What a session uses of a device. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5664,6 +5691,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/status`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5692,6 +5720,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/waits`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5787,6 +5816,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5822,6 +5852,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description Whether devices are lent in a workspace. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5879,6 +5910,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description `GET /`: what answers here. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5907,6 +5939,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/acp`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5980,6 +6013,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description One ACP process and its queues. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5988,6 +6022,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Instance"];
                 };
             };
+            /** @description One ACP process and its queues. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6107,6 +6142,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/agents`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6178,6 +6214,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/agents/{agent}/models`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6209,6 +6246,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/agents/{agent}/modes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6448,6 +6486,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6565,6 +6604,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `PUT /v1/fs/file`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6573,6 +6613,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Written"];
                 };
             };
+            /** @description The answer of `PUT /v1/fs/file`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6604,6 +6645,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `POST /v1/fs/mkdir`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6612,6 +6654,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Made"];
                 };
             };
+            /** @description The answer of `POST /v1/fs/mkdir`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6644,6 +6687,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `POST /v1/fs/move`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6675,6 +6719,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6711,6 +6756,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description The answer of `POST /v1/fs/upload-batch`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6739,6 +6785,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description `GET /v1/health`: open to everybody and free of detail. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6796,6 +6843,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/processes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6828,6 +6876,7 @@ export interface operations {
             };
         };
         readonly responses: {
+            /** @description One process. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6859,6 +6908,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description One process. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7134,6 +7184,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/sessions`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7165,6 +7216,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description One conversation with an agent. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7299,6 +7351,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/events`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7370,6 +7423,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7486,6 +7540,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/messages`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7687,6 +7742,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description What all events of a session up to one come to. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7715,6 +7771,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description The answer of `GET /v1/waits`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
