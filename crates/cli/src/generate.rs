@@ -168,3 +168,6 @@ fn print(bytes: &[u8]) -> anyhow::Result<ExitCode> {
     stdout.flush()?;
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,12 @@
 //! The API: its routes and its description, from one list.
 
 use axum::Router;
+use protocol::{
+    agents::InstallProgress,
+    observation::Frame,
+    processes::{TerminalCommand, TerminalEvent},
+    wait::WaitEvent,
+};
 use serde_json::Value;
 use server::{
     Templates,
@@ -17,6 +23,7 @@ use crate::{app::App, routes};
         title = "Tombolo daemon",
         description = "Runs coding agents in a sandbox: any ACP agent over HTTP, sessions in one vocabulary, with files, config and processes."
     ),
+    components(schemas(Frame, InstallProgress, TerminalCommand, TerminalEvent, WaitEvent)),
     modifiers(&BearerToken),
     security(("token" = [])),
 )]
@@ -43,5 +50,5 @@ pub(crate) fn router(app: App) -> (Router, Templates) {
 
 /// The description of the API.
 pub fn document() -> Value {
-    server::api::document(routes().split_for_parts().1)
+    server::api::document(routes().into_openapi(), "")
 }

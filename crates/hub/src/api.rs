@@ -1,6 +1,7 @@
 //! The API: its routes and its description, from one list.
 
 use axum::{Router, middleware};
+use protocol::{inbox::InboxEvent, lending::UseDevice, observation::Frame};
 use serde_json::Value;
 use server::{
     Templates,
@@ -17,6 +18,7 @@ use crate::{app::App, guard::guard, routes, verb};
         title = "Tombolo hub",
         description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for the one that watches workers, is at `/api/runtimes/{runtime_id}` followed by its own path."
     ),
+    components(schemas(Frame, InboxEvent, UseDevice)),
     modifiers(&BearerToken),
     security(("token" = [])),
 )]
@@ -56,5 +58,5 @@ pub(crate) fn router(app: App) -> (Router, Templates) {
 
 /// The description of the API.
 pub fn document() -> Value {
-    server::api::document(routes().split_for_parts().1)
+    server::api::document(routes().into_openapi(), "hub_")
 }

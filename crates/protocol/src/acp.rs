@@ -47,6 +47,7 @@ pub struct Instance {
 /// Where an instance is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "InstanceState")]
 pub enum State {
     /// Known, but its process does not run yet.
     Starting,

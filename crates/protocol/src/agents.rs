@@ -80,7 +80,7 @@ pub enum Protocol {
 /// What an agent can do; what is not said it cannot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(!default)] // an answer says all of it
+#[schemars(rename = "AgentCapabilities")]
 pub struct Capabilities {
     /// It can be driven through `/v1/acp`.
     pub acp: bool,
@@ -109,6 +109,7 @@ pub struct ModeList {
 /// One way for an agent to behave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AgentMode")]
 pub struct Mode {
     /// Its id in requests.
     pub id: String,

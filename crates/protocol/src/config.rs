@@ -53,6 +53,7 @@ pub enum McpServer {
 /// A program, or a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "McpCommand")]
 pub enum Command {
     /// The program alone.
     Program(String),

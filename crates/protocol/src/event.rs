@@ -2,6 +2,9 @@
 //!
 //! On the wire an event is an object with one member, named by what happened: `{"message": {…}}`. What a newer peer says
 //! beyond this list is kept as it came ([`Event::Unknown`]), so that it survives a way through our own tools.
+//!
+//! What is written here is kept for as long as its session, and told as it was written. So a field that is added later is one
+//! that may be left out of what is written, too: nobody may require it of an event that came before it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -232,6 +235,7 @@ pub struct PermissionResolved {
 /// What a session is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SessionStatus")]
 pub struct Status {
     /// Where it is.
     pub state: State,
@@ -284,6 +288,7 @@ pub struct CommandsUpdated {
 /// Something that a message may begin with, such as `/review`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AgentCommand")]
 pub struct Command {
     /// Its name, without the slash.
     pub name: String,

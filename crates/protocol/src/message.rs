@@ -37,6 +37,7 @@ pub struct Message {
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "MessageRole")]
 pub enum Role {
     /// Whoever uses the agent.
     User,

@@ -163,6 +163,7 @@ pub enum AgentError {
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "SessionState")]
 pub enum State {
     /// Its agent does not run; the next message starts it.
     #[default]

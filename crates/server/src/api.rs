@@ -1,9 +1,11 @@
 //! What the description of an API always has, and what answers where there is no route.
 
+use std::collections::BTreeSet;
+
 use axum::Router;
 use http::{Method, Uri};
 use protocol::{Kind, Problem};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{
     IntoResponses, Modify,
     openapi::{
@@ -32,10 +34,48 @@ impl Modify for BearerToken {
 }
 
 /// The OpenAPI document: paths as the handlers declare them, schemas as the wire types have them.
-pub fn document(openapi: OpenApi) -> Value {
+///
+/// An operation is called by its tag and its handler, such as `sessions_list`. The prefix is before that, so that nothing of one
+/// server is called as something of another: there are clients that are made from the documents of several.
+pub fn document(openapi: OpenApi, prefix: &str) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();
-    document["components"]["schemas"] = Value::Object(protocol::schemas());
+    // What no path refers to is among the components, such as what is said over a WebSocket.
+    let components = document["components"]["schemas"].as_object().into_iter().flat_map(Map::keys).cloned();
+    let schemas = protocol::schemas(&components.chain(references(&document["paths"])).collect());
+    for operation in members(&mut document["paths"]).flat_map(members) {
+        let (tag, handler) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
+        let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
+        operation["operationId"] = name.into();
+        members(&mut operation["responses"]).for_each(|response| describe(response, &schemas));
+    }
+    document["components"]["schemas"] = schemas.into();
     document
+}
+
+/// An answer of which nothing is said is what it holds: OpenAPI wants each to be described.
+fn describe(response: &mut Value, schemas: &Map<String, Value>) {
+    if response.get("description").is_none()
+        && let Some(schema) = references(response).first().and_then(|name| schemas.get(name))
+    {
+        response["description"] = schema["description"].clone();
+    }
+}
+
+fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
+    object.as_object_mut().into_iter().flat_map(Map::values_mut)
+}
+
+/// The names of the schemas that a part of a document refers to.
+fn references(part: &Value) -> BTreeSet<String> {
+    match part {
+        Value::Object(members) => {
+            let reference = members.get("$ref").and_then(Value::as_str);
+            let name = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"));
+            members.values().flat_map(references).chain(name.map(Into::into)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        _ => BTreeSet::new(),
+    }
 }
 
 /// Tells whoever asks for what is not there.

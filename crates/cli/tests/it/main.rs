@@ -6,6 +6,7 @@ mod acp;
 mod asker;
 mod cli;
 mod daemon;
+mod described;
 mod device;
 mod editor;
 mod hub;

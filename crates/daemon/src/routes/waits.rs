@@ -23,7 +23,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// List what waits for a person, in all sessions, the oldest first.
-#[utoipa::path(get, path = "/v1/waits", tag = "sessions", responses((status = OK, body = WaitList), Problems))]
+#[utoipa::path(get, path = "/v1/waits", tag = "waits", responses((status = OK, body = WaitList), Problems))]
 async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
     Ok(Json(WaitList { items: app.sessions.waits().await?, next_cursor: None }))
 }
@@ -33,7 +33,7 @@ async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
 /// The first is the snapshot: all that are open. Then whatever is opened or settled, each once. Who does not read fast
 /// enough gets another snapshot.
 #[utoipa::path(
-    get, path = "/v1/waits/events", tag = "sessions",
+    get, path = "/v1/waits/events", tag = "waits",
     responses(
         (status = OK, description = "Events whose data is a `WaitEvent`", body = serde_json::Value, content_type = "text/event-stream"),
         Problems,
@@ -54,7 +54,7 @@ impl sse::Source for Events {
 
 /// Answer whatever is asked: a permission, a question, a plan. The first answer holds.
 #[utoipa::path(
-    post, path = "/v1/waits/{wait_id}", tag = "sessions", request_body = WaitReply,
+    post, path = "/v1/waits/{wait_id}", tag = "waits", request_body = WaitReply,
     params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"), By),
     responses((status = OK, description = "The agent is told; this is how it was settled", body = Wait), Problems)
 )]

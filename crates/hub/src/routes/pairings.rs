@@ -42,7 +42,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may.
 #[utoipa::path(
-    post, path = "/api/devices/pairings", tag = "devices", security(()), request_body = BeginPairing,
+    post, path = "/api/devices/pairings", tag = "pairings", security(()), request_body = BeginPairing,
     responses((status = CREATED, body = Pairing), Problems)
 )]
 async fn begin(
@@ -64,7 +64,7 @@ async fn begin(
 
 /// List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself.
 #[utoipa::path(
-    get, path = "/api/devices/pairings", tag = "devices", responses((status = OK, body = PairingList), Problems)
+    get, path = "/api/devices/pairings", tag = "pairings", responses((status = OK, body = PairingList), Problems)
 )]
 async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
     if !caller.is_admin() {
@@ -75,7 +75,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList
 
 /// Look at the device that shows a code, before it is let in.
 #[utoipa::path(
-    get, path = "/api/devices/pairings/{code}", tag = "devices",
+    get, path = "/api/devices/pairings/{code}", tag = "pairings",
     params(("code" = String, Path, description = "What the device shows")),
     responses((status = OK, body = PairingRequest), Problems)
 )]
@@ -89,7 +89,7 @@ async fn look(
 
 /// Let the device in that shows a code, and grant what is said.
 #[utoipa::path(
-    post, path = "/api/devices/pairings/{code}/confirm", tag = "devices", request_body = ConfirmPairing,
+    post, path = "/api/devices/pairings/{code}/confirm", tag = "pairings", request_body = ConfirmPairing,
     params(("code" = String, Path, description = "What the device shows")),
     responses((status = CREATED, body = Confirmed), Problems)
 )]
@@ -143,7 +143,7 @@ fn let_in(
 
 /// Do not let the device in that shows a code.
 #[utoipa::path(
-    post, path = "/api/devices/pairings/{code}/refuse", tag = "devices",
+    post, path = "/api/devices/pairings/{code}/refuse", tag = "pairings",
     params(("code" = String, Path, description = "What the device shows")),
     responses((status = NO_CONTENT, description = "It is told so"), Problems)
 )]
@@ -160,7 +160,7 @@ async fn refuse(
 
 /// Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once.
 #[utoipa::path(
-    post, path = "/api/devices/pairings/claim", tag = "devices",
+    post, path = "/api/devices/pairings/claim", tag = "pairings",
     responses(
         (status = OK, description = "It is let in", body = Claimed),
         (status = ACCEPTED, description = "Nobody has said so yet", body = Claimed),

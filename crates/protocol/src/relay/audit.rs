@@ -83,6 +83,7 @@ pub enum Decision {
 /// What came of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RequestStatus")]
 pub enum Status {
     /// What was asked for.
     Succeeded,

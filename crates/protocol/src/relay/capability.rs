@@ -10,6 +10,7 @@ use crate::object;
 
 /// What a device offers (relay #19 to #23). What is left out is not offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DeviceCapabilities")]
 pub struct Capabilities {
     /// Directories.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]

@@ -93,6 +93,7 @@ pub struct CapabilityUpdated {
 /// How something is (relay #60).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RelayState")]
 pub enum State {
     /// Soon there.
     Starting,

@@ -22,6 +22,7 @@ pub struct Root {
 /// What may be done in a root; the lesser is the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RootMode")]
 pub enum Mode {
     /// Only reading.
     Ro,

@@ -8,12 +8,13 @@ import { Turn } from "./turn.js";
  */
 export async function messagesOf(state: SessionSnapshot): Promise<UIMessage[]> {
   const shown: UIMessage[] = [];
-  const turns = new Set<string | null | undefined>([state.session.turnId, null, undefined]);
+  const turns = new Set([state.session.turnId]);
   for (const message of state.messages) {
-    if (message.role === "user") shown.push(ownOf(message));
-    if (message.role !== "assistant" || turns.has(message.turnId)) continue;
-    turns.add(message.turnId);
-    shown.push(...(await turnOf(state, message.turnId ?? "")));
+    const { role, turnId } = message;
+    if (role === "user") shown.push(ownOf(message));
+    if (role !== "assistant" || turnId === undefined || turns.has(turnId)) continue;
+    turns.add(turnId);
+    shown.push(...(await turnOf(state, turnId)));
   }
   return shown;
 }
@@ -30,7 +31,7 @@ async function turnOf(state: SessionSnapshot, turnId: string): Promise<readonly 
   const chunks: UIMessageChunk[] = [
     ...turn.begin(state),
     ...turn.take(state),
-    ...turn.end({ turnId, reason: "completed" }, ""),
+    ...turn.end({ turnId, reason: "completed", usage: null }, ""),
   ];
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {

@@ -56,11 +56,11 @@ export class Tools {
     input,
     reason,
   }: Permission): Generator<UIMessageChunk, boolean> {
-    if (callId == null) return false;
+    if (callId === null) return false;
     const known = this.#tools.get(callId)?.call;
     yield* this.call(known ?? { callId, name, kind, title, input, status: "pending" });
     yield* this.#sayInput(callId, known?.input ?? input);
-    const why = reason == null ? {} : { reason };
+    const why = reason === null ? {} : { reason };
     yield { type: "tool-approval-request", approvalId: id, toolCallId: callId, ...why };
     return true;
   }
@@ -119,7 +119,7 @@ export class Tools {
     yield* this.#sayInput(toolCallId, call.input);
     tool.over = true;
     if (call.status === "completed" && result?.isError !== true) {
-      const output = outputOf(result ?? { callId: toolCallId });
+      const output = result === undefined ? {} : outputOf(result);
       yield { type: "tool-output-available", toolCallId, output, ...OF_THE_AGENT };
     } else {
       const errorText = result?.output || (WITHOUT_WORDS[call.status] ?? "nobody said what came of it");
@@ -129,7 +129,7 @@ export class Tools {
 }
 
 function titleOf({ title }: ToolCall): { readonly title?: string } {
-  return title == null ? {} : { title };
+  return title === null ? {} : { title };
 }
 
 /** What a tool gave, without what the AI SDK says in its own way. */

@@ -62,7 +62,7 @@ export class SessionChatTransport<Message extends UIMessage = UIMessage> impleme
     const state = await this.#client.sessions.snapshot(id, { signal });
     const { turnId } = state.session;
     // What was sent from here meanwhile has a stream of its own.
-    if (turnId == null || this.#sent.get(id)?.aborted === false) return null;
+    if (turnId === null || this.#sent.get(id)?.aborted === false) return null;
     return this.#stream({ turn: new Turn(turnId), state }, signal, new AbortController());
   };
 

@@ -36,7 +36,8 @@ export class Turn {
     for (const message of state.messages) {
       // What another agent does that the agent started is told by the tool that started it.
       const isOurs = message.turnId === this.id && message.role === "assistant";
-      if (!isOurs || message.parentToolCallId != null || this.#seen.get(message.id) === message) continue;
+      if (!isOurs || message.parentToolCallId !== undefined || this.#seen.get(message.id) === message)
+        continue;
       this.#seen.set(message.id, message);
       for (const part of message.parts) yield* this.#takePart(`${message.id}/${part.id}`, part);
     }
@@ -49,7 +50,7 @@ export class Turn {
   *hear(event: SessionEvent, time: string): Generator<UIMessageChunk> {
     if ("plan" in event) yield* this.#data("data-plan", "plan", event.plan);
     if ("permissionResolved" in event) {
-      const { id, outcome, author = null } = event.permissionResolved;
+      const { id, outcome, author } = event.permissionResolved;
       const asked = this.#asked.get(id);
       if (asked?.callId !== undefined) {
         if (outcome !== "once" && outcome !== "always") yield* this.#tools.deny(asked.callId);
@@ -58,7 +59,7 @@ export class Turn {
       }
     }
     if ("questionResolved" in event) {
-      const { id, outcome, author = null } = event.questionResolved;
+      const { id, outcome, author } = event.questionResolved;
       const asked = this.#asked.get(id);
       if (asked !== undefined) {
         yield* this.#settle(asked.wait, { outcome: { question: outcome }, author, at: time });
@@ -72,7 +73,7 @@ export class Turn {
     if (!("input" in event) || event.input.inputId !== this.#inputId) return undefined;
     const { state, reason } = event.input;
     if (state !== "refused" && state !== "withdrawn") return undefined;
-    return { turnId: this.id, reason: "failed", why: reason ?? `the message was ${state}` };
+    return { turnId: this.id, reason: "failed", usage: null, why: reason ?? `the message was ${state}` };
   }
 
   /** Whether the agent waits for approvals, and for nothing else. */
@@ -103,7 +104,7 @@ export class Turn {
     yield {
       type: "finish",
       finishReason: finishOf(reason),
-      ...(usage == null ? {} : { messageMetadata: { usage } }),
+      ...(usage === null ? {} : { messageMetadata: { usage } }),
     };
   }
 

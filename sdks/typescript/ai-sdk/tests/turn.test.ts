@@ -78,7 +78,7 @@ describe.each(real)("%s", (_, found) => {
   const told = (turnId: string, kind: "text" | "reasoning") =>
     end.messages
       .filter((message) => message.turnId === turnId && message.role === "assistant")
-      .filter(({ parentToolCallId }) => parentToolCallId == null)
+      .filter(({ parentToolCallId }) => parentToolCallId === undefined)
       .flatMap(({ parts }) => parts.flatMap((part) => (part.type === kind ? part.text : [])))
       .join("");
 

@@ -7,15 +7,13 @@ export interface Document {
 
 /** Two OpenAPI documents as one. What both name must be the same in both. */
 export function merged(one: Document, other: Document): Document {
-  const document = {
+  return revised({
     ...one,
     paths: union(part(one, "paths"), part(other, "paths"), "path", (path) => path === "/metrics"),
     components: {
       schemas: union(part(one, "components", "schemas"), part(other, "components", "schemas"), "schema"),
     },
-  };
-  // Each resource has a `list`; types are found by their path.
-  return revised(document, (name, value) => (name === "operationId" ? undefined : value));
+  });
 }
 
 /**
@@ -46,7 +44,10 @@ export function protocolOf(schema: Document): Document {
 }
 
 /** The document, with each value as `revise` has it, and as the maker of types must have it. */
-function revised(document: Document, revise: (name: string, value: unknown) => unknown): Document {
+function revised(
+  document: Document,
+  revise: (name: string, value: unknown) => unknown = (_, value) => value,
+): Document {
   return JSON.parse(JSON.stringify(document), (name, found) => {
     const value = revise(name, found);
     if (name === "anyOf" && Array.isArray(value)) return value.filter((choice) => !isOpen(choice));

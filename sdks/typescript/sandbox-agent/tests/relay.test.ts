@@ -22,7 +22,7 @@ beforeAll(async () => {
     token: secret,
     files: { "a.txt": "from the device" },
   });
-  await until(async () => (await client.relay.devices.read("laptop")).connection != null, "the device");
+  await until(async () => (await client.relay.devices.read("laptop")).connection !== null, "the device");
 });
 afterAll(async () => {
   await device?.[Symbol.asyncDispose]();
@@ -115,7 +115,7 @@ test("a workspace can stop lending, and what was granted is taken back", async (
   const { relay } = client;
   expect(await relay.set("default", false)).toEqual({ workspace: "default", enabled: false });
   await until(
-    async () => (await relay.devices.read("laptop")).connection == null,
+    async () => (await relay.devices.read("laptop")).connection === null,
     "the end of the connection",
   );
   await relay.set("default", true);

@@ -15,7 +15,7 @@ export function takeReceipt(
     }
     case "edited": {
       const { message } = receipt;
-      if (known === undefined || message == null) return inputs;
+      if (known === undefined || message === undefined) return inputs;
       return inputs.map((input) => (input === known ? { ...input, message } : input));
     }
     case "delivered":
@@ -33,7 +33,7 @@ export function takeReceipt(
 
 function acceptedOf(receipt: Receipt, time: string): SessionInput | undefined {
   const { inputId: id, turnId, author, message } = receipt;
-  if (turnId == null) return undefined;
+  if (turnId === undefined) return undefined;
   return {
     id,
     turnId,

@@ -68,7 +68,7 @@ function withSession(state: SessionSnapshot, changed: Partial<Session>): Session
 function endTurn(session: Session, { reason, usage }: TurnEnded): Partial<Session> {
   return {
     turnId: null,
-    usage: usage == null ? session.usage : addUsage(session.usage, usage),
+    usage: usage === null ? session.usage : addUsage(session.usage, usage),
     ...(reason === "failed" ? {} : { error: null }),
   };
 }

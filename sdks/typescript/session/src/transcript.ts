@@ -24,9 +24,9 @@ function merged(known: Message, told: Message): Message {
   return {
     id: known.id,
     role: told.role,
-    ...(author == null ? {} : { author }),
-    ...(turnId == null ? {} : { turnId }),
-    ...(parentToolCallId == null ? {} : { parentToolCallId }),
+    ...(author === undefined ? {} : { author }),
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(parentToolCallId === undefined ? {} : { parentToolCallId }),
     parts: told.parts.reduce(put, known.parts),
   };
 }
@@ -68,7 +68,7 @@ function grown(part: MessagePart, text: string): MessagePart {
     case "reasoning":
       return { ...part, text: part.text + text };
     case "toolResult":
-      return { ...part, output: (part.output ?? "") + text };
+      return { ...part, output: part.output + text };
     default:
       return part;
   }

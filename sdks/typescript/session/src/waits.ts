@@ -3,7 +3,7 @@ import type { Ask, Wait } from "./types/wait.js";
 
 /** Something waits for a person. What is asked again takes the place of what was asked before. */
 export function open(state: SessionSnapshot, ask: Ask, time: string): SessionSnapshot {
-  const { id, turnId = null } = "permission" in ask ? ask.permission : ask.question;
+  const { id, turnId } = "permission" in ask ? ask.permission : ask.question;
   const wait: Wait = {
     id,
     sessionId: state.session.id,

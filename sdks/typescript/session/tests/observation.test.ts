@@ -10,11 +10,11 @@ import {
 import { describe, expect, test } from "vitest";
 import { type Case, cases } from "./cases.js";
 
-const event = (payload: SessionEvent, time: string | null, replay = false): ObservationFrame => ({
+const event = (payload: SessionEvent, time?: string, replay = false): ObservationFrame => ({
   kind: "event",
-  envelope: { cursor: "c", payload, time, replay },
+  envelope: { cursor: "c", payload, ...(time === undefined ? {} : { time }), replay },
 });
-const snapshot = (snapshot: SessionSnapshot) => event({ snapshot }, null);
+const snapshot = (snapshot: SessionSnapshot) => event({ snapshot });
 const live: ObservationFrame = { kind: "control", control: { type: "live" } };
 const observe = (frames: readonly ObservationFrame[], from: Observation = UNOBSERVED) =>
   frames.reduce(reduceObservation, from);

@@ -15,5 +15,5 @@ test("the types are those of the API", () => {
   expectTypeOf<session.SendMessage>().toExtend<sdk.SendMessage>();
   expectTypeOf<sdk.SentMessage>().toExtend<session.SentMessage>();
   expectTypeOf<sdk.SandboxAgentClient>().toExtend<session.SessionClient>();
-  expectTypeOf<Required<session.Session>>().toEqualTypeOf<Required<sdk.Session>>();
+  expectTypeOf<session.Session>().toEqualTypeOf<sdk.Session>();
 });

@@ -52,7 +52,7 @@ pub(super) struct PageQuery {
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"), PageQuery),
     responses((status = OK, body = EventPage), Problems)
 )]
-pub(super) async fn page(
+pub(super) async fn events(
     State(app): State<App>,
     Path(id): Path<SessionId>,
     Query(query): Query<PageQuery>,

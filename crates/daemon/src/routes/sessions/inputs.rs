@@ -87,7 +87,7 @@ pub(super) async fn transcript(
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
     responses((status = OK, body = InputList), Problems)
 )]
-pub(super) async fn list(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<InputList>> {
+pub(super) async fn inputs(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<InputList>> {
     Ok(Json(InputList { items: app.sessions.inputs(&id).await?, next_cursor: None }))
 }
 

@@ -13,7 +13,7 @@ use crate::{app::App, routes::Problems};
 const PAGE_MAX: usize = 1000;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(page))
+    OpenApiRouter::new().routes(routes!(audit))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -34,7 +34,7 @@ struct PageQuery {
     get, path = "/api/v1/relay/audit", tag = "relay", params(PageQuery),
     responses((status = OK, body = RelayAuditPage), Problems)
 )]
-async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<RelayAuditPage>> {
+async fn audit(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<RelayAuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
         return Err(Refusal::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));

@@ -25,7 +25,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// List the environments of the caller's workspaces, the oldest first.
 #[utoipa::path(
-    get, path = "/api/v1/relay/environments", tag = "relay",
+    get, path = "/api/v1/relay/environments", tag = "environments",
     responses((status = OK, body = EnvironmentList), Problems)
 )]
 async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
@@ -39,7 +39,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
 
 /// Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again.
 #[utoipa::path(
-    post, path = "/api/v1/relay/environments", tag = "relay", request_body = AddEnvironment,
+    post, path = "/api/v1/relay/environments", tag = "environments", request_body = AddEnvironment,
     responses((status = CREATED, body = AddedEnvironment), Problems)
 )]
 async fn add(
@@ -58,7 +58,7 @@ async fn add(
 
 /// Say how an environment is.
 #[utoipa::path(
-    get, path = "/api/v1/relay/environments/{environment_id}", tag = "relay",
+    get, path = "/api/v1/relay/environments/{environment_id}", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = OK, body = Environment), Problems)
 )]
@@ -74,7 +74,7 @@ async fn get(
 
 /// End an environment: what goes on in it is ended, and its doors are closed.
 #[utoipa::path(
-    delete, path = "/api/v1/relay/environments/{environment_id}", tag = "relay",
+    delete, path = "/api/v1/relay/environments/{environment_id}", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = NO_CONTENT, description = "It is gone"), Problems)
 )]
@@ -90,7 +90,7 @@ async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<Environme
 /// Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
 /// `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
 #[utoipa::path(
-    get, path = "/api/v1/relay/environments/{environment_id}/connect", tag = "relay",
+    get, path = "/api/v1/relay/environments/{environment_id}/connect", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
 )]

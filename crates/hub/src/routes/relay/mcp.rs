@@ -19,7 +19,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// Listen to what an MCP server says by itself, in a session of an older revision of MCP.
 #[utoipa::path(
-    get, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay",
+    get, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = OK, description = "Messages of MCP", body = String, content_type = "text/event-stream"), Problems)
 )]
@@ -34,7 +34,7 @@ async fn listen(
 
 /// Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport.
 #[utoipa::path(
-    post, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay", request_body = serde_json::Value,
+    post, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp", request_body = serde_json::Value,
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses(
         (status = OK, description = "A message of MCP, or several", content(
@@ -54,7 +54,7 @@ async fn send(
 
 /// End a session of an older revision of MCP.
 #[utoipa::path(
-    delete, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "relay",
+    delete, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses((status = ACCEPTED, description = "It is ended"), Problems)
 )]

@@ -42,7 +42,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
 /// `response`, with `result` or `error`. Who closes the connection cancels the request.
 #[utoipa::path(
-    post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "relay", request_body = AskDevice,
+    post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "environments", request_body = AskDevice,
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses(
         (status = OK, description = "What came of it", content(

@@ -90,10 +90,7 @@ export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
         this.#seen = notice.oldest - 1;
         return { item: notice };
       case "exited":
-        return {
-          item: { type: "exited", code: notice.code ?? null, signal: notice.signal ?? null },
-          last: true,
-        };
+        return { item: { type: "exited", code: notice.code, signal: notice.signal }, last: true };
       default:
         notice satisfies never;
         return undefined;

@@ -12,39 +12,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what was done after `offset`, as a page: every change, every command to a runtime, every refusal. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                    readonly offset?: number;
-                    /** @description How many entries a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AuditPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_audit_page"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -61,68 +29,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the devices of the caller's workspaces, by name. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["DeviceList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_devices_list"];
         readonly put?: never;
         /** Let a device in, or one more copy of it. The answer has the secret that it connects with, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddDevice"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedDevice"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_devices_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -137,68 +47,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["PairingList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_pairings_list"];
         readonly put?: never;
         /** Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["BeginPairing"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Pairing"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_begin"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -215,44 +67,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is let in */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Claimed"];
-                    };
-                };
-                /** @description Nobody has said so yet */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Claimed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_claim"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -267,37 +82,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Look at the device that shows a code, before it is let in. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["PairingRequest"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_pairings_look"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -316,41 +101,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Let the device in that shows a code, and grant what is said. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["ConfirmPairing"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Confirmed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_confirm"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -367,36 +118,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Do not let the device in that shows a code. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What the device shows */
-                    readonly code: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is told so */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_pairings_refuse"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -411,70 +133,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how a device is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Device"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_devices_get"];
         readonly put?: never;
         readonly post?: never;
         /** Remove a device: it is cut off, and what was granted and made of it is gone. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_devices_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -490,36 +153,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Stop a device in an emergency: it is cut off at once, what goes on is ended, and it needs another token to come back. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The device */
-                    readonly client_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is cut off */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_devices_stop"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -534,68 +168,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what was granted of the devices of the caller's workspaces, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["GrantList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_grants_list"];
         readonly put?: never;
         /** Grant a runtime the use of a device. Nothing is granted that is not named. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddGrant"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Grant"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_grants_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -613,36 +189,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Take a grant back: what goes on under it is ended. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The grant */
-                    readonly grant_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It holds no more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_grants_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -656,34 +203,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say whether this server is well. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Health"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_info_health"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -704,36 +224,7 @@ export interface paths {
          * @description Binary messages are the bytes of one HTTP/2 connection on which the hub asks and the daemon answers. A daemon that joins
          *     again takes the place of its connection before.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The runtime that the daemon means to be; it must be the one that its token is for. */
-                    readonly name?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_join"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -755,39 +246,7 @@ export interface paths {
          * Let a browser in: whoever has the secret of a token gets a cookie in exchange.
          * @description The cookie is good for a day, for as long as the token is, and for what the token is for.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Login"];
-                };
-            };
-            readonly responses: {
-                /** @description `Set-Cookie` has the cookie */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WhoAmI"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_login_login"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -804,33 +263,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Let a browser in no longer; its cookie is no good any more. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is not let in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_login_logout"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -845,68 +278,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the runtimes of the caller's workspaces, by name; all of them for who manages the hub. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RuntimeList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_list"];
         readonly put?: never;
         /** Add a runtime. Where it is and its token are kept by the hub, and told to nobody. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddRuntime"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Runtime"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_runtimes_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -926,38 +301,7 @@ export interface paths {
          * Let a daemon join as a runtime, with the token that is told here and never again.
          * @description The runtime is known from now on; it can be reached while its daemon is there (`GET /api/join/ws`).
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["InviteRuntime"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["JoinToken"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_runtimes_invite"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -972,70 +316,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how a runtime is; it is asked. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Runtime"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_runtimes_get"];
         readonly put?: never;
         readonly post?: never;
         /** Remove a runtime. Nothing happens to it; the hub forgets it, and what it could join with. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_runtimes_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1049,37 +334,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the workers of a runtime: its sessions. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["SessionList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1103,41 +358,7 @@ export interface paths {
          *     told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
          *     loses the role that it needs, or the token, is told `denied` at once.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The cursor of the last event that was received; only what happens from now on if left out. */
-                    readonly cursor?: string;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_watch"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1154,39 +375,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Presence"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_workers_presence"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1203,71 +392,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the tokens of a user, the oldest first. Their secrets are known to nobody. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description Whose; the caller's own if left out. */
-                    readonly user?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["TokenList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_tokens_list"];
         readonly put?: never;
         /** Make a token. The answer has its secret, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddToken"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedToken"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_tokens_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1285,36 +413,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Revoke a token, also on streams that are open. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The token; not its secret */
-                    readonly token_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It lets nobody in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_tokens_revoke"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1328,68 +427,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the users, by name. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["UserList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_users_list"];
         readonly put?: never;
         /** Add a user, who then needs a token. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddUser"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_users_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1404,105 +445,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what a user may do. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_users_get"];
         /** Say what a user may do from now on, also on streams that are open. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SetUser"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["User"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["hub_users_set"];
         readonly post?: never;
         /** Remove a user and all tokens of theirs. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The user */
-                    readonly user: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description They are not let in any more */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_users_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1519,36 +467,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Take back what was approved for more than once: from now on somebody is asked again (relay #143). */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description What was approved */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is forgotten */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_relay_forget"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1562,39 +481,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what was asked of devices after `offset`, as a page. Each entry holds the hash of the one before it. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                    readonly offset?: number;
-                    /** @description How many entries a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RelayAuditPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_audit"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1615,33 +502,7 @@ export interface paths {
          * @description Text messages are frames of `ya-environment-relay.v1`. The device says `hello` first and is told by `relay.accepted` what of
          *     its offer is granted. A device that connects again takes the place of its connection before; another copy of it does not.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_connect"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1658,68 +519,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the environments of the caller's workspaces, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EnvironmentList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_list"];
         readonly put?: never;
         /** Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AddEnvironment"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AddedEnvironment"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_environments_add"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1734,70 +537,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how an environment is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Environment"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_get"];
         readonly put?: never;
         readonly post?: never;
         /** End an environment: what goes on in it is ended, and its doors are closed. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_environments_remove"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1815,36 +559,7 @@ export interface paths {
          * @description Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
          *     `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_environments_connect"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1861,108 +576,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Listen to what an MCP server says by itself, in a session of an older revision of MCP. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Messages of MCP */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_mcp_listen"];
         readonly put?: never;
         /** Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": unknown;
-                };
-            };
-            readonly responses: {
-                /** @description A message of MCP, or several */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": unknown;
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_mcp_send"];
         /** End a session of an older revision of MCP. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is ended */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["hub_mcp_leave"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1983,43 +602,7 @@ export interface paths {
          *     whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
          *     `response`, with `result` or `error`. Who closes the connection cancels the request.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The environment */
-                    readonly environment_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["AskDevice"];
-                };
-            };
-            readonly responses: {
-                /** @description What came of it */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": unknown;
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_environments_ask"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2034,34 +617,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say how it is with everything that is lent: connections, what is accepted, what waits, what went wrong, the head of the audit. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["RelayStatus"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_relay_status"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2078,34 +634,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Inbox"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_waits_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2126,35 +655,7 @@ export interface paths {
          * @description The first is the snapshot: all that are open. Then whatever is opened or settled, by whom and how, and which runtimes go
          *     away and come back. Who does not read fast enough, or comes to see other runtimes, gets another snapshot.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose data is an `InboxEvent` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": unknown;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_waits_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2173,44 +674,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer whatever is asked: a permission, a question, a plan. The first answer holds, and carries the name of who gave it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The runtime */
-                    readonly runtime_id: string;
-                    /** @description The question or permission */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["WaitReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told; this is how it was settled */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Wait"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["hub_waits_answer"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2225,34 +689,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say who asks, and what they may do. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WhoAmI"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["hub_login_whoami"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2270,41 +707,7 @@ export interface paths {
         };
         readonly get?: never;
         /** Say whether devices are lent in a workspace. If not, those that are connected are cut off at once. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The workspace */
-                    readonly workspace: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SetWorkspaceRelay"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WorkspaceRelay"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["hub_relay_set"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -2320,35 +723,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Show what was counted, for Prometheus. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description OpenMetrics */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/openmetrics-text": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2365,34 +740,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what this server is. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["About"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_about"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2409,34 +757,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the instances. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["InstanceList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["acp_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2453,187 +774,13 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Follow what the agent says, as server-sent events. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The id of the last event that was read; as the header `Last-Event-ID`. */
-                    readonly lastEventId?: number;
-                };
-                readonly header?: {
-                    /** @description Replay what came after this event */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description `message` events with ids, and the control events `gap`, `unparsed` and `exited` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["acp_stream"];
         /** Prepare an instance with its own launch options; its process starts with the first message. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The client's name for the instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Prepare"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Instance"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Instance"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["acp_prepare"];
         /** Send one JSON-RPC message to the agent; a request is answered with the agent's response. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The agent to run; needed for the first message of an instance. */
-                    readonly agent?: string;
-                    /** @description How long to wait for the answer; the daemon's limit if left out. */
-                    readonly timeoutMs?: number;
-                    /**
-                     * @description Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
-                     *     stream, and no message on its way. Without it an instance stays until it is deleted.
-                     */
-                    readonly lingerMs?: number;
-                };
-                readonly header?: {
-                    /** @description `respond-async` answers a request at once; its response is on the stream only */
-                    readonly prefer?: string | null;
-                    /** @description Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters */
-                    readonly "idempotency-key"?: string | null;
-                };
-                readonly path: {
-                    /** @description The client's name for the instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            /** @description One JSON-RPC 2.0 message */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": Record<string, unknown>;
-                };
-            };
-            readonly responses: {
-                /** @description The agent's response, byte for byte */
-                readonly 200: {
-                    headers: {
-                        /** @description The id of this response on the stream */
-                        readonly "acp-event-id"?: string;
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": Record<string, unknown>;
-                    };
-                };
-                /** @description The message was handed to the agent */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["acp_send"];
         /** End an instance and every process of it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: {
-                    /**
-                     * @description How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
-                     *     which it is if left out.
-                     */
-                    readonly graceMs?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The instance */
-                    readonly server_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["acp_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2647,34 +794,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the known agents. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["AgentList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2697,46 +817,7 @@ export interface paths {
          * @description With `Accept: text/event-stream` the installation is followed: `progress` events, and `done` or `failed` at the
          *     end. It goes on if the connection ends; whoever asks again follows the same one.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /** @description `text/event-stream` to follow the installation */
-                    readonly accept?: string | null;
-                };
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Install"] | null;
-                };
-            };
-            readonly responses: {
-                /** @description It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`) */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Installed"];
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["agents_install"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2751,37 +832,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the models of an agent. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ModelList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_models"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2798,37 +849,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the modes of an agent. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The agent */
-                    readonly agent: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ModeList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["agents_modes"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2845,111 +866,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one MCP server of a directory, or all of them. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there; all servers of the directory if left out. */
-                    readonly mcpName?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The server, or all servers if no name was given */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["McpServer"] | components["schemas"]["McpServerList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["config_read_mcp"];
         /** Store one MCP server of a directory. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly mcpName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["McpServer"];
-                };
-            };
-            readonly responses: {
-                /** @description It is stored */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["config_write_mcp"];
         readonly post?: never;
         /** Forget one MCP server of a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the server belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly mcpName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["config_delete_mcp"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2963,111 +885,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one skill of a directory, or all of them. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there; all skills of the directory if left out. */
-                    readonly skillName?: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The skill, or all skills if no name was given */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Skill"] | components["schemas"]["SkillList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["config_read_skill"];
         /** Store one skill of a directory. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly skillName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Skill"];
-                };
-            };
-            readonly responses: {
-                /** @description It is stored */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["config_write_skill"];
         readonly post?: never;
         /** Forget one skill of a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory that the skill belongs to, as an absolute path. */
-                    readonly directory: string;
-                    /** @description Its name there. */
-                    readonly skillName: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["config_delete_skill"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3081,41 +904,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List a directory. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The directory. */
-                    readonly path: string;
-                    /** @description Only names after this one: the `nextCursor` of the page before. */
-                    readonly after?: string;
-                    /** @description How many entries at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EntryList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_entries"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3135,38 +924,7 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         /** Remove a file or a directory. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description What to remove; a link is removed itself. */
-                    readonly path: string;
-                    /** @description Remove a directory with everything in it. */
-                    readonly recursive?: boolean;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["fs_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3180,100 +938,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read a file, whole or in part. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The content */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/octet-stream": string;
-                    };
-                };
-                /** @description The part that `Range` asked for */
-                readonly 206: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/octet-stream": string;
-                    };
-                };
-                /** @description What the client has is up to date */
-                readonly 304: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_read"];
         /** Write a file: readers see the old content or the new, never a part. */
-        readonly put: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The file. */
-                    readonly path: string;
-                    /** @description Make the directories that are missing on the way; they are made if left out. */
-                    readonly parents?: boolean;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/octet-stream": string | null;
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Written"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Written"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["fs_write"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -3291,45 +958,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Make a directory, and those missing on the way. */
-        readonly post: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Made"];
-                    };
-                };
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Made"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_mkdir"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3346,38 +975,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Move or rename a file or a directory. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Move"];
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Moved"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_rename"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3392,37 +990,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say what a path leads to. */
-        readonly get: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Stat"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["fs_stat"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3441,42 +1009,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Unpack a tar archive into a directory: all of it or nothing. */
-        readonly post: {
-            readonly parameters: {
-                readonly query: {
-                    /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
-                    readonly path: string;
-                };
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            /** @description A tar archive: ustar, GNU or pax; plain or gzip */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/octet-stream": string;
-                };
-            };
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Unpacked"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["fs_upload_batch"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3491,34 +1024,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Say whether this server is well. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Health"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_health"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3535,35 +1041,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Describe the API. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description This document */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": Record<string, unknown>;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["info_openapi"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3580,68 +1058,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the processes that were started and not deleted, oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["ProcessList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_list"];
         readonly put?: never;
         /** Start a process, on pipes or on a terminal. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Start"];
-                };
-            };
-            readonly responses: {
-                readonly 201: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_start"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3656,70 +1076,11 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one process. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_read"];
         readonly put?: never;
         readonly post?: never;
         /** End a process and everyone it has started, and forget it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["processes_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3735,44 +1096,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Write to the input of a process; answered when it is queued, not when it was read. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description Close its input after this. A terminal is sent Ctrl-D instead. */
-                    readonly close?: boolean;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            /** @description The bytes as they are, 1 MiB at most; may be empty */
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/octet-stream": string;
-                };
-            };
-            readonly responses: {
-                /** @description It was queued */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_input"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3787,49 +1111,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what a process wrote, as a page or as a stream. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The number of the last piece that was read; everything that is kept if left out. */
-                    readonly after?: number;
-                    /** @description How many pieces a page has at most. A stream has no limit. */
-                    readonly limit?: number;
-                    /** @description Follow what it writes, as server-sent events, to its end. */
-                    readonly follow?: boolean;
-                };
-                readonly header?: {
-                    /** @description As `after`, for a stream that goes on */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["LogPage"];
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_logs"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3848,40 +1130,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Change the size of the terminal of a process. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["TerminalSize"];
-                };
-            };
-            readonly responses: {
-                /** @description It has the new size */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_resize"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3898,40 +1147,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Signal a process and its group. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["SendSignal"];
-                };
-            };
-            readonly responses: {
-                /** @description It was signalled */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_signal"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3950,39 +1166,7 @@ export interface paths {
          * @description Binary frames are the terminal's bytes, both ways, one frame for each piece that was shown. Text frames are JSON: a
          *     `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process goes on when the connection is closed.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The number of the last piece that was seen; everything that is kept is shown if left out. */
-                    readonly after?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["processes_terminal"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4001,41 +1185,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Wait for the end of a process. After the timeout the answer is the process as it is, which may still run. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description How long to wait for the end; the daemon's limit if left out. */
-                    readonly timeoutMs?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The process */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The process: its `state` says whether it has ended */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Process"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["processes_wait"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4050,34 +1200,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the sessions, the one that was used last first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["SessionList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4094,106 +1217,12 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read one session. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Session"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_read"];
         readonly put?: never;
         /** Create a session and start its agent, which is installed if it is missing. The same again finds it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The client's name for the session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Create"];
-                };
-            };
-            readonly responses: {
-                /** @description The session is there; `healthy` says whether its agent can be used */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Created"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_create"];
         /** End a session and its agent, and forget it. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description It is gone, or never was */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["sessions_delete"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -4209,36 +1238,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Interrupt the turn that runs, if one does. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The agent was told, or has nothing to do */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_cancel"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4253,44 +1253,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read the events after `offset`, as a page. One that has grown to 4 MiB ends early. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last event that was read; 0 for all. */
-                    readonly offset?: number;
-                    /** @description How many events a page has at most. */
-                    readonly limit?: number;
-                    /** @description Add to each event what the agent said in its own words. */
-                    readonly includeRaw?: boolean;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["EventPage"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4307,46 +1270,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Follow the events after `offset`, as server-sent events, until the session is deleted. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger. */
-                    readonly offset?: number;
-                    /** @description Add to each event what the agent said in its own words. */
-                    readonly includeRaw?: boolean;
-                };
-                readonly header?: {
-                    /** @description As `offset`, for a stream that goes on */
-                    readonly "last-event-id"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": string;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_stream"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4363,37 +1287,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List the messages that wait for their turn, in that order. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["InputList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_inputs"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4411,88 +1305,10 @@ export interface paths {
         };
         readonly get?: never;
         /** Change what a message says while it waits for its turn. */
-        readonly put: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The message */
-                    readonly input_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Edit"];
-                };
-            };
-            readonly responses: {
-                /** @description It says that now */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly put: operations["sessions_edit"];
         readonly post?: never;
         /** Take a message back while it waits for its turn. */
-        readonly delete: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The message */
-                    readonly input_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The agent will not see it */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly delete: operations["sessions_withdraw"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -4506,88 +1322,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read the transcript: the messages that all events so far come to, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The `nextCursor` of the page before; the first page if left out. */
-                    readonly cursor?: string;
-                    /** @description How many messages a page has at most. */
-                    readonly limit?: number;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Transcribed"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_transcript"];
         readonly put?: never;
         /** Send a message; answered when it is written down. While a turn runs, `whenBusy` says what becomes of it. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /** @description Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters */
-                    readonly "idempotency-key"?: string | null;
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["Send"];
-                };
-            };
-            readonly responses: {
-                /** @description It is written down */
-                readonly 202: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Sent"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_send"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4604,48 +1342,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer a permission. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The permission */
-                    readonly permission_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["PermissionReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_permit"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4662,48 +1359,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Decline to answer a question. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The question */
-                    readonly question_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["QuestionReject"] | null;
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_reject"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4720,48 +1376,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer a question, or approve a plan. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                    /** @description The question */
-                    readonly question_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["QuestionReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told */
-                readonly 204: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["sessions_reply"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4776,37 +1391,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** Read what all events so far come to; it names the event after which the stream goes on. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Snapshot"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["sessions_snapshot"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4823,34 +1408,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /** List what waits for a person, in all sessions, the oldest first. */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["WaitList"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["waits_list"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4871,35 +1429,7 @@ export interface paths {
          * @description The first is the snapshot: all that are open. Then whatever is opened or settled, each once. Who does not read fast
          *     enough gets another snapshot.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: never;
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description Events whose data is a `WaitEvent` */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "text/event-stream": unknown;
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["waits_events"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -4918,48 +1448,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /** Answer whatever is asked: a permission, a question, a plan. The first answer holds. */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header?: {
-                    /**
-                     * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                     *     a hub sets it, so that nobody speaks as somebody else through it.
-                     */
-                    readonly "tombolo-author"?: string | null;
-                };
-                readonly path: {
-                    /** @description The question or permission */
-                    readonly wait_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    readonly "application/json": components["schemas"]["WaitReply"];
-                };
-            };
-            readonly responses: {
-                /** @description The agent is told; this is how it was settled */
-                readonly 200: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/json": components["schemas"]["Wait"];
-                    };
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly post: operations["waits_answer"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -4979,39 +1468,7 @@ export interface paths {
          *     a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
          *     happens. A peer that says anything is told `observation_only`, and the stream ends.
          */
-        readonly get: {
-            readonly parameters: {
-                readonly query?: {
-                    /** @description The cursor of the last event that was received; only what happens from now on if left out. */
-                    readonly cursor?: string;
-                };
-                readonly header?: never;
-                readonly path: {
-                    /** @description The session */
-                    readonly worker_id: string;
-                };
-                readonly cookie?: never;
-            };
-            readonly requestBody?: never;
-            readonly responses: {
-                /** @description The WebSocket is open */
-                readonly 101: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description A problem */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content: {
-                        readonly "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        readonly get: operations["workers_watch"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -5024,17 +1481,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description `GET /`: what answers here. */
-        readonly About: {
-            /** @description What this server is, in one sentence. */
-            readonly description: string;
-            /** @description Where to ask whether it is well. */
-            readonly health: string;
-            /** @description Always `tombolo`. */
-            readonly name: string;
-            /** @description Where the API is described. */
-            readonly openapi: string;
-        };
         /** @description `POST /api/devices`: a device that is to be let in, or one more copy of it. */
         readonly AddDevice: {
             /** @description Its name. */
@@ -5130,7 +1576,7 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
+            readonly everywhere?: components["schemas"]["Role"] | null;
             /** @description The name that they get. */
             readonly name: components["schemas"]["UserName"];
             /**
@@ -5138,7 +1584,7 @@ export interface components {
              * @default {}
              */
             readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role2"];
+                readonly [key: string]: components["schemas"]["Role"];
             };
         };
         /** @description The answer of `POST /api/devices`. */
@@ -5162,37 +1608,31 @@ export interface components {
             /** @description The token. */
             readonly token: components["schemas"]["Token"];
         };
-        /** @description One agent as this daemon knows it. */
-        readonly Agent: {
-            /** @description What it can do. */
-            readonly capabilities: components["schemas"]["Capabilities"];
-            /** @description Whether credentials for it were found; never which. */
-            readonly credentialsFound: boolean;
-            /** @description What it is. */
-            readonly description?: string | null;
-            /** @description Its id in every request. */
-            readonly id: components["schemas"]["AgentName"];
-            /** @description How it can be installed here, in the order in which it is tried; empty if its owner installs it. */
-            readonly installableFrom: readonly string[];
-            /** @description Whether it can be started now. */
-            readonly installed: boolean;
-            /** @description Its name for people. */
+        /** @description What an agent can do; what is not said it cannot. */
+        readonly AgentCapabilities: {
+            /** @description It can be driven through `/v1/acp`. */
+            readonly acp: boolean;
+            /** @description It can branch off a session. */
+            readonly fork: boolean;
+            /** @description It asks before it does something. */
+            readonly permissions: boolean;
+            /** @description It shows a plan and waits for its approval. */
+            readonly plans: boolean;
+            /** @description It asks questions. */
+            readonly questions: boolean;
+            /** @description It can go on with a session of an earlier process. */
+            readonly resume: boolean;
+            /** @description It can be told more while it works. */
+            readonly steering: boolean;
+        };
+        /** @description Something that a message may begin with, such as `/review`. */
+        readonly AgentCommand: {
+            /** @description What it does. */
+            readonly description: string | null;
+            /** @description What is to be written after it. */
+            readonly hint: string | null;
+            /** @description Its name, without the slash. */
             readonly name: string;
-            /** @description What people should know before they choose it. */
-            readonly note?: string | null;
-            /** @description The program that would be started. */
-            readonly path?: string | null;
-            /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
-            readonly protocol: components["schemas"]["Protocol"];
-            /**
-             * Format: uint64
-             * @description Instances of it that run now.
-             */
-            readonly runningInstances: number;
-            /** @description Where it comes from. */
-            readonly source: components["schemas"]["Source"];
-            /** @description The version that is installed, where it can be told. */
-            readonly version?: string | null;
         };
         /** @description What went wrong with an agent. */
         readonly AgentError: {
@@ -5206,12 +1646,12 @@ export interface components {
                  * Format: int32
                  * @description The exit code, unless a signal ended it.
                  */
-                readonly code?: number | null;
+                readonly code: number | null;
                 /**
                  * Format: int32
                  * @description The signal that ended it.
                  */
-                readonly signal?: number | null;
+                readonly signal: number | null;
                 /** @description The last it wrote to standard error. */
                 readonly stderr: string;
             };
@@ -5245,7 +1685,7 @@ export interface components {
                  * Format: uint16
                  * @description The status that the model's server answered with, where it is known.
                  */
-                readonly status?: number | null;
+                readonly status: number | null;
             };
         } | {
             readonly resumeFailed: {
@@ -5267,13 +1707,6 @@ export interface components {
                 /** @description What it said. */
                 readonly message: string;
             };
-        };
-        /** @description The answer of `GET /v1/agents`. */
-        readonly AgentList: {
-            /** @description Every known agent, by name. */
-            readonly items: readonly components["schemas"]["Agent"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
         };
         readonly AgentName: string;
         /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
@@ -5352,22 +1785,22 @@ export interface components {
              * Format: ip
              * @description From where.
              */
-            readonly peer?: string | null;
+            readonly peer: string | null;
             /** @description Of which runtime, if of one. */
-            readonly runtime?: components["schemas"]["RuntimeId"] | null;
+            readonly runtime: components["schemas"]["RuntimeId"] | null;
             /**
              * Format: uint16
              * @description How it was answered; none if whoever asked was gone before.
              */
-            readonly status?: number | null;
+            readonly status: number | null;
             /** @description By which token; none if there was none that is any good. */
-            readonly token?: components["schemas"]["TokenId"] | null;
+            readonly token: components["schemas"]["TokenId"] | null;
             /** @description By whom; none if that is not known. */
-            readonly user?: components["schemas"]["UserName"] | null;
+            readonly user: components["schemas"]["UserName"] | null;
             /** @description What was asked for, such as `sessions.send`. */
             readonly verb: string;
             /** @description Of which session, if of one. */
-            readonly worker?: components["schemas"]["SessionId"] | null;
+            readonly worker: components["schemas"]["SessionId"] | null;
         };
         /** @description The answer of `GET /api/audit`. */
         readonly AuditPage: {
@@ -5393,7 +1826,7 @@ export interface components {
              * @description What it would lend, as its hello says it.
              * @default {}
              */
-            readonly capabilities?: components["schemas"]["Capabilities2"];
+            readonly capabilities?: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The version of its program. */
@@ -5409,51 +1842,12 @@ export interface components {
             readonly client_id: components["schemas"]["ClientId"];
             /** @description The connection. */
             readonly connection_id: string;
-            /**
-             * @description More about it.
-             * @default {}
-             */
-            readonly metadata?: {
+            /** @description More about it. */
+            readonly metadata: {
                 readonly [key: string]: unknown;
             };
             /** @description Its directories. */
             readonly roots: readonly components["schemas"]["Root"][];
-        };
-        /** @description What an agent can do; what is not said it cannot. */
-        readonly Capabilities: {
-            /** @description It can be driven through `/v1/acp`. */
-            readonly acp: boolean;
-            /** @description It can branch off a session. */
-            readonly fork: boolean;
-            /** @description It asks before it does something. */
-            readonly permissions: boolean;
-            /** @description It shows a plan and waits for its approval. */
-            readonly plans: boolean;
-            /** @description It asks questions. */
-            readonly questions: boolean;
-            /** @description It can go on with a session of an earlier process. */
-            readonly resume: boolean;
-            /** @description It can be told more while it works. */
-            readonly steering: boolean;
-        };
-        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
-        readonly Capabilities2: {
-            /** @description Files for the runtime's store. */
-            readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description The desktop. */
-            readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
-            readonly extensions?: readonly string[];
-            /** @description Directories. */
-            readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description How much of a stream it takes at once; none if it knows no credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Things that outlive a request. */
-            readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Commands. */
-            readonly shell?: components["schemas"]["Shell"] | null;
-            /** @description Tools. */
-            readonly tools?: components["schemas"]["Tools"] | null;
         };
         /** @description What is allowed of a family. */
         readonly CapabilityGrant: {
@@ -5473,12 +1867,12 @@ export interface components {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
             /** @description How it is. */
-            readonly state: components["schemas"]["State3"];
+            readonly state: components["schemas"]["RelayState"];
         };
         /** @description Something that can be chosen. */
         readonly Choice: {
             /** @description What it means. */
-            readonly description?: string | null;
+            readonly description: string | null;
             /** @description What it is called; this is what an answer says. */
             readonly label: string;
         };
@@ -5493,27 +1887,10 @@ export interface components {
         readonly ClientId: string;
         /** @description Every kind of failure. */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /** @description A program, or a program and its arguments. */
-        readonly Command: string | readonly string[];
-        /** @description Something that a message may begin with, such as `/review`. */
-        readonly Command2: {
-            /**
-             * @description What it does.
-             * @default null
-             */
-            readonly description?: string | null;
-            /**
-             * @description What is to be written after it.
-             * @default null
-             */
-            readonly hint?: string | null;
-            /** @description Its name, without the slash. */
-            readonly name: string;
-        };
         /** @description The commands that the agent knows. */
         readonly CommandsUpdated: {
             /** @description All of them. */
-            readonly commands: readonly components["schemas"]["Command2"][];
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /** @description The desktop (relay #22). */
         readonly Computer: {
@@ -5609,59 +1986,6 @@ export interface components {
             /** @constant */
             readonly type: "unknown";
         };
-        /** @description `POST /v1/sessions/{id}`: a new session. */
-        readonly Create: {
-            /** @description The agent. */
-            readonly agent: components["schemas"]["AgentName"];
-            /**
-             * @description How the agent behaves; `build` if left out.
-             * @default build
-             */
-            readonly agentMode?: string;
-            /** @description The version of the agent to install if it is missing; the one that was tested if left out. */
-            readonly agentVersion?: string | null;
-            /** @description The directory that the agent works in; the daemon's own if left out. */
-            readonly directory?: string | null;
-            /** @description Variables added to the agent's environment. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /** @description MCP servers besides those that are configured for the directory. */
-            readonly mcp?: {
-                readonly [key: string]: components["schemas"]["McpServer"];
-            };
-            /** @description The model; the agent's own choice if left out. */
-            readonly model?: string | null;
-            /**
-             * @description What the agent may do.
-             * @default default
-             */
-            readonly permissionMode?: components["schemas"]["PermissionMode"];
-            /** @description Skills besides those that are configured for the directory. */
-            readonly skills?: {
-                readonly [key: string]: components["schemas"]["Skill"];
-            };
-            /** @description What the session is called, for people. */
-            readonly title?: string | null;
-            /** @description The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again. */
-            readonly token?: string | null;
-            /**
-             * @description Whether to find out at once whether the agent can use its model.
-             * @default false
-             */
-            readonly validateToken?: boolean;
-            /** @description The variant of the model, such as how long it may think. */
-            readonly variant?: string | null;
-        };
-        /** @description What came of creating a session. */
-        readonly Created: {
-            /** @description What the agent itself calls the session, if it has said so. */
-            readonly agentSessionId?: string | null;
-            /** @description Why not. */
-            readonly error?: components["schemas"]["AgentError"] | null;
-            /** @description Whether the agent can be used. */
-            readonly healthy: boolean;
-        };
         /** @description Whether a request was allowed. */
         readonly Decision: "allowed" | "approved" | "blocked";
         /** @description More of one part of a message. */
@@ -5682,7 +2006,7 @@ export interface components {
             /** @description Its name. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description How it is connected; none if it is not. */
-            readonly connection?: components["schemas"]["DeviceConnection"] | null;
+            readonly connection: components["schemas"]["DeviceConnection"] | null;
             /**
              * Format: date-time
              * @description Since when the hub knows it.
@@ -5691,11 +2015,30 @@ export interface components {
             /** @description By whom it was added. */
             readonly createdBy: components["schemas"]["UserName"];
             /** @description What its owner calls it. */
-            readonly label?: string | null;
+            readonly label: string | null;
             /** @description What lets it in; the secrets are known to nobody but the device. */
             readonly tokens: readonly components["schemas"]["DeviceToken"][];
             /** @description The workspace that it is lent to. */
             readonly workspace: components["schemas"]["Workspace"];
+        };
+        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
+        readonly DeviceCapabilities: {
+            /** @description Files for the runtime's store. */
+            readonly artifacts?: components["schemas"]["Switch"] | null;
+            /** @description The desktop. */
+            readonly computer?: components["schemas"]["Computer"] | null;
+            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
+            readonly extensions?: readonly string[];
+            /** @description Directories. */
+            readonly fileops?: components["schemas"]["Fileops"] | null;
+            /** @description How much of a stream it takes at once; none if it knows no credit. */
+            readonly flow?: components["schemas"]["Flow"] | null;
+            /** @description Things that outlive a request. */
+            readonly resources?: components["schemas"]["Switch"] | null;
+            /** @description Commands. */
+            readonly shell?: components["schemas"]["Shell"] | null;
+            /** @description Tools. */
+            readonly tools?: components["schemas"]["Tools"] | null;
         };
         /** @description How a device is connected. */
         readonly DeviceConnection: {
@@ -5709,7 +2052,7 @@ export interface components {
              * Format: uint64
              * @description How long it took to answer last, in microseconds; none if that is not known yet.
              */
-            readonly latencyUs?: number | null;
+            readonly latencyUs: number | null;
             /** @description The directories among that. */
             readonly roots: readonly components["schemas"]["Root"][];
             /**
@@ -5723,7 +2066,7 @@ export interface components {
             /** @description Every device of the caller's workspaces, by name. */
             readonly items: readonly components["schemas"]["Device"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description How it is with a device that is connected. */
         readonly DeviceStatus: {
@@ -5779,13 +2122,13 @@ export interface components {
         /** @description What was changed in one file. */
         readonly Diff: {
             /** @description What is there now, where the agent gives that. */
-            readonly newText?: string | null;
+            readonly newText?: string;
             /** @description What was there before, where the agent gives that. */
-            readonly oldText?: string | null;
+            readonly oldText?: string;
             /** @description The file. */
             readonly path: string;
             /** @description The change in the unified format, where the agent gives it so. */
-            readonly unified?: string | null;
+            readonly unified?: string;
         };
         /** @description Somebody who drives. */
         readonly Driver: {
@@ -5797,13 +2140,6 @@ export interface components {
             /** @description Who. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
-        readonly Edit: {
-            /** @description Who changed it. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it is to say. */
-            readonly message: string;
-        };
         /** @description Why a turn ended. */
         readonly EndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
         /** @description The session is over. */
@@ -5813,34 +2149,6 @@ export interface components {
         };
         /** @description Why a session is over. */
         readonly EndedReason: "deleted" | "other";
-        /** @description One name in a directory. */
-        readonly Entry: {
-            /** @description What it is; a link is told as a link. */
-            readonly kind: components["schemas"]["EntryKind"];
-            /**
-             * Format: date-time
-             * @description When its content last changed.
-             */
-            readonly modifiedAt?: string | null;
-            /** @description Its name in the directory. */
-            readonly name: string;
-            /** @description Its whole path. */
-            readonly path: string;
-            /**
-             * Format: uint64
-             * @description Its size in bytes.
-             */
-            readonly size: number;
-        };
-        /** @description What a path leads to. */
-        readonly EntryKind: "file" | "directory" | "symlink" | "other";
-        /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
-        readonly EntryList: {
-            /** @description What the directory holds. */
-            readonly items: readonly components["schemas"]["Entry"][];
-            /** @description Pass it as `after` for the next page; `null` on the last one. */
-            readonly nextCursor?: string | null;
-        };
         /** @description An event and its place in the stream of a worker. */
         readonly Envelope: {
             /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
@@ -5852,12 +2160,12 @@ export interface components {
             /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
             readonly replay?: boolean;
             /** @description The runtime that the worker is of; only on the stream of a backend. */
-            readonly runtime_id?: components["schemas"]["RuntimeId"] | null;
+            readonly runtime_id?: components["schemas"]["RuntimeId"];
             /**
              * Format: date-time
              * @description When it was written down.
              */
-            readonly time?: string | null;
+            readonly time?: string;
             /** @description The worker. */
             readonly worker_id: components["schemas"]["SessionId"];
         };
@@ -5868,7 +2176,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
             /** @description What can be used now; none while the device is away. */
-            readonly binding?: components["schemas"]["Binding"] | null;
+            readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
@@ -5882,17 +2190,17 @@ export interface components {
              * Format: date-time
              * @description When it ends by itself: with the token that it was made with, if that does.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name. */
             readonly id: components["schemas"]["EnvironmentId"];
             /** @description The run, if it is for one. */
-            readonly runId?: string | null;
+            readonly runId: string | null;
             /** @description The runtime that uses it. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /** @description The space, if it is for one. */
-            readonly scopeId?: string | null;
+            readonly scopeId: string | null;
             /** @description The session, if it is for one. */
-            readonly sessionId?: components["schemas"]["SessionId"] | null;
+            readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
             readonly workspace: components["schemas"]["Workspace"];
         };
@@ -5902,7 +2210,7 @@ export interface components {
             /** @description Every environment of the caller's workspaces, the oldest first. */
             readonly items: readonly components["schemas"]["Environment"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description How it is with an environment. */
         readonly EnvironmentStatus: {
@@ -5911,7 +2219,7 @@ export interface components {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
             /** @description What can be used now; none while the device is away. */
-            readonly binding?: components["schemas"]["Binding"] | null;
+            readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
@@ -5925,7 +2233,7 @@ export interface components {
              * Format: date-time
              * @description When it ends by itself: with the token that it was made with, if that does.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name. */
             readonly id: components["schemas"]["EnvironmentId"];
             /**
@@ -5934,13 +2242,13 @@ export interface components {
              */
             readonly pending: number;
             /** @description The run, if it is for one. */
-            readonly runId?: string | null;
+            readonly runId: string | null;
             /** @description The runtime that uses it. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /** @description The space, if it is for one. */
-            readonly scopeId?: string | null;
+            readonly scopeId: string | null;
             /** @description The session, if it is for one. */
-            readonly sessionId?: components["schemas"]["SessionId"] | null;
+            readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
             readonly workspace: components["schemas"]["Workspace"];
         };
@@ -5968,7 +2276,7 @@ export interface components {
         } | {
             readonly permissionResolved: components["schemas"]["PermissionResolved"];
         } | {
-            readonly status: components["schemas"]["Status"];
+            readonly status: components["schemas"]["SessionStatus"];
         } | {
             readonly plan: components["schemas"]["Plan"];
         } | {
@@ -5977,42 +2285,6 @@ export interface components {
             readonly ended: components["schemas"]["Ended"];
         } | {
             readonly snapshot: components["schemas"]["Snapshot"];
-        };
-        readonly EventId: string;
-        /** @description The answer of `GET /v1/sessions/{id}/events`. */
-        readonly EventPage: {
-            /** @description The events after `offset`. */
-            readonly events: readonly components["schemas"]["Record"][];
-            /** @description Whether there are more by now. */
-            readonly hasMore: boolean;
-        };
-        /** @description The ids that a stream can be read from; both 0 while nothing was said. */
-        readonly EventRange: {
-            /**
-             * Format: uint64
-             * @description The newest event.
-             */
-            readonly newest: number;
-            /**
-             * Format: uint64
-             * @description The oldest event that is kept.
-             */
-            readonly oldest: number;
-        };
-        /** @description How a process ended. */
-        readonly Exit: {
-            /**
-             * Format: int32
-             * @description The exit code, unless a signal ended it.
-             */
-            readonly code?: number | null;
-            /**
-             * Format: int32
-             * @description The signal that ended it.
-             */
-            readonly signal?: number | null;
-            /** @description The last it wrote to standard error. */
-            readonly stderrTail: string;
         };
         /** @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
@@ -6066,20 +2338,20 @@ export interface components {
              * Format: date-time
              * @description When it ends.
              */
-            readonly expires_at?: string | null;
+            readonly expires_at?: string;
             /** @description Its name. */
             readonly grant_id: string;
             /** @description The runtime. */
             readonly runtime_id: components["schemas"]["RuntimeId"];
             /** @description The workspace or space, if it is for one. */
-            readonly scope_id?: string | null;
+            readonly scope_id?: string;
         };
         /** @description The answer of `GET /api/grants`. */
         readonly GrantList: {
             /** @description Every grant of the devices of the caller's workspaces, the oldest first. */
             readonly items: readonly components["schemas"]["Grant"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description `GET /v1/health`: open to everybody and free of detail. */
         readonly Health: {
@@ -6091,7 +2363,7 @@ export interface components {
             /** @description Every wait that is open, the oldest first. */
             readonly items: readonly components["schemas"]["InboxWait"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
             /** @description The runtimes that did not say in time what waits in them. */
             readonly unavailable: readonly components["schemas"]["RuntimeId"][];
         };
@@ -6139,7 +2411,7 @@ export interface components {
              * Format: date-time
              * @description Until when; for ever if none.
              */
-            readonly expiresAt?: string | null;
+            readonly expiresAt: string | null;
             /** @description Its name; the question's or the permission's too. */
             readonly id: components["schemas"]["WaitId"];
             /**
@@ -6152,9 +2424,9 @@ export interface components {
             /** @description The session that waits. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; none while it is open. */
-            readonly settled?: components["schemas"]["Settled"] | null;
+            readonly settled: components["schemas"]["Settled"] | null;
             /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description Something that was sent and has not been delivered, or has been. */
         readonly Input: {
@@ -6163,11 +2435,8 @@ export interface components {
              * @description When it came.
              */
             readonly acceptedAt: string;
-            /**
-             * @description What goes with it.
-             * @default []
-             */
-            readonly attachments?: readonly components["schemas"]["Attachment"][];
+            /** @description What goes with it. */
+            readonly attachments: readonly components["schemas"]["Attachment"][];
             /** @description Who sent it. */
             readonly author: components["schemas"]["Author"];
             /** @description Its name. */
@@ -6180,104 +2449,8 @@ export interface components {
             readonly turnId: components["schemas"]["TurnId"];
         };
         readonly InputId: string;
-        /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
-        readonly InputList: {
-            /** @description What waits for its turn, in that order. */
-            readonly items: readonly components["schemas"]["Input"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
         /** @description How far something that was sent has come. */
         readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
-        /** @description `POST /v1/agents/{agent}/install`. */
-        readonly Install: {
-            /**
-             * @description Install again what is installed already.
-             * @default false
-             */
-            readonly reinstall?: boolean;
-            /** @description The version to install: `latest` for the newest, and the one that was tested if left out. */
-            readonly version?: string | null;
-        };
-        /** @description What is being done to install something. */
-        readonly InstallPhase: "waiting" | "resolving" | "downloading" | "verifying" | "unpacking" | "installing" | "done" | "failed";
-        /** @description One event of an installation as it is followed: `event: progress`. */
-        readonly InstallProgress: {
-            /** @description The agent that is being installed. */
-            readonly agent: components["schemas"]["AgentName"];
-            /**
-             * Format: uint64
-             * @description How many bytes have come.
-             */
-            readonly bytes: number;
-            /** @description The part of it that this is about. */
-            readonly component: string;
-            /** @description What is being done. */
-            readonly phase: components["schemas"]["InstallPhase"];
-            /** @description Where it comes from, once that is known. */
-            readonly source?: string | null;
-            /**
-             * Format: uint64
-             * @description How many bytes there are, where that is known.
-             */
-            readonly totalBytes?: number | null;
-        };
-        /** @description What an installation came to. */
-        readonly Installed: {
-            /** @description The agent. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description Whether it was there already, so that nothing was done. */
-            readonly alreadyInstalled: boolean;
-            /** @description The program that would be started. */
-            readonly path?: string | null;
-            /** @description The version that is there now, where it can be told. */
-            readonly version?: string | null;
-        };
-        /** @description One ACP process and its queues. */
-        readonly Instance: {
-            /** @description The program it runs. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description The ids that can be read from the stream. */
-            readonly events: components["schemas"]["EventRange"];
-            /** @description How the process ended, if it has. */
-            readonly exit?: components["schemas"]["Exit"] | null;
-            /**
-             * Format: uint64
-             * @description How long it stays while nobody is there for it; `null` is until it is deleted.
-             */
-            readonly lingerMs?: number | null;
-            /**
-             * Format: uint64
-             * @description Requests that wait for the agent's answer.
-             */
-            readonly pendingRequests: number;
-            /**
-             * Format: uint32
-             * @description The process id while it runs.
-             */
-            readonly pid?: number | null;
-            /** @description The client's name for it. */
-            readonly serverId: components["schemas"]["ServerId"];
-            /**
-             * Format: date-time
-             * @description When the process was last started.
-             */
-            readonly startedAt?: string | null;
-            /** @description Where it is in its life. */
-            readonly state: components["schemas"]["State"];
-            /**
-             * Format: uint64
-             * @description Readers of the stream.
-             */
-            readonly subscribers: number;
-        };
-        /** @description The answer of `GET /v1/acp`. */
-        readonly InstanceList: {
-            /** @description Every instance, by its id. */
-            readonly items: readonly components["schemas"]["Instance"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
         /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
         readonly InviteRuntime: {
             /** @description The name that it gets. */
@@ -6298,117 +2471,22 @@ export interface components {
         /** @description The last entry of an audit. */
         readonly LedgerHead: {
             /** @description Its hash. */
-            readonly hash?: components["schemas"]["Sha256"] | null;
+            readonly hash: components["schemas"]["Sha256"] | null;
             /**
              * Format: uint64
              * @description Its place; none if there is none.
              */
-            readonly seq?: number | null;
-        };
-        /** @description One piece of output. */
-        readonly LogEntry: {
-            /**
-             * Format: date-time
-             * @description When it came.
-             */
-            readonly at: string;
-            /**
-             * Format: uint64
-             * @description Its number: the first is 1, each next one is one more.
-             */
-            readonly seq: number;
-            /** @description Where it came from. */
-            readonly stream: components["schemas"]["Stream"];
-            /** @description What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later. */
-            readonly text: string;
-        };
-        /** @description Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said. */
-        readonly LogGap: {
-            /**
-             * Format: uint64
-             * @description The number of the piece that came last.
-             */
-            readonly newest: number;
-            /**
-             * Format: uint64
-             * @description The number of the next piece that can be read.
-             */
-            readonly oldest: number;
-        };
-        /** @description The answer of `GET /v1/processes/{id}/logs`. */
-        readonly LogPage: {
-            /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
-            readonly gap?: components["schemas"]["LogGap"] | null;
-            /** @description Pieces of output, in the order they came. */
-            readonly items: readonly components["schemas"]["LogEntry"][];
-            /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
-            readonly nextCursor?: string | null;
+            readonly seq: number | null;
         };
         /** @description `POST /api/login`: a browser that is to be let in. */
         readonly Login: {
             /** @description The secret of a token. */
             readonly token: string;
         };
-        /** @description The answer of `POST /v1/fs/mkdir`. */
-        readonly Made: {
-            /** @description False if it was there already. */
-            readonly created: boolean;
-            /** @description The directory. */
-            readonly path: string;
-        };
-        /** @description One MCP server. */
-        readonly McpServer: {
-            /** @description Arguments after those of `command`. */
-            readonly args?: readonly string[];
-            /** @description The program, or the program and its arguments. */
-            readonly command: components["schemas"]["Command"];
-            /** @description Whether agents should use it; they should if left out. */
-            readonly enabled?: boolean | null;
-            /** @description Variables added to its environment. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * Format: uint64
-             * @description How long a call may take.
-             */
-            readonly timeoutMs?: number | null;
-            /** @constant */
-            readonly type: "local";
-        } | {
-            /** @description Whether agents should use it; they should if left out. */
-            readonly enabled?: boolean | null;
-            /** @description Headers of every request to it. */
-            readonly headers?: {
-                readonly [key: string]: string;
-            };
-            /** @description How to obtain access: `false` for not at all. */
-            readonly oauth?: components["schemas"]["Oauth"] | null;
-            /**
-             * Format: uint64
-             * @description How long a call may take.
-             */
-            readonly timeoutMs?: number | null;
-            /** @description How it streams; `http` if left out. */
-            readonly transport?: components["schemas"]["Transport"] | null;
-            /** @constant */
-            readonly type: "remote";
-            /** @description Its address. */
-            readonly url: string;
-        };
-        /** @description All MCP servers of a directory, by name. */
-        readonly McpServerList: {
-            /** @description The servers. */
-            readonly items: {
-                readonly [key: string]: components["schemas"]["McpServer"];
-            };
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
         /** @description One message, or those parts of it that are new or have changed. */
         readonly Message: {
             /** @description Who wrote it, if a person or program other than the agent did. */
-            readonly author?: components["schemas"]["Author"] | null;
+            readonly author?: components["schemas"]["Author"];
             /**
              * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
              *     it has no place for it. In events only.
@@ -6417,76 +2495,18 @@ export interface components {
             /** @description Its name within the session. */
             readonly id: string;
             /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
-            readonly parentToolCallId?: string | null;
+            readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
             readonly parts: readonly components["schemas"]["Part"][];
             /** @description Who speaks. */
-            readonly role: components["schemas"]["Role"];
+            readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId?: components["schemas"]["TurnId"];
         };
-        /** @description One way for an agent to behave. */
-        readonly Mode: {
-            /** @description What it does. */
-            readonly description: string;
-            /** @description Its id in requests. */
-            readonly id: string;
-            /** @description Its name for people. */
-            readonly name: string;
-        };
-        /** @description What may be done in a root; the lesser is the stricter. */
-        readonly Mode2: "ro" | "rw";
-        /** @description The answer of `GET /v1/agents/{agent}/modes`. */
-        readonly ModeList: {
-            /** @description What the agent can be told to be. */
-            readonly modes: readonly components["schemas"]["Mode"][];
-        };
-        /** @description One model of an agent. */
-        readonly Model: {
-            /** @description Its id in requests. */
-            readonly id: string;
-            /** @description Its name for people. */
-            readonly name: string;
-            /** @description Variants of it, such as how long it may think. */
-            readonly variants: readonly string[];
-        };
-        /** @description The answer of `GET /v1/agents/{agent}/models`. */
-        readonly ModelList: {
-            /** @description The models that the agent can use. */
-            readonly models: readonly components["schemas"]["Model"][];
-        };
-        /** @description `POST /v1/fs/move`. */
-        readonly Move: {
-            /** @description What to move. */
-            readonly from: string;
-            /**
-             * @description Replace what is there.
-             * @default false
-             */
-            readonly overwrite?: boolean;
-            /** @description Its new path. */
-            readonly to: string;
-        };
-        /** @description The answer of `POST /v1/fs/move`. */
-        readonly Moved: {
-            /** @description Where it was. */
-            readonly from: string;
-            /** @description Where it is. */
-            readonly to: string;
-        };
+        /** @description Who speaks. */
+        readonly MessageRole: "user" | "assistant" | "system" | "other";
         /** @description Whether commands reach the network; the lesser is the stricter. */
         readonly Network: "none" | "full";
-        /** @description How access to a remote MCP server is obtained. */
-        readonly Oauth: boolean | components["schemas"]["OauthClient"];
-        /** @description An OAuth client that was registered by hand. */
-        readonly OauthClient: {
-            /** @description Its id. */
-            readonly clientId?: string | null;
-            /** @description Its secret. */
-            readonly clientSecret?: string | null;
-            /** @description What to ask for. */
-            readonly scope?: string | null;
-        };
         /** @description A directory, as a device says it: nothing about it is checked yet. */
         readonly OfferedRoot: {
             /** @description What its owner calls it. */
@@ -6540,16 +2560,16 @@ export interface components {
             /** @description Every device that wants to be let in, the oldest first. */
             readonly items: readonly components["schemas"]["PairingRequest"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description A device that wants to be let in. */
         readonly PairingRequest: {
             /** @description What it would lend. */
-            readonly capabilities: components["schemas"]["Capabilities2"];
+            readonly capabilities: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The version of its program. */
-            readonly clientVersion?: string | null;
+            readonly clientVersion: string | null;
             /** @description What it shows to its owner. */
             readonly code: string;
             /**
@@ -6563,12 +2583,12 @@ export interface components {
              */
             readonly expiresAt: string;
             /** @description What its owner calls it. */
-            readonly label?: string | null;
+            readonly label: string | null;
             /**
              * Format: ip
              * @description From where it came.
              */
-            readonly peer?: string | null;
+            readonly peer: string | null;
         };
         readonly Part: {
             /** @description Its name within the message. */
@@ -6590,43 +2610,25 @@ export interface components {
             /** @constant */
             readonly type: "toolResult";
         } & components["schemas"]["ToolResult"]) | {
-            /**
-             * @description Its type, such as `text/plain`.
-             * @default null
-             */
-            readonly mimeType?: string | null;
-            /**
-             * @description What it is called.
-             * @default null
-             */
-            readonly name?: string | null;
-            /**
-             * @description What is in it, if it is text.
-             * @default null
-             */
-            readonly text?: string | null;
+            /** @description Its type, such as `text/plain`. */
+            readonly mimeType: string | null;
+            /** @description What it is called. */
+            readonly name: string | null;
+            /** @description What is in it, if it is text. */
+            readonly text: string | null;
             /** @constant */
             readonly type: "file";
-            /**
-             * @description Where it is: a path or a URL.
-             * @default null
-             */
-            readonly uri?: string | null;
+            /** @description Where it is: a path or a URL. */
+            readonly uri: string | null;
         } | {
-            /**
-             * @description What is in it, in base64.
-             * @default null
-             */
-            readonly data?: string | null;
+            /** @description What is in it, in base64. */
+            readonly data: string | null;
             /** @description Its type, such as `image/png`. */
             readonly mimeType: string;
             /** @constant */
             readonly type: "image";
-            /**
-             * @description Where it is, if not here.
-             * @default null
-             */
-            readonly uri?: string | null;
+            /** @description Where it is, if not here. */
+            readonly uri: string | null;
         } | {
             /** @description Why it was not understood. */
             readonly error: string;
@@ -6640,7 +2642,7 @@ export interface components {
             /** @description What `always` would allow, for people; none if the agent does not say. */
             readonly always: readonly string[];
             /** @description The tool call that waits, if it is one. */
-            readonly callId?: string | null;
+            readonly callId: string | null;
             /** @description Its name, for the reply. */
             readonly id: components["schemas"]["WaitId"];
             /** @description What the tool would be called with. */
@@ -6648,13 +2650,13 @@ export interface components {
             /** @description What kind of tool it is. */
             readonly kind: components["schemas"]["ToolKind"];
             /** @description Why, where the agent says so. */
-            readonly reason?: string | null;
+            readonly reason: string | null;
             /** @description What is to be done, for people: the command, the file, … */
             readonly title: string;
             /** @description The tool, as the agent calls it. */
             readonly tool: string;
             /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description What a reply to a permission says. */
         readonly PermissionAnswer: "once" | "always" | "reject";
@@ -6662,17 +2664,10 @@ export interface components {
         readonly PermissionMode: "default" | "plan" | "bypass";
         /** @description How a permission was settled. */
         readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
-        /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
-        readonly PermissionReply: {
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description The answer. */
-            readonly reply: components["schemas"]["PermissionAnswer"];
-        };
         /** @description A permission was settled. */
         readonly PermissionResolved: {
             /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
+            readonly author: components["schemas"]["Author"] | null;
             /** @description The permission. */
             readonly id: components["schemas"]["WaitId"];
             /** @description How. */
@@ -6682,25 +2677,6 @@ export interface components {
         readonly Plan: {
             /** @description The steps, in order; they take the place of all that were told before. */
             readonly steps: readonly components["schemas"]["Step"][];
-        };
-        /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
-        readonly Prepare: {
-            /** @description The program to run. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description Arguments added after the agent's own. */
-            readonly args?: readonly string[];
-            /** @description The directory it runs in; the daemon's own if left out. */
-            readonly cwd?: string | null;
-            /** @description Variables added to its environment. They are never shown again. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * Format: uint64
-             * @description Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
-             *     on its way. Heeded when the instance is made; until it is deleted if left out.
-             */
-            readonly lingerMs?: number | null;
         };
         /** @description Who is there for a worker. */
         readonly Presence: {
@@ -6716,16 +2692,16 @@ export interface components {
             /** @description What went wrong this time. */
             readonly detail: string;
             /** @description Why a device did not do what it was asked, where that is the problem. */
-            readonly relay?: components["schemas"]["RelayError"] | null;
+            readonly relay?: components["schemas"]["RelayError"];
             /** @description The id of the request, as the header `Request-Id` of the answer and the server's log have it. */
-            readonly requestId?: string | null;
+            readonly requestId?: string;
             /**
              * Format: uint16
              * @description The HTTP status.
              */
             readonly status: number;
             /** @description The last words of a process that ended, where that is the problem. */
-            readonly stderrTail?: string | null;
+            readonly stderrTail?: string;
             /** @description What went wrong, for people; the same for every problem of this type. */
             readonly title: string;
             /** @description What went wrong, for programs. */
@@ -6733,82 +2709,25 @@ export interface components {
         };
         /** @enum {string} */
         readonly ProblemType: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
-        /** @description One process. */
-        readonly Process: {
-            /** @description Its arguments. */
-            readonly args: readonly string[];
-            /** @description The program. */
-            readonly command: string;
-            /** @description The directory it was started in. */
-            readonly cwd: string;
-            /** @description How it ended, once it has. */
-            readonly exit?: components["schemas"]["ProcessExit"] | null;
-            /** @description Its id. */
-            readonly id: components["schemas"]["ProcessId"];
-            /**
-             * Format: uint32
-             * @description The system's id for it, which is its group's too.
-             */
-            readonly pid: number;
-            /**
-             * Format: date-time
-             * @description When it was started.
-             */
-            readonly startedAt: string;
-            /** @description Whether it runs. */
-            readonly state: components["schemas"]["ProcessState"];
-            /** @description The size of its terminal, if it has one. */
-            readonly terminal?: components["schemas"]["TerminalSize"] | null;
-        };
-        /** @description How a process ended. Code and signal are both `null` when that is not known. */
-        readonly ProcessExit: {
-            /**
-             * Format: date-time
-             * @description When that was noticed.
-             */
-            readonly at: string;
-            /**
-             * Format: int32
-             * @description The exit code, if it ended by itself.
-             */
-            readonly code?: number | null;
-            /**
-             * Format: int32
-             * @description The signal that ended it, if one did.
-             */
-            readonly signal?: number | null;
-        };
-        readonly ProcessId: string;
-        /** @description The answer of `GET /v1/processes`. */
-        readonly ProcessList: {
-            /** @description Every process that was started and not deleted, oldest first. */
-            readonly items: readonly components["schemas"]["Process"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description Whether a process runs. */
-        readonly ProcessState: "running" | "exited";
-        /** @description The protocol that an agent speaks. */
-        readonly Protocol: "acp" | "claude" | "codex" | "opencode" | "amp";
         /** @description A question, or a plan, for a person. */
         readonly Question: {
             /** @description The tool call that waits, if it is one. */
-            readonly callId?: string | null;
+            readonly callId: string | null;
             /** @description Its name, for the reply. */
             readonly id: components["schemas"]["WaitId"];
             /** @description The plan that is to be approved, as Markdown, if that is the question. */
-            readonly plan?: string | null;
+            readonly plan: string | null;
             /** @description What is asked, one after the other. */
             readonly questions: readonly components["schemas"]["QuestionItem"][];
             /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description One thing that is asked. */
         readonly QuestionItem: {
             /** @description Whether any other text is an answer too. */
             readonly custom: boolean;
             /** @description The same in a word or two. */
-            readonly header?: string | null;
+            readonly header: string | null;
             /** @description Whether more than one can be chosen. */
             readonly multiple: boolean;
             /** @description What can be chosen from. */
@@ -6820,22 +2739,10 @@ export interface components {
         readonly QuestionOutcome: {
             readonly answered: readonly (readonly string[])[];
         } | "rejected" | "expired" | "withdrawn";
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
-        readonly QuestionReject: {
-            /** @description Who does not want to answer. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
-        readonly QuestionReply: {
-            /** @description For each question what was chosen. */
-            readonly answers: readonly (readonly string[])[];
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
         /** @description A question was settled. */
         readonly QuestionResolved: {
             /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
+            readonly author: components["schemas"]["Author"] | null;
             /** @description The question. */
             readonly id: components["schemas"]["WaitId"];
             /** @description How. */
@@ -6848,40 +2755,13 @@ export interface components {
             /** @description What was sent. */
             readonly inputId: components["schemas"]["InputId"];
             /** @description What it says: with `accepted` and `edited`. */
-            readonly message?: string | null;
+            readonly message?: string;
             /** @description Why it was refused. */
-            readonly reason?: string | null;
+            readonly reason?: string;
             /** @description How far it has come. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to, once it has one. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description One event with its place in a session's journal. */
-        readonly Record: {
-            /** @description The agent of the session. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description What the agent itself calls the session, once it has said so. */
-            readonly agentSessionId?: string | null;
-            /** @description What happened. */
-            readonly event: components["schemas"]["Event"];
-            /** @description Its name, unique among all sessions. */
-            readonly id: components["schemas"]["EventId"];
-            /** @description What the agent said in its own words; only where it was asked for. */
-            readonly raw?: unknown;
-            /**
-             * Format: uint64
-             * @description Its place; the first event is 1, and none is left out.
-             */
-            readonly seq: number;
-            /** @description The session. */
-            readonly sessionId: components["schemas"]["SessionId"];
-            /** @description Whether the daemon concluded it and the agent did not say it. */
-            readonly synthetic?: boolean;
-            /**
-             * Format: date-time
-             * @description When it was written down.
-             */
-            readonly time: string;
+            readonly turnId?: components["schemas"]["TurnId"];
         };
         /** @description The answer of `GET /api/v1/relay/audit`. */
         readonly RelayAuditPage: {
@@ -6902,11 +2782,11 @@ export interface components {
              * Format: uint64
              * @description How long it took.
              */
-            readonly duration_ms?: number | null;
+            readonly duration_ms?: number;
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
             /** @description Why nothing came of it. */
-            readonly error?: components["schemas"]["Code"] | null;
+            readonly error?: components["schemas"]["Code"];
             /** @description The entry of the audit. */
             readonly id: string;
             /** @description What was asked. */
@@ -6914,20 +2794,20 @@ export interface components {
             /** @description Whether it was allowed. */
             readonly policy_decision: components["schemas"]["Decision"];
             /** @description The run, if that is known. */
-            readonly run_id?: string | null;
+            readonly run_id?: string;
             /**
              * Format: date-time
              * @description When it was asked.
              */
             readonly started_at: string;
             /** @description What came of it; none while it goes on. */
-            readonly status?: components["schemas"]["Status2"] | null;
+            readonly status?: components["schemas"]["RequestStatus"];
             /** @description What it was about: a path, a program, a tool. */
-            readonly target?: string | null;
+            readonly target?: string;
             /** @description The tool call of the agent that caused it, if that is known. */
-            readonly tool_call_id?: string | null;
+            readonly tool_call_id?: string;
             /** @description The path, if it was about a file. */
-            readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
+            readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
         /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
         readonly RelayError: {
@@ -6942,6 +2822,8 @@ export interface components {
             /** @description Whether trying otherwise can help. */
             readonly recoverable: boolean;
         };
+        /** @description How something is (relay #60). */
+        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description The answer of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
             /** @description The last entry of the audit. */
@@ -6974,36 +2856,38 @@ export interface components {
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The environment that it was approved for; all of the space if none. */
-            readonly environmentId?: components["schemas"]["EnvironmentId"] | null;
+            readonly environmentId: components["schemas"]["EnvironmentId"] | null;
             /** @description Its name, by which it is taken back. */
             readonly id: components["schemas"]["WaitId"];
             /** @description The run in that environment; what is done there in no run if none. */
-            readonly runId?: string | null;
+            readonly runId: string | null;
             /** @description The workspace or space that it was approved for. */
             readonly scopeId: string;
             /** @description The tool as it was then, if it is one: of another of that name nothing was approved. */
-            readonly toolHash?: components["schemas"]["Sha256"] | null;
+            readonly toolHash: components["schemas"]["Sha256"] | null;
             /** @description The method, or the tool as `tool:NAME`. */
             readonly what: string;
         };
+        /** @description What came of a request. */
+        readonly RequestStatus: "succeeded" | "failed" | "cancelled";
         /** @description How a stream goes on after a cursor. */
         readonly Resume: "ok" | "gap" | "reset";
-        /** @description Who speaks. */
-        readonly Role: "user" | "assistant" | "system" | "other";
         /** @description What somebody may do in a workspace; each may do what those before it may. */
-        readonly Role2: "viewer" | "controller" | "owner";
+        readonly Role: "viewer" | "controller" | "owner";
         /** @description A directory that a device lends, as it was granted, accepted or bound. */
         readonly Root: {
             /** @description What its owner calls it. */
             readonly label?: string | null;
             /** @description What may be done in it. */
-            readonly mode: components["schemas"]["Mode2"];
+            readonly mode: components["schemas"]["RootMode"];
             /** @description Its name. */
             readonly root_id: components["schemas"]["RootId"];
             /** @description Where a model sees it. */
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
+        /** @description What may be done in a root; the lesser is the stricter. */
+        readonly RootMode: "ro" | "rw";
         /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
         readonly Runtime: {
             /**
@@ -7014,7 +2898,7 @@ export interface components {
             /** @description Its name. */
             readonly id: components["schemas"]["RuntimeId"];
             /** @description Whether it answers; none where that is known only by asking, and it was not asked. */
-            readonly isUp?: boolean | null;
+            readonly isUp: boolean | null;
             /** @description How the hub comes to it. */
             readonly kind: components["schemas"]["RuntimeKind"];
             /** @description The workspace that it belongs to. */
@@ -7028,7 +2912,7 @@ export interface components {
             /** @description Every runtime that the caller may see, by name. */
             readonly items: readonly components["schemas"]["Runtime"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
         };
         /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
         readonly Scope: {
@@ -7036,42 +2920,13 @@ export interface components {
              * @description The most that it may do; as much as its user if none.
              * @default null
              */
-            readonly role?: components["schemas"]["Role2"] | null;
+            readonly role?: components["schemas"]["Role"] | null;
             /**
              * @description The only workspaces that it is for; all if none.
              * @default null
              */
             readonly workspaces?: readonly components["schemas"]["Workspace"][] | null;
         };
-        /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
-        readonly Send: {
-            /** @description What goes with it. */
-            readonly attachments?: readonly components["schemas"]["Attachment"][];
-            /** @description Who says it. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it says. */
-            readonly message: string;
-            /**
-             * @description What to do while a turn runs.
-             * @default queue
-             */
-            readonly whenBusy?: components["schemas"]["WhenBusy"];
-        };
-        /** @description `POST /v1/processes/{id}/signal`. */
-        readonly SendSignal: {
-            /** @description The signal. */
-            readonly signal: components["schemas"]["Signal"];
-        };
-        /** @description A message that was written down. */
-        readonly Sent: {
-            /** @description Its name. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to. */
-            readonly turnId: components["schemas"]["TurnId"];
-        };
-        readonly ServerId: string;
         /** @description One conversation with an agent. */
         readonly Session: {
             /** @description The agent. */
@@ -7079,9 +2934,9 @@ export interface components {
             /** @description How the agent behaves. */
             readonly agentMode: string;
             /** @description What the agent itself calls the session, once it has said so. */
-            readonly agentSessionId?: string | null;
+            readonly agentSessionId: string | null;
             /** @description What the agent can do. */
-            readonly capabilities: components["schemas"]["Capabilities"];
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
             /**
              * Format: date-time
              * @description When it was created.
@@ -7090,11 +2945,11 @@ export interface components {
             /** @description The directory that the agent works in. */
             readonly directory: string;
             /** @description The last error, if the last turn ended with one. */
-            readonly error?: components["schemas"]["AgentError"] | null;
+            readonly error: components["schemas"]["AgentError"] | null;
             /** @description The client's name for it. */
             readonly id: components["schemas"]["SessionId"];
             /** @description The model that was asked for. */
-            readonly model?: string | null;
+            readonly model: string | null;
             /**
              * Format: uint64
              * @description The place of its newest event.
@@ -7108,11 +2963,11 @@ export interface components {
              */
             readonly queued: number;
             /** @description Where it is in its life. */
-            readonly state: components["schemas"]["State2"];
+            readonly state: components["schemas"]["SessionState"];
             /** @description What it is called, for people. */
-            readonly title?: string | null;
+            readonly title: string | null;
             /** @description The turn that runs. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
+            readonly turnId: components["schemas"]["TurnId"] | null;
             /**
              * Format: date-time
              * @description When something last happened.
@@ -7121,7 +2976,7 @@ export interface components {
             /** @description What all turns took together. */
             readonly usage: components["schemas"]["Usage"];
             /** @description The variant of the model that was asked for. */
-            readonly variant?: string | null;
+            readonly variant: string | null;
             /**
              * Format: uint64
              * @description How many waits are open.
@@ -7134,7 +2989,16 @@ export interface components {
             /** @description The sessions, the one that was used last first. */
             readonly items: readonly components["schemas"]["Session"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
+        };
+        /** @description Where a session is in its life. */
+        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
+        /** @description What a session is doing. */
+        readonly SessionStatus: {
+            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
+            readonly detail: string | null;
+            /** @description Where it is. */
+            readonly state: components["schemas"]["SessionState"];
         };
         /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
         readonly SetUser: {
@@ -7147,13 +3011,13 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
+            readonly everywhere?: components["schemas"]["Role"] | null;
             /**
              * @description What they may do in some workspaces.
              * @default {}
              */
             readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role2"];
+                readonly [key: string]: components["schemas"]["Role"];
             };
         };
         /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
@@ -7169,7 +3033,7 @@ export interface components {
              */
             readonly at: string;
             /** @description By whom; none if nobody answered. */
-            readonly author?: components["schemas"]["Author"] | null;
+            readonly author: components["schemas"]["Author"] | null;
             /** @description How. */
             readonly outcome: components["schemas"]["Outcome"];
         };
@@ -7218,41 +3082,10 @@ export interface components {
              */
             readonly unsandboxed?: boolean;
         };
-        /** @description A signal that can be sent to a process and its group. */
-        readonly Signal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
-        /** @description Skills from one or more places. */
-        readonly Skill: {
-            /** @description Where the skills come from. */
-            readonly sources: readonly components["schemas"]["SkillSource"][];
-        };
-        /** @description All skills of a directory, by name. */
-        readonly SkillList: {
-            /** @description The skills. */
-            readonly items: {
-                readonly [key: string]: components["schemas"]["Skill"];
-            };
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description One place that skills come from. */
-        readonly SkillSource: {
-            /** @description The branch, tag or commit. */
-            readonly ref?: string | null;
-            /** @description Only these skills of it. */
-            readonly skills?: readonly string[] | null;
-            /** @description `owner/name`, a git URL or a directory. */
-            readonly source: string;
-            /** @description The directory inside it. */
-            readonly subpath?: string | null;
-            /** @description What kind of place `source` names. */
-            readonly type: components["schemas"]["SkillSourceKind"];
-        };
-        /** @description What kind of place skills come from. */
-        readonly SkillSourceKind: "github" | "git" | "local";
         /** @description What all events of a session up to one come to. */
         readonly Snapshot: {
             /** @description The commands that the agent knows. */
-            readonly commands: readonly components["schemas"]["Command2"][];
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
             /** @description Whether there are messages before these. */
             readonly hasEarlier: boolean;
             /** @description What waits for its turn. */
@@ -7271,6 +3104,900 @@ export interface components {
             /** @description What waits for a person. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly Started: {
+            /** @description The mode it is in. */
+            readonly mode: string | null;
+            /** @description The model it uses. */
+            readonly model: string | null;
+            /** @description Whether it goes on with a conversation of an earlier process. */
+            readonly resumed: boolean;
+            /** @description The version of the agent. */
+            readonly version: string | null;
+        };
+        /** @description One step of a plan. */
+        readonly Step: {
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["StepState"];
+            /** @description What is to be done. */
+            readonly text: string;
+        };
+        /** @description How far a step has come. */
+        readonly StepState: "pending" | "inProgress" | "completed" | "other";
+        /** @description A family of which nothing more is said. */
+        readonly Switch: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+        };
+        /**
+         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
+         *     only take away. Without them a request may touch whatever was accepted.
+         */
+        readonly Terms: {
+            /** @description The directories, each with what may be done in it. */
+            readonly roots: readonly components["schemas"]["Root"][];
+            /** @description What commands may do; none if there may be no commands. */
+            readonly shell?: components["schemas"]["ShellGrant"] | null;
+        };
+        /** @description What lets somebody in; the secret of it is known to nobody but them. */
+        readonly Token: {
+            /**
+             * Format: date-time
+             * @description Since when there is it.
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it is good; for ever if none.
+             */
+            readonly expiresAt: string | null;
+            /** @description Its name for the hub. */
+            readonly id: components["schemas"]["TokenId"];
+            /** @description Whether it is that of a browser that has logged in. */
+            readonly isSession: boolean;
+            /** @description Its name for them. */
+            readonly name: components["schemas"]["TokenName"];
+            /** @description How much less than its user it may do; as much if none. */
+            readonly scope: components["schemas"]["Scope"] | null;
+            /** @description Whose it is. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        readonly TokenId: string;
+        /** @description The answer of `GET /api/tokens`. */
+        readonly TokenList: {
+            /** @description Every token of the user, the oldest first. */
+            readonly items: readonly components["schemas"]["Token"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        readonly TokenName: string;
+        /** @description The agent uses a tool. */
+        readonly ToolCall: {
+            /** @description Its name within the session; its result refers to it. */
+            readonly callId: string;
+            /** @description What it is called with; `null` while that is not known. */
+            readonly input: unknown;
+            /** @description What kind of tool it is, for people and pictures. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description The tool, as the agent calls it. */
+            readonly name: string;
+            /** @description How far it has come. */
+            readonly status: components["schemas"]["ToolStatus"];
+            /** @description What it does, for people. */
+            readonly title: string | null;
+        };
+        /** @description What kind of tool it is. */
+        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
+        /** @description What a tool gave. */
+        readonly ToolResult: {
+            /** @description The call. */
+            readonly callId: string;
+            /** @description What it changed in files. */
+            readonly diffs?: readonly components["schemas"]["Diff"][];
+            /**
+             * Format: int32
+             * @description How the command ended, if it was one.
+             */
+            readonly exitCode?: number;
+            /** @description Whether it failed. */
+            readonly isError: boolean;
+            /** @description What it gave, as text. */
+            readonly output: string;
+        };
+        /** @description How far a tool call has come. */
+        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
+        /** @description Tools (relay #21). */
+        readonly Tools: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+            /**
+             * Format: uint64
+             * @description How many there are now.
+             * @default 0
+             */
+            readonly tool_count?: number;
+        };
+        /** @description The agent has finished a turn. */
+        readonly TurnEnded: {
+            /** @description Why it ended. */
+            readonly reason: components["schemas"]["EndReason"];
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+            /** @description What it took, where the agent says so. */
+            readonly usage: components["schemas"]["Usage"] | null;
+        };
+        readonly TurnId: string;
+        /** @description The agent began to work on something. */
+        readonly TurnStarted: {
+            /** @description What it works on; none if it began by itself. */
+            readonly inputId: components["schemas"]["InputId"] | null;
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        /** @description What a turn took. */
+        readonly Usage: {
+            /**
+             * Format: uint64
+             * @description Tokens that the model read from a cache.
+             */
+            readonly cachedTokens: number;
+            /**
+             * Format: uint64
+             * @description How many tokens the conversation holds now, where the agent says so.
+             */
+            readonly contextTokens: number | null;
+            /**
+             * Format: uint64
+             * @description How many tokens it can hold.
+             */
+            readonly contextWindow: number | null;
+            /**
+             * Format: double
+             * @description What it cost in US dollars, where the agent says so.
+             */
+            readonly costUsd: number | null;
+            /**
+             * Format: uint64
+             * @description Tokens that the model read, without those from a cache.
+             */
+            readonly inputTokens: number;
+            /**
+             * Format: uint64
+             * @description Tokens that the model wrote.
+             */
+            readonly outputTokens: number;
+            /**
+             * Format: uint64
+             * @description Of those written, how many were thought.
+             */
+            readonly reasoningTokens: number;
+        };
+        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
+        readonly UseDevice: {
+            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            readonly approvals?: {
+                readonly [key: string]: components["schemas"]["Approval"];
+            };
+            /** @description Only this of what is granted; all of it if left out. */
+            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description Only these directories; all that are granted if left out. */
+            readonly roots?: readonly components["schemas"]["RootId"][] | null;
+            /** @description The space, if it is for one; grants that are for another do not count. */
+            readonly scopeId?: string | null;
+        };
+        /** @description Somebody who uses the hub. */
+        readonly User: {
+            /** @description Whether they manage users, tokens and runtimes. */
+            readonly admin: boolean;
+            /**
+             * Format: date-time
+             * @description Since when they are known.
+             */
+            readonly createdAt: string;
+            /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
+            readonly everywhere: components["schemas"]["Role"] | null;
+            /** @description Their name. */
+            readonly name: components["schemas"]["UserName"];
+            /** @description What they may do in some workspaces. */
+            readonly roles: {
+                readonly [key: string]: components["schemas"]["Role"];
+            };
+        };
+        /** @description The answer of `GET /api/users`. */
+        readonly UserList: {
+            /** @description Every user, by name. */
+            readonly items: readonly components["schemas"]["User"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        readonly UserName: string;
+        /**
+         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+         *     spelling.
+         */
+        readonly VirtualPath: string;
+        /** @description Something that stops until a person answers. */
+        readonly Wait: {
+            /** @description What is asked. */
+            readonly ask: components["schemas"]["Ask"];
+            /** @description What holds when nobody answers in time. */
+            readonly default: components["schemas"]["WaitDefault"];
+            /**
+             * Format: date-time
+             * @description Until when; for ever if none.
+             */
+            readonly expiresAt: string | null;
+            /** @description Its name; the question's or the permission's too. */
+            readonly id: components["schemas"]["WaitId"];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly openedAt: string;
+            /** @description The session that waits. */
+            readonly sessionId: components["schemas"]["SessionId"];
+            /** @description How it was settled; none while it is open. */
+            readonly settled: components["schemas"]["Settled"] | null;
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description What a person answers. */
+        readonly WaitAnswer: {
+            readonly permission: components["schemas"]["PermissionAnswer"];
+        } | {
+            readonly question: readonly (readonly string[])[];
+        } | "reject";
+        /** @description What holds when nobody answers in time. */
+        readonly WaitDefault: "reject";
+        readonly WaitId: string;
+        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
+        readonly WaitReply: {
+            /** @description The answer. */
+            readonly answer: components["schemas"]["WaitAnswer"];
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /** @description Somebody who watches. */
+        readonly Watcher: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly sinceAt: string;
+            /**
+             * Format: uint64
+             * @description On how many sockets.
+             */
+            readonly sockets: number;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+        readonly WhoAmI: {
+            /** @description By which token they came in. */
+            readonly token: components["schemas"]["Token"];
+            /** @description Who asks. */
+            readonly user: components["schemas"]["User"];
+        };
+        readonly Workspace: string;
+        /** @description Whether devices are lent in a workspace. */
+        readonly WorkspaceRelay: {
+            /** @description Whether they are. */
+            readonly enabled: boolean;
+            /** @description The workspace. */
+            readonly workspace: components["schemas"]["Workspace"];
+        };
+        /** @description `GET /`: what answers here. */
+        readonly About: {
+            /** @description What this server is, in one sentence. */
+            readonly description: string;
+            /** @description Where to ask whether it is well. */
+            readonly health: string;
+            /** @description Always `tombolo`. */
+            readonly name: string;
+            /** @description Where the API is described. */
+            readonly openapi: string;
+        };
+        /** @description One agent as this daemon knows it. */
+        readonly Agent: {
+            /** @description What it can do. */
+            readonly capabilities: components["schemas"]["AgentCapabilities"];
+            /** @description Whether credentials for it were found; never which. */
+            readonly credentialsFound: boolean;
+            /** @description What it is. */
+            readonly description: string | null;
+            /** @description Its id in every request. */
+            readonly id: components["schemas"]["AgentName"];
+            /** @description How it can be installed here, in the order in which it is tried; empty if its owner installs it. */
+            readonly installableFrom: readonly string[];
+            /** @description Whether it can be started now. */
+            readonly installed: boolean;
+            /** @description Its name for people. */
+            readonly name: string;
+            /** @description What people should know before they choose it. */
+            readonly note: string | null;
+            /** @description The program that would be started. */
+            readonly path: string | null;
+            /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
+            readonly protocol: components["schemas"]["Protocol"];
+            /**
+             * Format: uint64
+             * @description Instances of it that run now.
+             */
+            readonly runningInstances: number;
+            /** @description Where it comes from. */
+            readonly source: components["schemas"]["Source"];
+            /** @description The version that is installed, where it can be told. */
+            readonly version: string | null;
+        };
+        /** @description The answer of `GET /v1/agents`. */
+        readonly AgentList: {
+            /** @description Every known agent, by name. */
+            readonly items: readonly components["schemas"]["Agent"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description One way for an agent to behave. */
+        readonly AgentMode: {
+            /** @description What it does. */
+            readonly description: string;
+            /** @description Its id in requests. */
+            readonly id: string;
+            /** @description Its name for people. */
+            readonly name: string;
+        };
+        /** @description `POST /v1/sessions/{id}`: a new session. */
+        readonly Create: {
+            /** @description The agent. */
+            readonly agent: components["schemas"]["AgentName"];
+            /**
+             * @description How the agent behaves; `build` if left out.
+             * @default build
+             */
+            readonly agentMode?: string;
+            /** @description The version of the agent to install if it is missing; the one that was tested if left out. */
+            readonly agentVersion?: string | null;
+            /** @description The directory that the agent works in; the daemon's own if left out. */
+            readonly directory?: string | null;
+            /** @description Variables added to the agent's environment. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /** @description MCP servers besides those that are configured for the directory. */
+            readonly mcp?: {
+                readonly [key: string]: components["schemas"]["McpServer"];
+            };
+            /** @description The model; the agent's own choice if left out. */
+            readonly model?: string | null;
+            /**
+             * @description What the agent may do.
+             * @default default
+             */
+            readonly permissionMode?: components["schemas"]["PermissionMode"];
+            /** @description Skills besides those that are configured for the directory. */
+            readonly skills?: {
+                readonly [key: string]: components["schemas"]["Skill"];
+            };
+            /** @description What the session is called, for people. */
+            readonly title?: string | null;
+            /** @description The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again. */
+            readonly token?: string | null;
+            /**
+             * @description Whether to find out at once whether the agent can use its model.
+             * @default false
+             */
+            readonly validateToken?: boolean;
+            /** @description The variant of the model, such as how long it may think. */
+            readonly variant?: string | null;
+        };
+        /** @description What came of creating a session. */
+        readonly Created: {
+            /** @description What the agent itself calls the session, if it has said so. */
+            readonly agentSessionId: string | null;
+            /** @description Why not. */
+            readonly error: components["schemas"]["AgentError"] | null;
+            /** @description Whether the agent can be used. */
+            readonly healthy: boolean;
+        };
+        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
+        readonly Edit: {
+            /** @description Who changed it. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description What it is to say. */
+            readonly message: string;
+        };
+        /** @description One name in a directory. */
+        readonly Entry: {
+            /** @description What it is; a link is told as a link. */
+            readonly kind: components["schemas"]["EntryKind"];
+            /**
+             * Format: date-time
+             * @description When its content last changed.
+             */
+            readonly modifiedAt: string | null;
+            /** @description Its name in the directory. */
+            readonly name: string;
+            /** @description Its whole path. */
+            readonly path: string;
+            /**
+             * Format: uint64
+             * @description Its size in bytes.
+             */
+            readonly size: number;
+        };
+        /** @description What a path leads to. */
+        readonly EntryKind: "file" | "directory" | "symlink" | "other";
+        /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
+        readonly EntryList: {
+            /** @description What the directory holds. */
+            readonly items: readonly components["schemas"]["Entry"][];
+            /** @description Pass it as `after` for the next page; `null` on the last one. */
+            readonly nextCursor: string | null;
+        };
+        readonly EventId: string;
+        /** @description The answer of `GET /v1/sessions/{id}/events`. */
+        readonly EventPage: {
+            /** @description The events after `offset`. */
+            readonly events: readonly components["schemas"]["Record"][];
+            /** @description Whether there are more by now. */
+            readonly hasMore: boolean;
+        };
+        /** @description The ids that a stream can be read from; both 0 while nothing was said. */
+        readonly EventRange: {
+            /**
+             * Format: uint64
+             * @description The newest event.
+             */
+            readonly newest: number;
+            /**
+             * Format: uint64
+             * @description The oldest event that is kept.
+             */
+            readonly oldest: number;
+        };
+        /** @description How a process ended. */
+        readonly Exit: {
+            /**
+             * Format: int32
+             * @description The exit code, unless a signal ended it.
+             */
+            readonly code: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it.
+             */
+            readonly signal: number | null;
+            /** @description The last it wrote to standard error. */
+            readonly stderrTail: string;
+        };
+        /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
+        readonly InputList: {
+            /** @description What waits for its turn, in that order. */
+            readonly items: readonly components["schemas"]["Input"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description `POST /v1/agents/{agent}/install`. */
+        readonly Install: {
+            /**
+             * @description Install again what is installed already.
+             * @default false
+             */
+            readonly reinstall?: boolean;
+            /** @description The version to install: `latest` for the newest, and the one that was tested if left out. */
+            readonly version?: string | null;
+        };
+        /** @description What is being done to install something. */
+        readonly InstallPhase: "waiting" | "resolving" | "downloading" | "verifying" | "unpacking" | "installing" | "done" | "failed";
+        /** @description One event of an installation as it is followed: `event: progress`. */
+        readonly InstallProgress: {
+            /** @description The agent that is being installed. */
+            readonly agent: components["schemas"]["AgentName"];
+            /**
+             * Format: uint64
+             * @description How many bytes have come.
+             */
+            readonly bytes: number;
+            /** @description The part of it that this is about. */
+            readonly component: string;
+            /** @description What is being done. */
+            readonly phase: components["schemas"]["InstallPhase"];
+            /** @description Where it comes from, once that is known. */
+            readonly source: string | null;
+            /**
+             * Format: uint64
+             * @description How many bytes there are, where that is known.
+             */
+            readonly totalBytes: number | null;
+        };
+        /** @description What an installation came to. */
+        readonly Installed: {
+            /** @description The agent. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description Whether it was there already, so that nothing was done. */
+            readonly alreadyInstalled: boolean;
+            /** @description The program that would be started. */
+            readonly path: string | null;
+            /** @description The version that is there now, where it can be told. */
+            readonly version: string | null;
+        };
+        /** @description One ACP process and its queues. */
+        readonly Instance: {
+            /** @description The program it runs. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description The ids that can be read from the stream. */
+            readonly events: components["schemas"]["EventRange"];
+            /** @description How the process ended, if it has. */
+            readonly exit: components["schemas"]["Exit"] | null;
+            /**
+             * Format: uint64
+             * @description How long it stays while nobody is there for it; `null` is until it is deleted.
+             */
+            readonly lingerMs: number | null;
+            /**
+             * Format: uint64
+             * @description Requests that wait for the agent's answer.
+             */
+            readonly pendingRequests: number;
+            /**
+             * Format: uint32
+             * @description The process id while it runs.
+             */
+            readonly pid: number | null;
+            /** @description The client's name for it. */
+            readonly serverId: components["schemas"]["ServerId"];
+            /**
+             * Format: date-time
+             * @description When the process was last started.
+             */
+            readonly startedAt: string | null;
+            /** @description Where it is in its life. */
+            readonly state: components["schemas"]["InstanceState"];
+            /**
+             * Format: uint64
+             * @description Readers of the stream.
+             */
+            readonly subscribers: number;
+        };
+        /** @description The answer of `GET /v1/acp`. */
+        readonly InstanceList: {
+            /** @description Every instance, by its id. */
+            readonly items: readonly components["schemas"]["Instance"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description Where an instance is in its life. */
+        readonly InstanceState: "starting" | "running" | "exited";
+        /** @description One piece of output. */
+        readonly LogEntry: {
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly at: string;
+            /**
+             * Format: uint64
+             * @description Its number: the first is 1, each next one is one more.
+             */
+            readonly seq: number;
+            /** @description Where it came from. */
+            readonly stream: components["schemas"]["Stream"];
+            /** @description What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later. */
+            readonly text: string;
+        };
+        /** @description Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said. */
+        readonly LogGap: {
+            /**
+             * Format: uint64
+             * @description The number of the piece that came last.
+             */
+            readonly newest: number;
+            /**
+             * Format: uint64
+             * @description The number of the next piece that can be read.
+             */
+            readonly oldest: number;
+        };
+        /** @description The answer of `GET /v1/processes/{id}/logs`. */
+        readonly LogPage: {
+            /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
+            readonly gap: components["schemas"]["LogGap"] | null;
+            /** @description Pieces of output, in the order they came. */
+            readonly items: readonly components["schemas"]["LogEntry"][];
+            /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
+            readonly nextCursor: string | null;
+        };
+        /** @description The answer of `POST /v1/fs/mkdir`. */
+        readonly Made: {
+            /** @description False if it was there already. */
+            readonly created: boolean;
+            /** @description The directory. */
+            readonly path: string;
+        };
+        /** @description A program, or a program and its arguments. */
+        readonly McpCommand: string | readonly string[];
+        /** @description One MCP server. */
+        readonly McpServer: {
+            /** @description Arguments after those of `command`. */
+            readonly args?: readonly string[];
+            /** @description The program, or the program and its arguments. */
+            readonly command: components["schemas"]["McpCommand"];
+            /** @description Whether agents should use it; they should if left out. */
+            readonly enabled?: boolean | null;
+            /** @description Variables added to its environment. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint64
+             * @description How long a call may take.
+             */
+            readonly timeoutMs?: number | null;
+            /** @constant */
+            readonly type: "local";
+        } | {
+            /** @description Whether agents should use it; they should if left out. */
+            readonly enabled?: boolean | null;
+            /** @description Headers of every request to it. */
+            readonly headers?: {
+                readonly [key: string]: string;
+            };
+            /** @description How to obtain access: `false` for not at all. */
+            readonly oauth?: components["schemas"]["Oauth"] | null;
+            /**
+             * Format: uint64
+             * @description How long a call may take.
+             */
+            readonly timeoutMs?: number | null;
+            /** @description How it streams; `http` if left out. */
+            readonly transport?: components["schemas"]["Transport"] | null;
+            /** @constant */
+            readonly type: "remote";
+            /** @description Its address. */
+            readonly url: string;
+        };
+        /** @description All MCP servers of a directory, by name. */
+        readonly McpServerList: {
+            /** @description The servers. */
+            readonly items: {
+                readonly [key: string]: components["schemas"]["McpServer"];
+            };
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description The answer of `GET /v1/agents/{agent}/modes`. */
+        readonly ModeList: {
+            /** @description What the agent can be told to be. */
+            readonly modes: readonly components["schemas"]["AgentMode"][];
+        };
+        /** @description One model of an agent. */
+        readonly Model: {
+            /** @description Its id in requests. */
+            readonly id: string;
+            /** @description Its name for people. */
+            readonly name: string;
+            /** @description Variants of it, such as how long it may think. */
+            readonly variants: readonly string[];
+        };
+        /** @description The answer of `GET /v1/agents/{agent}/models`. */
+        readonly ModelList: {
+            /** @description The models that the agent can use. */
+            readonly models: readonly components["schemas"]["Model"][];
+        };
+        /** @description `POST /v1/fs/move`. */
+        readonly Move: {
+            /** @description What to move. */
+            readonly from: string;
+            /**
+             * @description Replace what is there.
+             * @default false
+             */
+            readonly overwrite?: boolean;
+            /** @description Its new path. */
+            readonly to: string;
+        };
+        /** @description The answer of `POST /v1/fs/move`. */
+        readonly Moved: {
+            /** @description Where it was. */
+            readonly from: string;
+            /** @description Where it is. */
+            readonly to: string;
+        };
+        /** @description How access to a remote MCP server is obtained. */
+        readonly Oauth: boolean | components["schemas"]["OauthClient"];
+        /** @description An OAuth client that was registered by hand. */
+        readonly OauthClient: {
+            /** @description Its id. */
+            readonly clientId?: string | null;
+            /** @description Its secret. */
+            readonly clientSecret?: string | null;
+            /** @description What to ask for. */
+            readonly scope?: string | null;
+        };
+        /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
+        readonly PermissionReply: {
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description The answer. */
+            readonly reply: components["schemas"]["PermissionAnswer"];
+        };
+        /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
+        readonly Prepare: {
+            /** @description The program to run. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description Arguments added after the agent's own. */
+            readonly args?: readonly string[];
+            /** @description The directory it runs in; the daemon's own if left out. */
+            readonly cwd?: string | null;
+            /** @description Variables added to its environment. They are never shown again. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint64
+             * @description Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
+             *     on its way. Heeded when the instance is made; until it is deleted if left out.
+             */
+            readonly lingerMs?: number | null;
+        };
+        /** @description One process. */
+        readonly Process: {
+            /** @description Its arguments. */
+            readonly args: readonly string[];
+            /** @description The program. */
+            readonly command: string;
+            /** @description The directory it was started in. */
+            readonly cwd: string;
+            /** @description How it ended, once it has. */
+            readonly exit: components["schemas"]["ProcessExit"] | null;
+            /** @description Its id. */
+            readonly id: components["schemas"]["ProcessId"];
+            /**
+             * Format: uint32
+             * @description The system's id for it, which is its group's too.
+             */
+            readonly pid: number;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            readonly startedAt: string;
+            /** @description Whether it runs. */
+            readonly state: components["schemas"]["ProcessState"];
+            /** @description The size of its terminal, if it has one. */
+            readonly terminal: components["schemas"]["TerminalSize"] | null;
+        };
+        /** @description How a process ended. Code and signal are both `null` when that is not known. */
+        readonly ProcessExit: {
+            /**
+             * Format: date-time
+             * @description When that was noticed.
+             */
+            readonly at: string;
+            /**
+             * Format: int32
+             * @description The exit code, if it ended by itself.
+             */
+            readonly code: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it, if one did.
+             */
+            readonly signal: number | null;
+        };
+        readonly ProcessId: string;
+        /** @description The answer of `GET /v1/processes`. */
+        readonly ProcessList: {
+            /** @description Every process that was started and not deleted, oldest first. */
+            readonly items: readonly components["schemas"]["Process"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description Whether a process runs. */
+        readonly ProcessState: "running" | "exited";
+        /** @description The protocol that an agent speaks. */
+        readonly Protocol: "acp" | "claude" | "codex" | "opencode" | "amp";
+        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
+        readonly QuestionReject: {
+            /** @description Who does not want to answer. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
+        readonly QuestionReply: {
+            /** @description For each question what was chosen. */
+            readonly answers: readonly (readonly string[])[];
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /** @description One event with its place in a session's journal. */
+        readonly Record: {
+            /** @description The agent of the session. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description What the agent itself calls the session, once it has said so. */
+            readonly agentSessionId?: string;
+            /** @description What happened. */
+            readonly event: components["schemas"]["Event"];
+            /** @description Its name, unique among all sessions. */
+            readonly id: components["schemas"]["EventId"];
+            /** @description What the agent said in its own words; only where it was asked for. */
+            readonly raw?: unknown;
+            /**
+             * Format: uint64
+             * @description Its place; the first event is 1, and none is left out.
+             */
+            readonly seq: number;
+            /** @description The session. */
+            readonly sessionId: components["schemas"]["SessionId"];
+            /** @description Whether the daemon concluded it and the agent did not say it. */
+            readonly synthetic?: boolean;
+            /**
+             * Format: date-time
+             * @description When it was written down.
+             */
+            readonly time: string;
+        };
+        /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
+        readonly Send: {
+            /** @description What goes with it. */
+            readonly attachments?: readonly components["schemas"]["Attachment"][];
+            /** @description Who says it. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description What it says. */
+            readonly message: string;
+            /**
+             * @description What to do while a turn runs.
+             * @default queue
+             */
+            readonly whenBusy?: components["schemas"]["WhenBusy"];
+        };
+        /** @description `POST /v1/processes/{id}/signal`. */
+        readonly SendSignal: {
+            /** @description The signal. */
+            readonly signal: components["schemas"]["Signal"];
+        };
+        /** @description A message that was written down. */
+        readonly Sent: {
+            /** @description Its name. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        readonly ServerId: string;
+        /** @description A signal that can be sent to a process and its group. */
+        readonly Signal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
+        /** @description Skills from one or more places. */
+        readonly Skill: {
+            /** @description Where the skills come from. */
+            readonly sources: readonly components["schemas"]["SkillSource"][];
+        };
+        /** @description All skills of a directory, by name. */
+        readonly SkillList: {
+            /** @description The skills. */
+            readonly items: {
+                readonly [key: string]: components["schemas"]["Skill"];
+            };
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description One place that skills come from. */
+        readonly SkillSource: {
+            /** @description The branch, tag or commit. */
+            readonly ref?: string | null;
+            /** @description Only these skills of it. */
+            readonly skills?: readonly string[] | null;
+            /** @description `owner/name`, a git URL or a directory. */
+            readonly source: string;
+            /** @description The directory inside it. */
+            readonly subpath?: string | null;
+            /** @description What kind of place `source` names. */
+            readonly type: components["schemas"]["SkillSourceKind"];
+        };
+        /** @description What kind of place skills come from. */
+        readonly SkillSourceKind: "github" | "git" | "local";
         /** @description Where an agent comes from, and so how it is installed. */
         readonly Source: "builtIn" | "catalog" | "registry" | "user";
         /** @description `POST /v1/processes`. */
@@ -7288,29 +4015,6 @@ export interface components {
             /** @description Give it a terminal of this size. */
             readonly terminal?: components["schemas"]["TerminalSize"] | null;
         };
-        /** @description The agent's process is there, and it has said who it is. */
-        readonly Started: {
-            /**
-             * @description The mode it is in.
-             * @default null
-             */
-            readonly mode?: string | null;
-            /**
-             * @description The model it uses.
-             * @default null
-             */
-            readonly model?: string | null;
-            /**
-             * @description Whether it goes on with a conversation of an earlier process.
-             * @default false
-             */
-            readonly resumed?: boolean;
-            /**
-             * @description The version of the agent.
-             * @default null
-             */
-            readonly version?: string | null;
-        };
         /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
         readonly Stat: {
             /** @description Changes whenever the content does; usable in `If-Match` and `If-None-Match`. */
@@ -7326,7 +4030,7 @@ export interface components {
              * Format: date-time
              * @description When its content last changed.
              */
-            readonly modifiedAt?: string | null;
+            readonly modifiedAt: string | null;
             /** @description The path that was asked for. */
             readonly path: string;
             /**
@@ -7335,42 +4039,10 @@ export interface components {
              */
             readonly size: number;
             /** @description Where the path points, if it is a link itself. */
-            readonly symlinkTarget?: string | null;
+            readonly symlinkTarget: string | null;
         };
-        /** @description Where an instance is in its life. */
-        readonly State: "starting" | "running" | "exited";
-        /** @description Where a session is in its life. */
-        readonly State2: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description How something is (relay #60). */
-        readonly State3: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description What a session is doing. */
-        readonly Status: {
-            /**
-             * @description More, for people: that the model is asked again, that the conversation is being shortened, …
-             * @default null
-             */
-            readonly detail?: string | null;
-            /** @description Where it is. */
-            readonly state: components["schemas"]["State2"];
-        };
-        /** @description What came of a request. */
-        readonly Status2: "succeeded" | "failed" | "cancelled";
-        /** @description One step of a plan. */
-        readonly Step: {
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["StepState"];
-            /** @description What is to be done. */
-            readonly text: string;
-        };
-        /** @description How far a step has come. */
-        readonly StepState: "pending" | "inProgress" | "completed" | "other";
         /** @description One of the standard streams of a process. */
         readonly Stream: "stdout" | "stderr";
-        /** @description A family of which nothing more is said. */
-        readonly Switch: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
-        };
         /** @description What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones. */
         readonly TerminalCommand: {
             /**
@@ -7418,12 +4090,12 @@ export interface components {
              * Format: int32
              * @description The exit code, if it ended by itself.
              */
-            readonly code?: number | null;
+            readonly code: number | null;
             /**
              * Format: int32
              * @description The signal that ended it, if one did.
              */
-            readonly signal?: number | null;
+            readonly signal: number | null;
             /** @constant */
             readonly type: "exited";
         };
@@ -7440,109 +4112,12 @@ export interface components {
              */
             readonly rows: number;
         };
-        /**
-         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
-         *     only take away. Without them a request may touch whatever was accepted.
-         */
-        readonly Terms: {
-            /** @description The directories, each with what may be done in it. */
-            readonly roots: readonly components["schemas"]["Root"][];
-            /** @description What commands may do; none if there may be no commands. */
-            readonly shell?: components["schemas"]["ShellGrant"] | null;
-        };
-        /** @description What lets somebody in; the secret of it is known to nobody but them. */
-        readonly Token: {
-            /**
-             * Format: date-time
-             * @description Since when there is it.
-             */
-            readonly createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when it is good; for ever if none.
-             */
-            readonly expiresAt?: string | null;
-            /** @description Its name for the hub. */
-            readonly id: components["schemas"]["TokenId"];
-            /** @description Whether it is that of a browser that has logged in. */
-            readonly isSession: boolean;
-            /** @description Its name for them. */
-            readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if none. */
-            readonly scope?: components["schemas"]["Scope"] | null;
-            /** @description Whose it is. */
-            readonly user: components["schemas"]["UserName"];
-        };
-        readonly TokenId: string;
-        /** @description The answer of `GET /api/tokens`. */
-        readonly TokenList: {
-            /** @description Every token of the user, the oldest first. */
-            readonly items: readonly components["schemas"]["Token"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        readonly TokenName: string;
-        /** @description The agent uses a tool. */
-        readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
-            readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
-            readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
-            readonly name: string;
-            /** @description How far it has come. */
-            readonly status: components["schemas"]["ToolStatus"];
-            /**
-             * @description What it does, for people.
-             * @default null
-             */
-            readonly title?: string | null;
-        };
-        /** @description What kind of tool it is. */
-        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
-        readonly ToolResult: {
-            /** @description The call. */
-            readonly callId: string;
-            /** @description What it changed in files. */
-            readonly diffs?: readonly components["schemas"]["Diff"][];
-            /**
-             * Format: int32
-             * @description How the command ended, if it was one.
-             */
-            readonly exitCode?: number | null;
-            /**
-             * @description Whether it failed.
-             * @default false
-             */
-            readonly isError?: boolean;
-            /**
-             * @description What it gave, as text.
-             * @default
-             */
-            readonly output?: string;
-        };
-        /** @description How far a tool call has come. */
-        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools (relay #21). */
-        readonly Tools: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
-            /**
-             * Format: uint64
-             * @description How many there are now.
-             * @default 0
-             */
-            readonly tool_count?: number;
-        };
         /** @description The answer of `GET /v1/sessions/{id}/messages`. */
         readonly Transcribed: {
             /** @description The messages, in order. */
             readonly items: readonly components["schemas"]["Message"][];
             /** @description Where to go on, if there are more. */
-            readonly nextCursor?: string | null;
+            readonly nextCursor: string | null;
             /**
              * Format: uint64
              * @description The place of the newest event that is in them.
@@ -7551,26 +4126,6 @@ export interface components {
         };
         /** @description How a remote MCP server streams. */
         readonly Transport: "http" | "sse";
-        /** @description The agent has finished a turn. */
-        readonly TurnEnded: {
-            /** @description Why it ended. */
-            readonly reason: components["schemas"]["EndReason"];
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-            /**
-             * @description What it took, where the agent says so.
-             * @default null
-             */
-            readonly usage?: components["schemas"]["Usage"] | null;
-        };
-        readonly TurnId: string;
-        /** @description The agent began to work on something. */
-        readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
-            readonly inputId?: components["schemas"]["InputId"] | null;
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-        };
         /** @description The answer of `POST /v1/fs/upload-batch`. */
         readonly Unpacked: {
             /**
@@ -7591,130 +4146,6 @@ export interface components {
             /** @description The directory that was unpacked into. */
             readonly path: string;
         };
-        /** @description What a turn took. */
-        readonly Usage: {
-            /**
-             * Format: uint64
-             * @description Tokens that the model read from a cache.
-             * @default 0
-             */
-            readonly cachedTokens?: number;
-            /**
-             * Format: uint64
-             * @description How many tokens the conversation holds now, where the agent says so.
-             * @default null
-             */
-            readonly contextTokens?: number | null;
-            /**
-             * Format: uint64
-             * @description How many tokens it can hold.
-             * @default null
-             */
-            readonly contextWindow?: number | null;
-            /**
-             * Format: double
-             * @description What it cost in US dollars, where the agent says so.
-             * @default null
-             */
-            readonly costUsd?: number | null;
-            /**
-             * Format: uint64
-             * @description Tokens that the model read, without those from a cache.
-             * @default 0
-             */
-            readonly inputTokens?: number;
-            /**
-             * Format: uint64
-             * @description Tokens that the model wrote.
-             * @default 0
-             */
-            readonly outputTokens?: number;
-            /**
-             * Format: uint64
-             * @description Of those written, how many were thought.
-             * @default 0
-             */
-            readonly reasoningTokens?: number;
-        };
-        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
-        readonly UseDevice: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
-            readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
-            };
-            /** @description Only this of what is granted; all of it if left out. */
-            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
-            readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The space, if it is for one; grants that are for another do not count. */
-            readonly scopeId?: string | null;
-        };
-        /** @description Somebody who uses the hub. */
-        readonly User: {
-            /** @description Whether they manage users, tokens and runtimes. */
-            readonly admin: boolean;
-            /**
-             * Format: date-time
-             * @description Since when they are known.
-             */
-            readonly createdAt: string;
-            /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
-            readonly everywhere?: components["schemas"]["Role2"] | null;
-            /** @description Their name. */
-            readonly name: components["schemas"]["UserName"];
-            /** @description What they may do in some workspaces. */
-            readonly roles: {
-                readonly [key: string]: components["schemas"]["Role2"];
-            };
-        };
-        /** @description The answer of `GET /api/users`. */
-        readonly UserList: {
-            /** @description Every user, by name. */
-            readonly items: readonly components["schemas"]["User"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        readonly UserName: string;
-        /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
-         *     spelling.
-         */
-        readonly VirtualPath: string;
-        /** @description Something that stops until a person answers. */
-        readonly Wait: {
-            /** @description What is asked. */
-            readonly ask: components["schemas"]["Ask"];
-            /** @description What holds when nobody answers in time. */
-            readonly default: components["schemas"]["WaitDefault"];
-            /**
-             * Format: date-time
-             * @description Until when; for ever if none.
-             */
-            readonly expiresAt?: string | null;
-            /** @description Its name; the question's or the permission's too. */
-            readonly id: components["schemas"]["WaitId"];
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
-            readonly openedAt: string;
-            /** @description The session that waits. */
-            readonly sessionId: components["schemas"]["SessionId"];
-            /** @description How it was settled; none while it is open. */
-            readonly settled?: components["schemas"]["Settled"] | null;
-            /** @description The turn that waits. */
-            readonly turnId?: components["schemas"]["TurnId"] | null;
-        };
-        /** @description What a person answers. */
-        readonly WaitAnswer: {
-            readonly permission: components["schemas"]["PermissionAnswer"];
-        } | {
-            readonly question: readonly (readonly string[])[];
-        } | "reject";
-        /** @description What holds when nobody answers in time. */
-        readonly WaitDefault: "reject";
         /** @description What becomes of the waits of a daemon. */
         readonly WaitEvent: {
             /** @constant */
@@ -7735,53 +4166,15 @@ export interface components {
             /** @constant */
             readonly type: "unknown";
         };
-        readonly WaitId: string;
         /** @description The answer of `GET /v1/waits`. */
         readonly WaitList: {
             /** @description Every wait that is open, the oldest first. */
             readonly items: readonly components["schemas"]["Wait"][];
             /** @description Always `null`: the list is whole. */
-            readonly nextCursor?: string | null;
-        };
-        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
-        readonly WaitReply: {
-            /** @description The answer. */
-            readonly answer: components["schemas"]["WaitAnswer"];
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
-        /** @description Somebody who watches. */
-        readonly Watcher: {
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
-            readonly sinceAt: string;
-            /**
-             * Format: uint64
-             * @description On how many sockets.
-             */
-            readonly sockets: number;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
+            readonly nextCursor: string | null;
         };
         /** @description What to do with a message while a turn runs. */
         readonly WhenBusy: "queue" | "reject" | "steer";
-        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
-        readonly WhoAmI: {
-            /** @description By which token they came in. */
-            readonly token: components["schemas"]["Token"];
-            /** @description Who asks. */
-            readonly user: components["schemas"]["User"];
-        };
-        readonly Workspace: string;
-        /** @description Whether devices are lent in a workspace. */
-        readonly WorkspaceRelay: {
-            /** @description Whether they are. */
-            readonly enabled: boolean;
-            /** @description The workspace. */
-            readonly workspace: components["schemas"]["Workspace"];
-        };
         /** @description The answer of `PUT /v1/fs/file`. */
         readonly Written: {
             /**
@@ -7802,4 +4195,3715 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    readonly hub_audit_page: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                readonly offset?: number;
+                /** @description How many entries a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/audit`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/devices`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeviceList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddDevice"];
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `POST /api/devices`. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedDevice"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/devices/pairings`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PairingList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_begin: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BeginPairing"];
+            };
+        };
+        readonly responses: {
+            /** @description What somebody is to be told, and what the device asks with. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Pairing"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_claim: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is let in */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            /** @description Nobody has said so yet */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Claimed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_look: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A device that wants to be let in. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PairingRequest"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_confirm: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ConfirmPairing"];
+            };
+        };
+        readonly responses: {
+            /** @description What came of confirming. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Confirmed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_pairings_refuse: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What the device shows */
+                readonly code: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is told so */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A device that may connect to a hub. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Device"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_devices_stop: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The device */
+                readonly client_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is cut off */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/grants`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddGrant"];
+            };
+        };
+        readonly responses: {
+            /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Grant"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_grants_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The grant */
+                readonly grant_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It holds no more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_info_health: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `GET /v1/health`: open to everybody and free of detail. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_join: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The runtime that the daemon means to be; it must be the one that its token is for. */
+                readonly name?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_login: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Login"];
+            };
+        };
+        readonly responses: {
+            /** @description `Set-Cookie` has the cookie */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WhoAmI"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_logout: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is not let in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/runtimes`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RuntimeList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddRuntime"];
+            };
+        };
+        readonly responses: {
+            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Runtime"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_invite: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InviteRuntime"];
+            };
+        };
+        readonly responses: {
+            /** @description What a daemon joins a hub with. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JoinToken"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Runtime"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_runtimes_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/sessions`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_watch: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_workers_presence: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Who is there for a worker. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Presence"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whose; the caller's own if left out. */
+                readonly user?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/tokens`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddToken"];
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `POST /api/tokens`. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedToken"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_tokens_revoke: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The token; not its secret */
+                readonly token_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It lets nobody in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/users`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddUser"];
+            };
+        };
+        readonly responses: {
+            /** @description Somebody who uses the hub. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Somebody who uses the hub. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_set: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SetUser"];
+            };
+        };
+        readonly responses: {
+            /** @description Somebody who uses the hub. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["User"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_users_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The user */
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description They are not let in any more */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_forget: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description What was approved */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is forgotten */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_audit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                readonly offset?: number;
+                /** @description How many entries a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/audit`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RelayAuditPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_connect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/environments`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EnvironmentList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_add: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AddEnvironment"];
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `POST /api/v1/relay/environments`. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AddedEnvironment"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_get: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What a session uses of a device. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_remove: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_connect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_listen: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Messages of MCP */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_send: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": unknown;
+            };
+        };
+        readonly responses: {
+            /** @description A message of MCP, or several */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_mcp_leave: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is ended */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_environments_ask: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The environment */
+                readonly environment_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AskDevice"];
+            };
+        };
+        readonly responses: {
+            /** @description What came of it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_status: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/v1/relay/status`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RelayStatus"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/waits`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Inbox"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_events: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose data is an `InboxEvent` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_waits_answer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The runtime */
+                readonly runtime_id: string;
+                /** @description The question or permission */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["WaitReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told; this is how it was settled */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wait"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_login_whoami: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WhoAmI"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly hub_relay_set: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The workspace */
+                readonly workspace: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SetWorkspaceRelay"];
+            };
+        };
+        readonly responses: {
+            /** @description Whether devices are lent in a workspace. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WorkspaceRelay"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_metrics: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OpenMetrics */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/openmetrics-text": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_about: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `GET /`: what answers here. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/acp`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InstanceList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The id of the last event that was read; as the header `Last-Event-ID`. */
+                readonly lastEventId?: number;
+            };
+            readonly header?: {
+                /** @description Replay what came after this event */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `message` events with ids, and the control events `gap`, `unparsed` and `exited` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_prepare: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The client's name for the instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Prepare"];
+            };
+        };
+        readonly responses: {
+            /** @description One ACP process and its queues. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description One ACP process and its queues. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_send: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The agent to run; needed for the first message of an instance. */
+                readonly agent?: string;
+                /** @description How long to wait for the answer; the daemon's limit if left out. */
+                readonly timeoutMs?: number;
+                /**
+                 * @description Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
+                 *     stream, and no message on its way. Without it an instance stays until it is deleted.
+                 */
+                readonly lingerMs?: number;
+            };
+            readonly header?: {
+                /** @description `respond-async` answers a request at once; its response is on the stream only */
+                readonly prefer?: string | null;
+                /** @description Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters */
+                readonly "idempotency-key"?: string | null;
+            };
+            readonly path: {
+                /** @description The client's name for the instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description One JSON-RPC 2.0 message */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": Record<string, unknown>;
+            };
+        };
+        readonly responses: {
+            /** @description The agent's response, byte for byte */
+            readonly 200: {
+                headers: {
+                    /** @description The id of this response on the stream */
+                    readonly "acp-event-id"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description The message was handed to the agent */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly acp_delete: {
+        readonly parameters: {
+            readonly query?: {
+                /**
+                 * @description How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
+                 *     which it is if left out.
+                 */
+                readonly graceMs?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The instance */
+                readonly server_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/agents`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AgentList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_install: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description `text/event-stream` to follow the installation */
+                readonly accept?: string | null;
+            };
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Install"] | null;
+            };
+        };
+        readonly responses: {
+            /** @description It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`) */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Installed"];
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_models: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/agents/{agent}/models`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly agents_modes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The agent */
+                readonly agent: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/agents/{agent}/modes`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ModeList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_read_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there; all servers of the directory if left out. */
+                readonly mcpName?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The server, or all servers if no name was given */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["McpServer"] | components["schemas"]["McpServerList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_write_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly mcpName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["McpServer"];
+            };
+        };
+        readonly responses: {
+            /** @description It is stored */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_delete_mcp: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the server belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly mcpName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_read_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there; all skills of the directory if left out. */
+                readonly skillName?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The skill, or all skills if no name was given */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Skill"] | components["schemas"]["SkillList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_write_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly skillName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Skill"];
+            };
+        };
+        readonly responses: {
+            /** @description It is stored */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly config_delete_skill: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory that the skill belongs to, as an absolute path. */
+                readonly directory: string;
+                /** @description Its name there. */
+                readonly skillName: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_entries: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The directory. */
+                readonly path: string;
+                /** @description Only names after this one: the `nextCursor` of the page before. */
+                readonly after?: string;
+                /** @description How many entries at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EntryList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_delete: {
+        readonly parameters: {
+            readonly query: {
+                /** @description What to remove; a link is removed itself. */
+                readonly path: string;
+                /** @description Remove a directory with everything in it. */
+                readonly recursive?: boolean;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_read: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The content */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            /** @description The part that `Range` asked for */
+            readonly 206: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            /** @description What the client has is up to date */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_write: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The file. */
+                readonly path: string;
+                /** @description Make the directories that are missing on the way; they are made if left out. */
+                readonly parents?: boolean;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/octet-stream": string | null;
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `PUT /v1/fs/file`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Written"];
+                };
+            };
+            /** @description The answer of `PUT /v1/fs/file`. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Written"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_mkdir: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `POST /v1/fs/mkdir`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Made"];
+                };
+            };
+            /** @description The answer of `POST /v1/fs/mkdir`. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Made"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_rename: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Move"];
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `POST /v1/fs/move`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Moved"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_stat: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Stat"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly fs_upload_batch: {
+        readonly parameters: {
+            readonly query: {
+                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                readonly path: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description A tar archive: ustar, GNU or pax; plain or gzip */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": string;
+            };
+        };
+        readonly responses: {
+            /** @description The answer of `POST /v1/fs/upload-batch`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Unpacked"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_health: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description `GET /v1/health`: open to everybody and free of detail. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly info_openapi: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description This document */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, unknown>;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/processes`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ProcessList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_start: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Start"];
+            };
+        };
+        readonly responses: {
+            /** @description One process. */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One process. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_input: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Close its input after this. A terminal is sent Ctrl-D instead. */
+                readonly close?: boolean;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description The bytes as they are, 1 MiB at most; may be empty */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": string;
+            };
+        };
+        readonly responses: {
+            /** @description It was queued */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_logs: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The number of the last piece that was read; everything that is kept if left out. */
+                readonly after?: number;
+                /** @description How many pieces a page has at most. A stream has no limit. */
+                readonly limit?: number;
+                /** @description Follow what it writes, as server-sent events, to its end. */
+                readonly follow?: boolean;
+            };
+            readonly header?: {
+                /** @description As `after`, for a stream that goes on */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LogPage"];
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_resize: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TerminalSize"];
+            };
+        };
+        readonly responses: {
+            /** @description It has the new size */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_signal: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SendSignal"];
+            };
+        };
+        readonly responses: {
+            /** @description It was signalled */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_terminal: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The number of the last piece that was seen; everything that is kept is shown if left out. */
+                readonly after?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly processes_wait: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description How long to wait for the end; the daemon's limit if left out. */
+                readonly timeoutMs?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The process */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The process: its `state` says whether it has ended */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Process"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/sessions`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_read: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One conversation with an agent. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The client's name for the session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Create"];
+            };
+        };
+        readonly responses: {
+            /** @description The session is there; `healthy` says whether its agent can be used */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Created"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is gone, or never was */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_cancel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The agent was told, or has nothing to do */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_events: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last event that was read; 0 for all. */
+                readonly offset?: number;
+                /** @description How many events a page has at most. */
+                readonly limit?: number;
+                /** @description Add to each event what the agent said in its own words. */
+                readonly includeRaw?: boolean;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/events`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger. */
+                readonly offset?: number;
+                /** @description Add to each event what the agent said in its own words. */
+                readonly includeRaw?: boolean;
+            };
+            readonly header?: {
+                /** @description As `offset`, for a stream that goes on */
+                readonly "last-event-id"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_inputs: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InputList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_edit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The message */
+                readonly input_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Edit"];
+            };
+        };
+        readonly responses: {
+            /** @description It says that now */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_withdraw: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The message */
+                readonly input_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The agent will not see it */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_transcript: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `nextCursor` of the page before; the first page if left out. */
+                readonly cursor?: string;
+                /** @description How many messages a page has at most. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/sessions/{id}/messages`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Transcribed"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_send: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters */
+                readonly "idempotency-key"?: string | null;
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["Send"];
+            };
+        };
+        readonly responses: {
+            /** @description It is written down */
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sent"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_permit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The permission */
+                readonly permission_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PermissionReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_reject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The question */
+                readonly question_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QuestionReject"] | null;
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_reply: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+                /** @description The question */
+                readonly question_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QuestionReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly sessions_snapshot: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What all events of a session up to one come to. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer of `GET /v1/waits`. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WaitList"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_events: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Events whose data is a `WaitEvent` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly waits_answer: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /**
+                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
+                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 */
+                readonly "tombolo-author"?: string | null;
+            };
+            readonly path: {
+                /** @description The question or permission */
+                readonly wait_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["WaitReply"];
+            };
+        };
+        readonly responses: {
+            /** @description The agent is told; this is how it was settled */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wait"];
+                };
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readonly workers_watch: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                readonly cursor?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description The session */
+                readonly worker_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The WebSocket is open */
+            readonly 101: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

@@ -226,7 +226,7 @@ export interface components {
              */
             readonly started_at: string;
             /** @description What came of it; none if it is not answered. */
-            readonly status?: components["schemas"]["Status"] | null;
+            readonly status?: components["schemas"]["RequestStatus"] | null;
             /** @description What was asked in short, without contents and secrets. */
             readonly summary?: {
                 readonly [key: string]: unknown;
@@ -294,25 +294,6 @@ export interface components {
             /** @description The use of it. */
             readonly call_id: string;
         };
-        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
-        readonly Capabilities: {
-            /** @description Files for the runtime's store. */
-            readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description The desktop. */
-            readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
-            readonly extensions?: readonly string[];
-            /** @description Directories. */
-            readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description How much of a stream it takes at once; none if it knows no credit. */
-            readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Things that outlive a request. */
-            readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Commands. */
-            readonly shell?: components["schemas"]["Shell"] | null;
-            /** @description Tools. */
-            readonly tools?: components["schemas"]["Tools"] | null;
-        };
         /** @description What is allowed of a family. */
         readonly CapabilityGrant: {
             /** @description The family. */
@@ -331,7 +312,7 @@ export interface components {
             /** @description Which. */
             readonly capability: components["schemas"]["Family"];
             /** @description How it is now. */
-            readonly state: components["schemas"]["State"];
+            readonly state: components["schemas"]["RelayState"];
         };
         /** @description Whether upper and lower case differ. */
         readonly Case: "sensitive" | "insensitive" | "smart";
@@ -522,6 +503,25 @@ export interface components {
         readonly Deleted: {
             /** @description Whether it led somewhere before. */
             readonly deleted: boolean;
+        };
+        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
+        readonly DeviceCapabilities: {
+            /** @description Files for the runtime's store. */
+            readonly artifacts?: components["schemas"]["Switch"] | null;
+            /** @description The desktop. */
+            readonly computer?: components["schemas"]["Computer"] | null;
+            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
+            readonly extensions?: readonly string[];
+            /** @description Directories. */
+            readonly fileops?: components["schemas"]["Fileops"] | null;
+            /** @description How much of a stream it takes at once; none if it knows no credit. */
+            readonly flow?: components["schemas"]["Flow"] | null;
+            /** @description Things that outlive a request. */
+            readonly resources?: components["schemas"]["Switch"] | null;
+            /** @description Commands. */
+            readonly shell?: components["schemas"]["Shell"] | null;
+            /** @description Tools. */
+            readonly tools?: components["schemas"]["Tools"] | null;
         };
         /** @description A directory is there. */
         readonly DirMade: {
@@ -805,7 +805,7 @@ export interface components {
              * @description What it offers.
              * @default {}
              */
-            readonly capabilities?: components["schemas"]["Capabilities"];
+            readonly capabilities?: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly client_id: string;
             /** @description What kind of device, such as `headless`. */
@@ -901,8 +901,6 @@ export interface components {
             /** @description The matches. */
             readonly matches: readonly components["schemas"]["Match"][];
         };
-        /** @description What may be done in a root; the lesser is the stricter. */
-        readonly Mode: "ro" | "rw";
         /** @description Whether commands reach the network; the lesser is the stricter. */
         readonly Network: "none" | "full";
         /** @description `{}`. */
@@ -1033,6 +1031,8 @@ export interface components {
          *     whether it stays below the root is told by [`normal`](Self::normal) and by the provider, which looks at the disk.
          */
         readonly RelayPath: string;
+        /** @description How something is (relay #60). */
+        readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description Something is asked (relay #29). */
         readonly Request: {
             /** @description For which session and run. */
@@ -1047,6 +1047,8 @@ export interface components {
              */
             readonly params?: unknown;
         };
+        /** @description What came of a request. */
+        readonly RequestStatus: "succeeded" | "failed" | "cancelled";
         /** @description A place in the store. */
         readonly Reservation: {
             /** @description The artifact. */
@@ -1106,7 +1108,7 @@ export interface components {
             /** @description Whether its state can be exported and restored. */
             readonly resumable: boolean;
             /** @description How it is. */
-            readonly state: components["schemas"]["State"];
+            readonly state: components["schemas"]["RelayState"];
         };
         /** @description Which resources there are. */
         readonly ResourceList: {
@@ -1132,7 +1134,7 @@ export interface components {
             /** @description Which. */
             readonly resource_id: string;
             /** @description How it is now, if that has changed. */
-            readonly state?: components["schemas"]["State"] | null;
+            readonly state?: components["schemas"]["RelayState"] | null;
         };
         /** @description A response as it is written: with one of both. */
         readonly Response: {
@@ -1160,13 +1162,15 @@ export interface components {
             /** @description What its owner calls it. */
             readonly label?: string | null;
             /** @description What may be done in it. */
-            readonly mode: components["schemas"]["Mode"];
+            readonly mode: components["schemas"]["RootMode"];
             /** @description Its name. */
             readonly root_id: components["schemas"]["RootId"];
             /** @description Where a model sees it. */
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
+        /** @description What may be done in a root; the lesser is the stricter. */
+        readonly RootMode: "ro" | "rw";
         readonly RuntimeId: string;
         /** @description A picture of the screen. */
         readonly Screenshot: {
@@ -1450,10 +1454,6 @@ export interface components {
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description How something is (relay #60). */
-        readonly State: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description What came of a request. */
-        readonly Status: "succeeded" | "failed" | "cancelled";
         /** @description In which way something was done. */
         readonly Strategy: "accessibility" | "coordinate" | "hybrid";
         /** @description Something on the way to a response (relay #45 to #48). */

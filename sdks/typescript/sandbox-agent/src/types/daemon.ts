@@ -15,7 +15,7 @@ export type InstallProgress = Schemas["InstallProgress"];
 /** One model of an agent. */
 export type AgentModel = Schemas["Model"];
 /** One way for an agent to behave. */
-export type AgentMode = Schemas["Mode"];
+export type AgentMode = Schemas["AgentMode"];
 /** One name in a directory. */
 export type FileEntry = Schemas["Entry"];
 /** What a path leads to. */

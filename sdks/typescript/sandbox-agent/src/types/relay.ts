@@ -15,7 +15,7 @@ export type RelayEvent = RelaySchemas["Event"];
 /** Why a request came to nothing. */
 export type RelayError = RelaySchemas["RelayError"];
 /** What a device offers. */
-export type RelayCapabilities = RelaySchemas["Capabilities"];
+export type RelayCapabilities = RelaySchemas["DeviceCapabilities"];
 /** What is made known about a tool. */
 export type RelayToolDescriptor = RelaySchemas["ToolDescriptor"];
 /** Every method with who may ask it, its params and its result. */

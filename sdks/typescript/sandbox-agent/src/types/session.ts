@@ -3,7 +3,7 @@ import type { Schemas } from "./schema.js";
 /** One conversation with an agent. */
 export type Session = Schemas["Session"];
 /** Where a session is in its life. */
-export type SessionState = Schemas["State2"];
+export type SessionState = Schemas["SessionState"];
 /** What a session is made of; through a hub, also what it uses of which device. */
 export type CreateSession = Schemas["Create"] & { readonly environment?: Schemas["UseDevice"] };
 /** What came of creating a session. */

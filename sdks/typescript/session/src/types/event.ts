@@ -15,7 +15,7 @@ export type SessionEvent =
   | { readonly questionResolved: Resolved<QuestionOutcome> }
   | { readonly permissionAsked: Permission }
   | { readonly permissionResolved: Resolved<PermissionOutcome> }
-  | { readonly status: { readonly state: SessionState; readonly detail?: string | null } }
+  | { readonly status: { readonly state: SessionState; readonly detail: string | null } }
   | { readonly plan: Plan }
   | { readonly commandsUpdated: { readonly commands: readonly Command[] } }
   | { readonly ended: { readonly reason: "deleted" | "other" } }
@@ -23,35 +23,35 @@ export type SessionEvent =
 
 /** The agent's process is there, and it has said who it is. */
 export interface Started {
-  readonly model?: string | null;
-  readonly mode?: string | null;
-  readonly version?: string | null;
+  readonly model: string | null;
+  readonly mode: string | null;
+  readonly version: string | null;
   /** Whether it goes on with a conversation of an earlier process. */
-  readonly resumed?: boolean;
+  readonly resumed: boolean;
 }
 
 /** The agent began to work on something; by itself if there is no input. */
 export interface TurnStarted {
   readonly turnId: string;
-  readonly inputId?: string | null;
+  readonly inputId: string | null;
 }
 
 /** The agent has finished a turn. */
 export interface TurnEnded {
   readonly turnId: string;
   readonly reason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
-  readonly usage?: Usage | null;
+  readonly usage: Usage | null;
 }
 
 /** What a turn took. */
 export interface Usage {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly cachedTokens?: number;
-  readonly reasoningTokens?: number;
-  readonly costUsd?: number | null;
-  readonly contextTokens?: number | null;
-  readonly contextWindow?: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+  readonly costUsd: number | null;
+  readonly contextTokens: number | null;
+  readonly contextWindow: number | null;
 }
 
 /** What became of something that was sent. */
@@ -60,9 +60,9 @@ export interface Receipt {
   readonly state: InputState;
   readonly author: string;
   /** What it says: with `accepted` and `edited`. */
-  readonly message?: string | null;
-  readonly reason?: string | null;
-  readonly turnId?: string | null;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly turnId?: string;
 }
 
 /** How far something that was sent has come. */
@@ -72,7 +72,7 @@ export type InputState = "accepted" | "edited" | "delivered" | "consumed" | "ref
 export interface Resolved<Outcome> {
   readonly id: string;
   readonly outcome: Outcome;
-  readonly author?: string | null;
+  readonly author: string | null;
 }
 
 /** What the agent means to do. */
@@ -86,8 +86,8 @@ export interface Plan {
 /** Something that a message may begin with, such as `/review`. */
 export interface Command {
   readonly name: string;
-  readonly description?: string | null;
-  readonly hint?: string | null;
+  readonly description: string | null;
+  readonly hint: string | null;
 }
 
 /** What went wrong with an agent. */
@@ -95,8 +95,8 @@ export type AgentError =
   | { readonly tokenError: { readonly message: string } }
   | {
       readonly processExited: {
-        readonly code?: number | null;
-        readonly signal?: number | null;
+        readonly code: number | null;
+        readonly signal: number | null;
         readonly stderr: string;
       };
     }
@@ -104,7 +104,7 @@ export type AgentError =
   | { readonly startFailed: { readonly message: string } }
   | { readonly timeout: { readonly message: string } }
   | { readonly unsupported: { readonly feature: string; readonly message: string } }
-  | { readonly modelError: { readonly status?: number | null; readonly message: string } }
+  | { readonly modelError: { readonly status: number | null; readonly message: string } }
   | { readonly resumeFailed: { readonly message: string } }
   | { readonly protocolError: { readonly message: string } }
   | { readonly storageError: { readonly message: string } }

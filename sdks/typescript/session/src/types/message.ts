@@ -3,10 +3,10 @@ export interface Message {
   readonly id: string;
   readonly role: "user" | "assistant" | "system" | "other";
   /** Who wrote it, if a person or program other than the agent did. */
-  readonly author?: string | null;
-  readonly turnId?: string | null;
+  readonly author?: string;
+  readonly turnId?: string;
   /** The tool call of whose inner life it is part, such as that of an agent which the agent started. */
-  readonly parentToolCallId?: string | null;
+  readonly parentToolCallId?: string;
   /** Whether it is not among the last messages, of which a snapshot is made. In events only. */
   readonly earlier?: boolean;
   readonly parts: readonly MessagePart[];
@@ -20,16 +20,16 @@ export type MessagePart = { readonly id: string } & (
   | ({ readonly type: "toolResult" } & ToolResult)
   | {
       readonly type: "file";
-      readonly name?: string | null;
-      readonly mimeType?: string | null;
-      readonly uri?: string | null;
-      readonly text?: string | null;
+      readonly name: string | null;
+      readonly mimeType: string | null;
+      readonly uri: string | null;
+      readonly text: string | null;
     }
   | {
       readonly type: "image";
       readonly mimeType: string;
-      readonly data?: string | null;
-      readonly uri?: string | null;
+      readonly data: string | null;
+      readonly uri: string | null;
     }
   | { readonly type: "unparsed"; readonly raw: unknown; readonly error: string }
 );
@@ -39,7 +39,7 @@ export interface ToolCall {
   readonly callId: string;
   readonly name: string;
   readonly kind: ToolKind;
-  readonly title?: string | null;
+  readonly title: string | null;
   /** What it is called with; `null` while that is not known. */
   readonly input: unknown;
   readonly status: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
@@ -64,18 +64,18 @@ export type ToolKind =
 /** What a tool gave. */
 export interface ToolResult {
   readonly callId: string;
-  readonly output?: string;
+  readonly output: string;
   readonly diffs?: readonly Diff[];
-  readonly exitCode?: number | null;
-  readonly isError?: boolean;
+  readonly exitCode?: number;
+  readonly isError: boolean;
 }
 
 /** What was changed in one file. */
 export interface Diff {
   readonly path: string;
-  readonly unified?: string | null;
-  readonly oldText?: string | null;
-  readonly newText?: string | null;
+  readonly unified?: string;
+  readonly oldText?: string;
+  readonly newText?: string;
 }
 
 /** More of one part of a message. */

@@ -9,7 +9,7 @@ export type ObservationFrame =
 /** An event and its place in the stream of a worker. */
 export interface ObservationEnvelope {
   readonly cursor: string;
-  readonly time?: string | null;
+  readonly time?: string;
   /** It is in the snapshot that was sent before. */
   readonly replay?: boolean;
   readonly payload: SessionEvent;

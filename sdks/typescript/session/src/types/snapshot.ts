@@ -23,22 +23,22 @@ export interface SessionSnapshot {
 export interface Session {
   readonly id: string;
   readonly agent: string;
-  readonly agentSessionId?: string | null;
-  readonly title?: string | null;
+  readonly agentSessionId: string | null;
+  readonly title: string | null;
   readonly agentMode: string;
   readonly permissionMode: "default" | "plan" | "bypass";
-  readonly model?: string | null;
-  readonly variant?: string | null;
+  readonly model: string | null;
+  readonly variant: string | null;
   readonly directory: string;
   readonly state: SessionState;
   /** The turn that runs. */
-  readonly turnId?: string | null;
+  readonly turnId: string | null;
   readonly queued: number;
   readonly waits: number;
   /** What all turns took together. */
   readonly usage: Usage;
   /** The last error, if the last turn ended with one. */
-  readonly error?: AgentError | null;
+  readonly error: AgentError | null;
   readonly capabilities: Capabilities;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -66,7 +66,7 @@ export interface SessionInput {
   readonly turnId: string;
   readonly author: string;
   readonly message: string;
-  readonly attachments?: readonly Attachment[];
+  readonly attachments: readonly Attachment[];
   readonly state: InputState;
   readonly acceptedAt: string;
 }

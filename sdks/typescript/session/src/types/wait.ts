@@ -4,13 +4,13 @@ import type { ToolKind } from "./message.js";
 export interface Wait {
   readonly id: string;
   readonly sessionId: string;
-  readonly turnId?: string | null;
+  readonly turnId: string | null;
   readonly ask: Ask;
   readonly openedAt: string;
-  readonly expiresAt?: string | null;
+  readonly expiresAt: string | null;
   /** What holds when nobody answers in time. */
   readonly default: "reject";
-  readonly settled?: Settled | null;
+  readonly settled: Settled | null;
 }
 
 /** What is asked. */
@@ -19,19 +19,19 @@ export type Ask = { readonly permission: Permission } | { readonly question: Que
 /** How a wait was settled, by whom (nobody if `null`) and when. */
 export interface Settled {
   readonly outcome: { readonly permission: PermissionOutcome } | { readonly question: QuestionOutcome };
-  readonly author?: string | null;
+  readonly author: string | null;
   readonly at: string;
 }
 
 /** The agent asks before it does something. */
 export interface Permission {
   readonly id: string;
-  readonly turnId?: string | null;
-  readonly callId?: string | null;
+  readonly turnId: string | null;
+  readonly callId: string | null;
   readonly tool: string;
   readonly kind: ToolKind;
   readonly title: string;
-  readonly reason?: string | null;
+  readonly reason: string | null;
   readonly input: unknown;
   /** What `always` would allow, for people; none if the agent does not say. */
   readonly always: readonly string[];
@@ -43,17 +43,17 @@ export type PermissionOutcome = "once" | "always" | "reject" | "expired" | "with
 /** A question, or a plan, for a person. */
 export interface Question {
   readonly id: string;
-  readonly turnId?: string | null;
-  readonly callId?: string | null;
+  readonly turnId: string | null;
+  readonly callId: string | null;
   readonly questions: readonly QuestionItem[];
   /** The plan that is to be approved, as Markdown, if that is the question. */
-  readonly plan?: string | null;
+  readonly plan: string | null;
 }
 
 /** One thing that is asked. */
 export interface QuestionItem {
   readonly question: string;
-  readonly header?: string | null;
+  readonly header: string | null;
   readonly options: readonly Choice[];
   readonly multiple: boolean;
   /** Whether any other text is an answer too. */
@@ -63,7 +63,7 @@ export interface QuestionItem {
 /** Something that can be chosen. */
 export interface Choice {
   readonly label: string;
-  readonly description?: string | null;
+  readonly description: string | null;
 }
 
 /** How a question was settled. */

@@ -1,0 +1,82 @@
+use std::cell::RefCell;
+
+use serde_json::json;
+
+use super::*;
+
+const DAEMON: &str = include_str!("../../../../docs/openapi.json");
+const HUB: &str = include_str!("../../../../docs/openapi-hub.json");
+
+fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+    names.map(Into::into).into()
+}
+
+fn required(schemas: &Map<String, Value>, name: &str) -> BTreeSet<String> {
+    let required = schemas[name]["required"].as_array().into_iter().flatten();
+    required.map(|field| field.as_str().unwrap().to_owned()).collect()
+}
+
+/// schemars numbers those that have the name of another, in the order in which it meets them.
+#[test]
+fn no_two_types_have_one_name() {
+    let mut generator = SchemaGenerator::default();
+    describe_received(&mut generator, |_| true);
+    describe_sent(&mut generator, |_| true);
+    let is_numbered = |name: &str| {
+        let plain = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        plain != name && generator.definitions().contains_key(plain)
+    };
+    let numbered: Vec<_> = generator.definitions().keys().filter(|name| is_numbered(name)).collect();
+    assert!(numbered.is_empty(), "{numbered:?}");
+}
+
+/// What is there even if it is empty is required of what is sent; what may be left out is not required of what is received.
+#[test]
+fn a_field_is_required_where_it_is_always_there() {
+    let schemas = schemas(&names(["SessionList", "Token", "Problem", "Move"]));
+    assert_eq!(required(&schemas, "SessionList"), names(["items", "nextCursor"]));
+    assert!(required(&schemas, "Usage").contains("costUsd"));
+    assert_eq!(required(&schemas, "Problem"), names(["type", "title", "status", "detail"]));
+    assert_eq!(required(&schemas, "Move"), names(["from", "to"]));
+    // It is in what is received too, which need not be named for that.
+    assert_eq!(required(&schemas, "Scope"), names([]));
+}
+
+/// What is left out if it is empty is not `null`; what is there is; and nothing that is sent has a default.
+#[test]
+fn a_field_is_null_where_it_is_always_there() {
+    let schemas = schemas(&names(["SessionList", "Transcribed", "Problem", "Move"]));
+    let of = |name: &str, field: &str| &schemas[name]["properties"][field];
+    assert_eq!(of("Session", "title")["type"], json!(["string", "null"]));
+    assert_eq!(of("Message", "parentToolCallId")["type"], "string");
+    assert_eq!(of("Message", "author")["$ref"], "#/components/schemas/Author");
+    assert!(of("Message", "author").get("anyOf").is_none() && of("Session", "turnId").get("anyOf").is_some());
+    assert!(of("Usage", "costUsd").get("default").is_none() && of("Move", "overwrite")["default"] == false);
+}
+
+/// Nobody is told of what they do not meet.
+#[test]
+fn only_what_is_named_is_described_with_what_is_in_it() {
+    let schemas = schemas(&names(["WaitList", "Move"]));
+    assert!(schemas.contains_key("Permission") && schemas.contains_key("Move"));
+    assert!(!schemas.contains_key("Moved") && !schemas.contains_key("Scope"));
+}
+
+/// What the routes of a daemon and a hub take is what is listed as received.
+#[test]
+fn what_routes_take_is_received() {
+    // One is said over a WebSocket, the other in a request that a hub takes and a daemon does not know.
+    let mut taken = names(["TerminalCommand", "UseDevice"]);
+    for document in [DAEMON, HUB] {
+        let document: Value = serde_json::from_str(document).unwrap();
+        let paths = document["paths"].as_object().unwrap().values();
+        for operation in paths.flat_map(|path| path.as_object().unwrap().values()) {
+            let body = operation["requestBody"].to_string();
+            let references = body.split("#/components/schemas/").skip(1);
+            taken.extend(references.map(|rest| rest.split('"').next().unwrap().to_owned()));
+        }
+    }
+    let received = RefCell::new(BTreeSet::new());
+    describe_received(&mut SchemaGenerator::default(), |name| received.borrow_mut().insert(name.to_owned()));
+    assert_eq!(taken, received.into_inner());
+}
