@@ -9,8 +9,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");
-const readme = await readFile(join(home, "README.md"), "utf8");
-const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+/** The guide of this package, and what the front page says of it. */
+const readmes = [join(home, "README.md"), join(home, "../../../README.md")];
+const text = (await Promise.all(readmes.map((file) => readFile(file, "utf8")))).join("\n");
+const snippets = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
 let hub: Hub;
 
 beforeAll(async () => {
@@ -24,7 +26,7 @@ afterAll(async () => {
 });
 
 test("there are snippets to run", () => {
-  expect(snippets.length).toBe(5);
+  expect(snippets.length).toBe(6);
 });
 
 test.each(snippets.map((code, at) => [at + 1, code] as const))("snippet %i runs", async (_, code) => {
