@@ -73,6 +73,13 @@ test.each(["mute", "stubborn"])("so it does while it connects to an agent that i
   expect(await session).toBeInstanceOf(NotConnectedError);
 });
 
+test("who gives up connecting can leave the agent to others", async () => {
+  const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mute", instanceId: "shared" });
+  await until(async () => (await processes(daemon.url)).includes("shared"));
+  await client.disconnect({ keepAgent: true });
+  expect(await processes(daemon.url)).toContain("shared");
+});
+
 test("so it does when the server no longer answers, and says so", async () => {
   const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mock", instanceId: "unreachable" });
   const reading = new Reading(client.events());

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly handlers: Handlers;
   /** Gives up connecting. */
   readonly signal: AbortSignal;
+  /** Whether the agent ends with a connection that is given up. */
+  endsAgent(): boolean;
   /** Which sessions end with the agent. */
   sessions(): readonly string[];
   /** Is told what the agent says, which is heard no further until this is done. It may be done at once. */
@@ -54,7 +56,7 @@ export class Connection {
     this.#listening = this.#listen();
   }
 
-  /** Connects, and starts the agent if it does not run. Who gives up meanwhile ends it. */
+  /** Connects, and starts the agent if it does not run. */
   static async open(options: ConnectionOptions): Promise<{ connection: Connection; agent: ConnectedAgent }> {
     const { handlers, signal } = options;
     const connection = new Connection(options);
@@ -68,7 +70,7 @@ export class Connection {
       return { connection, agent: agentOf(options.agent, answer) };
     } catch (error) {
       options.onEnd(signal.aborted ? undefined : { reason: error });
-      await connection.close(signal.aborted);
+      await connection.close(signal.aborted && options.endsAgent());
       throw error;
     }
   }

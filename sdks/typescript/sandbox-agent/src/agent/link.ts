@@ -43,6 +43,7 @@ export class AgentLink {
   #agent: string | undefined;
   #linked: Promise<Linked> | undefined;
   #stop = new AbortController();
+  #keepsAgent = false;
   /** Why the client could not connect by itself. */
   #failure: unknown;
 
@@ -75,6 +76,7 @@ export class AgentLink {
     this.#agent = agent;
     this.#failure = undefined;
     this.#stop = new AbortController();
+    this.#keepsAgent = false;
     const linked = this.#open(agent);
     this.#linked = linked;
     try {
@@ -89,6 +91,7 @@ export class AgentLink {
   async disconnect({ keepAgent = false }: DisconnectOptions): Promise<void> {
     const linked = this.#current();
     this.#linked = undefined;
+    this.#keepsAgent = keepAgent;
     this.#stop.abort(new NotConnectedError());
     try {
       // One that was not made yet is closed by whoever makes it.
@@ -159,6 +162,7 @@ export class AgentLink {
         lingerMs,
         handlers: this.#options,
         signal,
+        endsAgent: () => !this.#keepsAgent,
         sessions: () => this.#book.live,
         onEvent: (event) => this.#hear(event),
         taken: () => this.#events.taken(signal),
