@@ -12,7 +12,7 @@ import type {
 import { type AcpStream, type StreamOptions, streamOf } from "./stream.js";
 
 /** How long the deletion of an instance is waited for: closing takes less than a second in all. */
-const DELETE_MS = 900;
+const DELETE_MS = 800;
 
 /**
  * Speaks to one ACP agent over HTTP.

@@ -125,7 +125,7 @@ export interface EventsOptions {
 export interface CloseOptions {
   /** Deletes the instance too, which ends its agent. Left out, the agent goes on with what it does. */
   readonly delete?: boolean | undefined;
-  /** How long that may take; closing itself takes no time. 900 ms if left out. */
+  /** How long that may take; closing itself takes no time. 800 ms if left out. */
   readonly timeoutMs?: number | undefined;
   /** How long the agent may take to end by itself before the server kills it. Half of `timeoutMs` if left out. */
   readonly graceMs?: number | undefined;
