@@ -109,7 +109,7 @@ Examples:
         /// How many milliseconds the agent may take to end by itself before it is killed; no more than the daemon gives
         /// every agent, which it is if left out
         #[arg(long, value_name = "MS")]
-        grace_ms: Option<u64>,
+        grace_ms: Option<u32>,
     },
 }
 
@@ -161,7 +161,8 @@ impl super::Verb for Verb {
                 output.answer(&acp.prepare(&id, &options).await?, |made| instance(&made))
             }
             Verb::Delete { id, grace_ms } => {
-                acp.delete(&id, grace_ms.map(Duration::from_millis)).await?;
+                let grace = grace_ms.map(|ms| Duration::from_millis(ms.into()));
+                acp.delete(&id, grace).await?;
                 output.done(&format!("instance {id} is gone"))
             }
         }

@@ -182,8 +182,8 @@ async fn prepare(
 struct DeleteQuery {
     /// How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
     /// which it is if left out.
-    #[param(minimum = 0)]
-    grace_ms: Option<u64>,
+    #[param(value_type = Option<u64>, minimum = 0, maximum = 4_294_967_295_u64)]
+    grace_ms: Option<u32>,
 }
 
 /// End an instance and every process of it.
@@ -200,6 +200,6 @@ async fn delete(
     Path(id): Path<ServerId>,
     Query(query): Query<DeleteQuery>,
 ) -> StatusCode {
-    app.instances.delete(&id, query.grace_ms.map(Duration::from_millis)).await;
+    app.instances.delete(&id, query.grace_ms.map(|ms| Duration::from_millis(ms.into()))).await;
     StatusCode::NO_CONTENT
 }

@@ -50,7 +50,7 @@ async fn a_delete_may_give_an_agent_less_time() {
     let took = start.elapsed();
     assert!(took >= Duration::from_millis(200) && took < Duration::from_millis(1000), "{took:?}");
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
-    for wrong in ["graceMs=-1", "graceMs=soon", "grace=1"] {
+    for wrong in ["graceMs=-1", "graceMs=4294967296", "graceMs=soon", "grace=1"] {
         let refused = problem(daemon.delete(&format!("/v1/acp/a?{wrong}")).await).await;
         check_problem(&refused, 400, "urn:problem:invalid-request");
     }
