@@ -101,7 +101,7 @@ impl Pending {
 mod tests {
     use super::*;
 
-    /// acp #9: an id in flight is refused and the first is untouched.
+    /// acp-9: an id in flight is refused and the first is untouched.
     #[test]
     fn an_id_in_flight_is_refused_until_it_is_answered() {
         let mut pending = Pending::default();
@@ -113,7 +113,7 @@ mod tests {
         assert!(pending.wait("1").is_ok());
     }
 
-    /// acp #10: the answer to an abandoned request is not taken for another's.
+    /// acp-10: the answer to an abandoned request is not taken for another's.
     #[test]
     fn an_abandoned_id_stays_in_flight() {
         let mut pending = Pending::default();

@@ -1,4 +1,4 @@
-//! `tombolo api <resource> <verb>`: one command for every endpoint of the daemon (daemon #3).
+//! `tombolo api <resource> <verb>`: one command for every endpoint of the daemon.
 
 mod acp;
 mod agents;

@@ -186,7 +186,7 @@ mod tests {
         assert!(error.contains(expected), "{error}");
     }
 
-    /// daemon #8: a file that is wrong says where and why.
+    /// daemon-8: a file that is wrong says where and why.
     #[test]
     fn a_wrong_file_says_what_is_wrong() {
         check("[agents.x]\ncommand = []", "agents.x.command must name a program");

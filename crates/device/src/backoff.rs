@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The bounds of a wait (relay #121).
+/// The bounds of a wait.
 const WAIT_MIN: Duration = Duration::from_millis(500);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
@@ -39,7 +39,7 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    /// relay #121
+    /// relay-121
     #[test]
     fn waits_grow_up_to_a_bound_and_begin_anew_after_a_stable_minute() {
         let mut backoff = Backoff::default();
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(backoff.0, WAIT_MIN);
     }
 
-    /// relay #121
+    /// relay-121
     #[test]
     fn waits_are_spread_over_the_whole_time() {
         let waits: Vec<_> = (0..1000).map(|_| Backoff(WAIT_MAX).next()).collect();

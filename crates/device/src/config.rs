@@ -13,7 +13,7 @@ use crate::Rules;
 pub use file::InvalidConfig;
 pub use lend::{InvalidRoot, Places};
 
-/// What an owner lends, and on which terms. What is not said is not lent (relay #128, #175).
+/// What an owner lends, and on which terms. What is not said is not lent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceConfig {
     /// Where the hub is.
@@ -47,10 +47,10 @@ pub struct LentRoot {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShellConfig {
-    /// Whether they may run without a sandbox if there is none. Otherwise there are no commands then (relay #137).
+    /// Whether they may run without a sandbox if there is none. Otherwise there are no commands then.
     #[serde(default)]
     pub unsandboxed: bool,
-    /// The variables of the environment that they may have (relay #139).
+    /// The variables of the environment that they may have.
     #[serde(default)]
     pub env: Vec<String>,
     /// Whether they may reach the network.
@@ -60,7 +60,7 @@ pub struct ShellConfig {
     pub runtime_max_ms: Option<u64>,
     /// How much each may write, in bytes.
     pub output_limit_bytes: Option<u64>,
-    /// What becomes of commands when the connection is lost (relay #123).
+    /// What becomes of commands when the connection is lost.
     #[serde(default)]
     pub on_disconnect: WhenLost,
 }

@@ -1,4 +1,4 @@
-//! Whether the owner of a device agrees, who is asked where the device is (relay #140 to #144, #175).
+//! Whether the owner of a device agrees, who is asked where the device is.
 
 mod agreement;
 mod prompt;
@@ -68,7 +68,7 @@ impl Consent {
     }
 
     /// Returns once the owner agrees; whether they were asked, now or before. The stricter of their rules and of what the
-    /// provider says holds (relay #141).
+    /// provider says holds.
     ///
     /// # Errors
     /// `approval_required` if nobody can be asked, `policy_blocked` if the owner does not agree.
@@ -107,7 +107,7 @@ impl Consent {
         }
     }
 
-    /// Takes back everything that the owner has agreed to: they are asked again (relay #143).
+    /// Takes back everything that the owner has agreed to: they are asked again.
     pub fn forget(&self) {
         self.agreed.lock().clear();
     }

@@ -15,12 +15,12 @@ pub enum Lending {
     /// It does.
     #[default]
     Active,
-    /// It begins nothing new for now (relay #61).
+    /// It begins nothing new for now.
     Paused {
         /// Why, for people.
         reason: Option<String>,
     },
-    /// Its owner has ended it, and everything that went on (relay #156).
+    /// Its owner has ended it, and everything that went on.
     Stopped,
 }
 
@@ -86,7 +86,7 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// relay #61: a device that is paused begins nothing new, but what goes on can be spoken to and ended.
+    /// relay-61: a device that is paused begins nothing new, but what goes on can be spoken to and ended.
     #[test]
     fn what_goes_on_can_be_ended_while_a_device_is_paused() {
         let may = |control: &Control, name: &str| control.check(Row::find(name).unwrap()).is_ok();

@@ -105,7 +105,7 @@ impl Device {
             () = reply.cancelled() => return Err(RelayError::new(Code::Cancelled, "it is no longer wanted")),
             agreed = self.0.consent.check(row, request, &look) => agreed?,
         };
-        // The owner may have had enough while they were asked (relay #107).
+        // The owner may have had enough while they were asked.
         self.0.control.check(row)?;
         if !provider.holds(request, &look) {
             return Err(RelayError::new(Code::NotFound, "what was asked for is not there any more")

@@ -1,10 +1,10 @@
-//! `file.*`: the directories that a device lends (relay #66 to #75).
+//! `file.*`: the directories that a device lends.
 //!
 //! Every path is opened through the handle of its root, so it cannot leave it, whatever happens on the disk meanwhile
-//! (relay #132, #134). What blocks is done on the blocking threads of the runtime ([`Work`]), at most one for each request.
+//!. What blocks is done on the blocking threads of the runtime ([`Work`]), at most one for each request.
 //!
 //! The protocol has no methods to move and to copy, and none are added here: whoever needs them reads, writes and deletes
-//! (relay #75).
+//!.
 
 mod list;
 mod look;

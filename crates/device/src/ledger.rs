@@ -1,4 +1,4 @@
-//! A device's own record of what was asked of it, for its owner (relay #152, #154).
+//! A device's own record of what was asked of it, for its owner.
 //!
 //! It is a chain of entries (`protocol::relay::audit::chain`), a line of JSON each, in `audit.jsonl`. Every request has two:
 //! one when it begins and one, with the same `id`, when it has ended; one that was refused has only the second. So what was

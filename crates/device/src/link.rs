@@ -21,7 +21,7 @@ const CALL_MAX: Duration = Duration::from_secs(20);
 /// How long the last words may take when a connection is ended from here, besides what goes on and has to end first.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
-/// A connection to a hub that is kept: made again whenever it is lost (relay #119, #121).
+/// A connection to a hub that is kept: made again whenever it is lost.
 pub struct Link {
     /// The hub, with the token of this device.
     pub hub: Client,
@@ -54,7 +54,7 @@ pub enum Unwanted {
     /// Its token lets it in nowhere.
     #[error("the hub does not let this device in")]
     NotLetIn(#[source] client::Error),
-    /// What it says of itself makes no sense there, such as the protocol that it speaks (relay #159).
+    /// What it says of itself makes no sense there, such as the protocol that it speaks.
     #[error("the hub does not accept this device: {0}")]
     NotAccepted(String),
 }

@@ -49,7 +49,7 @@ pub trait Provider: Send + Sync + 'static {
     /// soon, and only after what was started is gone. What goes on when it was answered is told to `visit`.
     ///
     /// # Errors
-    /// What the other side is to hear: never a path of this machine, a token or a value of the environment (relay #43).
+    /// What the other side is to hear: never a path of this machine, a token or a value of the environment.
     async fn request(
         &self,
         row: &'static Row,

@@ -72,7 +72,7 @@ impl Roots {
     /// One of them, and what may be done in it under these terms.
     ///
     /// # Errors
-    /// `permission_denied` if it is not lent: whoever asks does not learn whether it is there (relay #127).
+    /// `permission_denied` if it is not lent: whoever asks does not learn whether it is there.
     pub fn find(&self, id: &RootId, terms: Option<&Terms>) -> Result<(&Lent, Mode), RelayError> {
         let lent = self.0.iter().find(|lent| lent.root.root_id == *id);
         let granted = lent.and_then(|lent| Some((lent, allowed(lent, terms)?)));
@@ -98,7 +98,7 @@ impl Roots {
     }
 }
 
-/// What may be done in it: the stricter of what its owner and the terms say (relay #129).
+/// What may be done in it: the stricter of what its owner and the terms say.
 fn allowed(lent: &Lent, terms: Option<&Terms>) -> Option<Mode> {
     match terms {
         None => Some(lent.root.mode),

@@ -1,4 +1,4 @@
-//! Commands that run where the device is (relay #76 to #83, #136 to #139).
+//! Commands that run where the device is.
 //!
 //! A [`Shell`] starts commands, each with one owner task (`owner`), and remembers them for a while after their end. The
 //! output of a command in the foreground goes to whoever started it, as fast as they take it; that of one in the background
@@ -65,7 +65,7 @@ pub struct Shell {
     _end: DropGuard,
 }
 
-/// What commands run in (relay #137).
+/// What commands run in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runtime {
     /// A sandbox, which was seen to work.
@@ -187,7 +187,7 @@ impl Provider for Shell {
         let _ = self.lending.set(control.follow());
     }
 
-    /// Commands may be kept when a connection is lost. They are not if none are granted on the next (relay #155, #157).
+    /// Commands may be kept when a connection is lost. They are not if none are granted on the next.
     async fn speak(&self, peer: &Peer) {
         let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<Accepted>().ok());
         if !accepted.is_some_and(|accepted| accepted.accepted_capabilities.contains(&Family::Shell)) {

@@ -1,4 +1,4 @@
-//! Tools that a device lends: what it can do beyond files and commands (relay #84 to #90).
+//! Tools that a device lends: what it can do beyond files and commands.
 //!
 //! A tool is a command of the owner's `tools.toml`, something that a program on this machine offers over a local socket
 //! ([`ToolSocket`]), or a tool of an MCP server that the owner has selected ([`Servers`]). All of them lie on one [`Shelf`]; [`Tools`]

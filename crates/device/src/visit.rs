@@ -206,7 +206,7 @@ impl State {
             Some(Code::Cancelled) => Status::Cancelled,
             Some(_) => Status::Failed,
         };
-        // A provider knows of paths what nobody knew before (relay #153).
+        // A provider knows of paths what nobody knew before.
         let is_blocked = matches!(
             error,
             Some(

@@ -73,7 +73,7 @@ impl Audit {
         Pending { audit: self.clone(), since: Instant::now(), entry: Some(entry), must_be_written: false }
     }
 
-    /// A peer of the relay broke a rule (relay #9): what its WebSocket was closed with, and why.
+    /// A peer of the relay broke a rule: what its WebSocket was closed with, and why.
     pub(crate) fn violation(&self, path: &str, peer: Option<Peer>, code: u16, why: &str) {
         let entry = AuditEntry {
             at: Timestamp::now(),

@@ -193,7 +193,7 @@ impl Relay {
         self.store.change(|state, _| Ok(state.end_environments(ends)))
     }
 
-    /// A session is gone, so is what it used (relay #116).
+    /// A session is gone, so is what it used.
     pub(crate) fn end_session(&self, runtime: &RuntimeId, session: &SessionId) {
         let ended = self.end_environments(|entry| {
             entry.runtime_id == *runtime && entry.session_id.as_ref() == Some(session)
@@ -203,7 +203,7 @@ impl Relay {
         }
     }
 
-    /// How it is with everything that is lent (relay #178).
+    /// How it is with everything that is lent.
     pub(crate) fn status(&self) -> RelayStatus {
         let state = self.store.now();
         let environments = state.environments().filter_map(|entry| self.environment(entry.id).ok());

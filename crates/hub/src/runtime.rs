@@ -95,7 +95,7 @@ async fn watch<R: Runtime + ?Sized>(
     request.headers_mut().extend(handshake.headers());
     let response = runtime.send(request).await?;
     match response.status() {
-        // Whatever a runtime has nothing at is no worker (observation #65).
+        // Whatever a runtime has nothing at is no worker.
         StatusCode::NOT_FOUND => Err(Down::NoWorker),
         StatusCode::SWITCHING_PROTOCOLS => {
             let socket = handshake.finish(response).await.map_err(|error| down(&error))?;

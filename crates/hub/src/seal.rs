@@ -124,7 +124,7 @@ mod tests {
         Seal::new(key.clone(), &"box".parse().unwrap(), &worker.parse().unwrap())
     }
 
-    /// observation #44, #50, #59: a cursor of another worker is unknown; one that was made up or garbled is malformed.
+    /// observation-44, observation-50, observation-59: a cursor of another worker is unknown; one that was made up or garbled is malformed.
     #[test]
     fn a_cursor_is_of_one_worker_and_one_hub() {
         let directory = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// observation #62: cursors outlive the hub.
+    /// observation-62: cursors outlive the hub.
     #[test]
     fn the_key_is_kept() {
         let directory = tempfile::tempdir().unwrap();

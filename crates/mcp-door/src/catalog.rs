@@ -69,8 +69,8 @@ pub(crate) fn built_in(binding: &Binding) -> Vec<Tool> {
     there.map(describe).collect()
 }
 
-/// The tools of the device itself, with their names there. One that is called as one of ours has another name here (relay
-/// #88).
+/// The tools that the device registered, with their names there. A tool whose name collides with a built-in one is listed
+/// under another name.
 pub(crate) async fn own(environment: &Environment) -> Result<Vec<(ToolName, Tool)>, Error> {
     if !environment.binding().capabilities.contains(&Family::Tools) {
         return Ok(Vec::new());

@@ -38,7 +38,7 @@ impl Server {
         Self { environment, stop, tasks }
     }
 
-    /// The environment, for one request: the device and the audit learn which call of a tool it is for (relay #37).
+    /// The environment, for one request: the device and the audit learn which call of a tool it is for.
     fn environment(&self, context: &RequestContext<RoleServer>) -> Environment {
         let said = context.meta.get(TOOL_CALL_META).and_then(|said| said.as_str());
         let environment = self.environment.borrow().clone();
@@ -90,7 +90,7 @@ impl ServerHandler for Server {
         let progress = Progress::of(&context);
         let arguments = request.arguments.unwrap_or_default();
         let called = tools::call(&environment, &request.name, arguments, progress);
-        // What is dropped is cancelled at the device (relay #54).
+        // What is dropped is cancelled at the device.
         let called = tokio::select! {
             called = called => called,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),

@@ -36,7 +36,7 @@ pub enum Answer {
     Error(String),
 }
 
-/// How a device is (relay #178).
+/// How a device is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {

@@ -69,7 +69,7 @@ pub enum Control {
     Heartbeat,
     /// Who is there for the worker has changed; only on the stream of a backend.
     Presence(Presence),
-    /// Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177).
+    /// Something was asked of a device for the worker, or came of it; only on the stream of a backend.
     Relay(Box<RelayCall>),
     /// What a newer peer says.
     #[serde(other)]
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use crate::{event::Status, sessions::State};
 
-    /// observation #24, #26: the form of a frame; DESIGN: the payload is the universal event as it is.
+    /// observation-24, observation-26: the form of a frame; DESIGN: the payload is the universal event as it is.
     #[test]
     fn a_frame_looks_like_this() {
         let payload = Event::Status(Status { state: State::Idle, detail: None });
@@ -319,7 +319,7 @@ mod tests {
         );
     }
 
-    /// observation #64: the codes are stable words, with the leg before them; unknown ones are kept.
+    /// observation-64: the codes are stable words, with the leg before them; unknown ones are kept.
     #[test]
     fn a_code_is_a_leg_and_a_trouble() {
         for trouble in Trouble::ALL {
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!((newer.known(), newer.code.as_str()), (None, "runtime.on_fire"));
     }
 
-    /// observation #64: which troubles end a stream.
+    /// observation-64: which troubles end a stream.
     #[test]
     fn some_troubles_end_a_stream() {
         let going_on = Trouble::ALL.into_iter().filter(|trouble| trouble.close().is_none());

@@ -19,7 +19,7 @@ impl Ask {
         Self { method: method.into(), params, context: None, timeout: None }
     }
 
-    /// What it is made for (relay #37).
+    /// What it is made for.
     #[must_use]
     pub fn context(mut self, context: Context) -> Self {
         self.context = Some(context);

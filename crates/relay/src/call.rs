@@ -98,8 +98,8 @@ impl Call {
         Self::of(stream::iter([Part::Outcome(Err(error))]))
     }
 
-    /// Cancels it; what the other side makes of that is heard all the same, as a result that was sent before wins (relay
-    /// #51, #52): `cancelled` once nothing of it is left, with `lost` in the details if nobody can tell (relay #53).
+    /// Cancels it; what the other side makes of that is heard all the same, as a result that was sent before wins:
+    /// `cancelled` once nothing of it is left, with `lost` in the details if nobody can tell.
     pub fn cancel(&mut self) {
         match &self.0 {
             Source::Wire(wire) => wire.cancel(),

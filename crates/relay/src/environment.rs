@@ -1,4 +1,4 @@
-//! What a session uses of a device, as agents and SDKs need it (relay #109): files, commands, tools and resources, all of
+//! What a session uses of a device, as agents and SDKs need it: files, commands, tools and resources, all of
 //! them requests of the relay. Paths are those that a model sees; the device alone knows where they lead.
 
 mod binding;
@@ -37,13 +37,13 @@ struct Shared {
 }
 
 impl Environment {
-    /// An environment made from a binding (relay #110), whose requests go to `requester`.
+    /// An environment made from a binding, whose requests go to `requester`.
     pub fn new(binding: Binding, requester: impl Requester + 'static) -> Self {
         let shared = Shared { binding, requester: Box::new(requester), tools: tools::Known::default() };
         Self { shared: Arc::new(shared), context: None }
     }
 
-    /// The same environment for a run or a tool call: what its requests are made for (relay #37).
+    /// The same environment for a run or a tool call: what its requests are made for.
     #[must_use]
     pub fn with_context(&self, context: Context) -> Self {
         Self { shared: self.shared.clone(), context: Some(context) }
@@ -79,9 +79,9 @@ impl Environment {
         Resources(self.clone())
     }
 
-    /// Hears what happens at the device: the toolset follows (relay #86). Whoever has the connection tells it.
+    /// Hears what happens at the device: the toolset follows. Whoever has the connection tells it.
     pub fn heard(&self, event: &EventFrame) {
-        // What makes no sense, or is not known, is no reason to stop (relay #63).
+        // What makes no sense, or is not known, is no reason to stop.
         match event.read() {
             Ok(Some(Event::ToolRegistered(tools))) => self.shared.tools.add(&tools),
             Ok(Some(Event::ToolUnregistered(gone))) => self.shared.tools.remove(&gone.names),
@@ -94,7 +94,7 @@ impl Environment {
         self.shared.requester.takes_bytes()
     }
 
-    /// Asks the device, if what it takes is there at all (relay #33).
+    /// Asks the device, if what it takes is there at all.
     async fn start<M: Method>(&self, params: &M::Params, within: Option<Duration>) -> Call {
         if !self.binding().capabilities.contains(&M::ROW.family) {
             let error = RelayError::new(Code::CapabilityUnavailable, "the environment does not have this");

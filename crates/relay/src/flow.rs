@@ -1,4 +1,4 @@
-//! Credit: how much of the stream of one request may be on its way (relay #47).
+//! Credit: how much of the stream of one request may be on its way.
 //!
 //! A device that knows credit says so in `hello.capabilities.flow.window_bytes`, the other side in the additive field
 //! `flow.window_bytes` of `relay.accepted`. Both are the bytes of stream messages, each counted whole, that the other may

@@ -7,26 +7,26 @@ use tokio::sync::Semaphore;
 /// How much of everything there may be on one connection.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The largest message, in each direction (relay #8).
+    /// The largest message, in each direction.
     pub frame_bytes_max: usize,
-    /// How many requests of the other side are answered at a time (relay #34).
+    /// How many requests of the other side are answered at a time.
     pub requests_max: usize,
-    /// How many of them may be of one family: commands that run for long leave room for others (relay #34).
+    /// How many of them may be of one family: commands that run for long leave room for others.
     pub family_requests_max: usize,
     /// How many requests of this side go on at a time; those that were given up count until they are answered. Who does not
     /// answer them in three times `cancel_wait_max` is not there.
     pub calls_max: usize,
-    /// How much of the stream of one request may wait here until somebody reads it (relay #47).
+    /// How much of the stream of one request may wait here until somebody reads it.
     pub window_bytes: u32,
     /// How much of the stream of one request may wait here until it is sent.
     pub unsent_bytes_max: u32,
-    /// How long a request may take that says nothing else (relay #36).
+    /// How long a request may take that says nothing else.
     pub timeout: Duration,
-    /// How long a device may take to say who it is, and to be accepted (relay #27).
+    /// How long a device may take to say who it is, and to be accepted.
     pub hello_wait_max: Duration,
     /// How long a request that was cancelled may take to end before it is dropped.
     pub cancel_wait_max: Duration,
-    /// How often the other side is asked whether it is there (relay #56).
+    /// How often the other side is asked whether it is there.
     pub heartbeat: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// How many heartbeats may stay unanswered (relay #56).
+/// How many heartbeats may stay unanswered.
 pub(crate) const MISSED_MAX: usize = 3;
 
 /// What waits for the one who drives the connection: each is a request, an event, a part of a stream or an outcome.

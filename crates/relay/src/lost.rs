@@ -79,7 +79,7 @@ impl Lost {
         Self::fault(CloseCode::Policy, reason)
     }
 
-    /// Why the other side does not accept a device, if it said so before it did: it would say so again (relay #18, #27, #159).
+    /// Why the other side does not accept a device, if it said so before it did: it would say so again.
     pub fn refusal(&self) -> Option<&str> {
         match self {
             Self::Closed { code, reason } if *code == CloseCode::Policy.number() && reason != LATE => {
@@ -101,7 +101,7 @@ impl Lost {
         Some((code, reason[..reason.floor_char_boundary(REASON_BYTES_MAX)].to_owned()))
     }
 
-    /// What a request comes to that was going on (relay #120).
+    /// What a request comes to that was going on.
     pub(crate) fn outcome(&self) -> RelayError {
         RelayError::new(Code::RelayDisconnected, self.to_string())
     }

@@ -1,4 +1,4 @@
-//! Two ends in one process (relay #115).
+//! Two ends in one process.
 
 use std::task::{Context, Poll, ready};
 

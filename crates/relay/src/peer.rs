@@ -151,7 +151,7 @@ impl Peer {
         self.shared.takes_bytes.get().is_some_and(|takes| *takes)
     }
 
-    /// How long the other side took to answer the last heartbeat (relay #55).
+    /// How long the other side took to answer the last heartbeat.
     pub fn latency(&self) -> Option<Duration> {
         match self.shared.latency.load(Relaxed) {
             u64::MAX => None,

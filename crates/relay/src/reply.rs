@@ -75,7 +75,7 @@ pub(crate) struct Queued {
 }
 
 impl Reply {
-    /// Says something, once the other side takes it (relay #47).
+    /// Says something, once the other side takes it.
     ///
     /// # Errors
     /// If the request was cancelled or it is too large.
@@ -83,7 +83,7 @@ impl Reply {
         self.send(event, data, None).await
     }
 
-    /// Says some bytes: as text if they are, otherwise in base64 (relay #48).
+    /// Says some bytes: as text if they are, otherwise in base64.
     ///
     /// # Errors
     /// As [`stream`](Self::stream).
@@ -105,7 +105,7 @@ impl Reply {
         self.send(&frame.event, frame.data, frame.encoding).await
     }
 
-    /// Whether the result may have bytes, as both sides know of it (relay #28).
+    /// Whether the result may have bytes, as both sides know of it.
     pub fn takes_bytes(&self) -> bool {
         self.takes_bytes
     }

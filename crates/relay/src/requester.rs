@@ -7,7 +7,7 @@ use crate::{Ask, Call, Peer};
 /// Who can be asked: one side of a connection, or something before it that looks at what is asked.
 #[async_trait]
 pub trait Requester: Send + Sync {
-    /// Asks. Whatever goes wrong is the outcome of the call; who drops the call cancels it (relay #54).
+    /// Asks. Whatever goes wrong is the outcome of the call; who drops the call cancels it.
     async fn request(&self, ask: Ask) -> Call;
 
     /// Whether it is worth asking for the bytes of a file in a binary message; who is behind it may refuse that all the same.

@@ -1,4 +1,4 @@
-//! A WebSocket that carries the messages (relay #1).
+//! A WebSocket that carries the messages.
 
 use std::task::{Context, Poll, ready};
 

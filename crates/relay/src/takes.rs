@@ -1,4 +1,4 @@
-//! What a side takes beyond the frames of the protocol: it says so in its hello or its acceptance (relay #28).
+//! What a side takes beyond the frames of the protocol: it says so in its hello or its acceptance.
 
 use protocol::relay::{BINARY_READ, Capabilities, Flow, Json};
 use serde::Deserialize;
@@ -9,9 +9,9 @@ use crate::limits::WINDOW_BYTES_MAX;
 /// What a side takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Takes {
-    /// How much of each stream; none if it knows no credit (relay #47).
+    /// How much of each stream; none if it knows no credit.
     pub(crate) window: Option<u64>,
-    /// Whether the bytes of a file may come in a binary message (relay #4).
+    /// Whether the bytes of a file may come in a binary message.
     pub(crate) bytes: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the arguments of a tool are what its JSON Schema says (relay #87).
+//! Whether the arguments of a tool are what its JSON Schema says.
 //!
 //! The runtime asks before it sends a call, and the device before it does anything. Both got the schema from somebody else, so
 //! a schema is bounded: in size, in depth, in patterns, and in how often it can have the same value looked at. It never leads

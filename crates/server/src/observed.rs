@@ -47,7 +47,7 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// observation #48: "at least every 30 s"; "a dead peer is detected within 90 s".
+    /// A heartbeat is due at least every 30 s, and a dead peer must be detected within 90 s.
     fn default() -> Self {
         Self { heartbeat: Duration::from_secs(20), silence_max: Duration::from_secs(60) }
     }

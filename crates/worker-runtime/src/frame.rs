@@ -103,7 +103,7 @@ mod tests {
         )
     }
 
-    /// sessions #4: `includeRaw` adds the agent's own payload, and nothing else.
+    /// sessions-4: `includeRaw` adds the agent's own payload, and nothing else.
     #[test]
     fn the_agents_own_words_are_there_for_whoever_asks() {
         let with = decode(7, &frame(Some(br#"{"a": 1}"#)), true).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// observation #10: without its feature, the runtime has nothing of a server.
+/// Fails if `worker-runtime` without its `ws-server` feature depends on a server crate.
 fn features() -> anyhow::Result<()> {
     let mut tree = sh::command("cargo");
     let tree = tree.args(["tree", "--package", "worker-runtime", "--edges", "normal", "--prefix", "none"]);

@@ -1,4 +1,4 @@
-//! The README's matrix of sessions, made from what the tests showed: `docs/sessions.json` (sessions #17).
+//! The README's matrix of sessions, made from what the tests showed: `docs/sessions.json`.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ fn kinds_are_told_apart() {
     check(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, Ok(Message::Response { id: "null" }));
 }
 
-/// acp #9: ids are compared as they are written.
+/// acp-9: ids are compared as they are written.
 #[test]
 fn ids_keep_their_spelling() {
     for id in ["1", "1.0", "\"1\"", "-0", "1e3", "\"\\u0031\""] {
@@ -27,7 +27,7 @@ fn ids_keep_their_spelling() {
     }
 }
 
-/// acp #11: what is not one JSON-RPC envelope is refused with a reason.
+/// acp-11: what is not one JSON-RPC envelope is refused with a reason.
 #[test]
 fn everything_else_is_refused() {
     check("[]", Err(InvalidEnvelope::Batch));
@@ -52,7 +52,7 @@ fn everything_else_is_refused() {
     );
 }
 
-/// acp #13: nesting costs no stack, so no depth can break the bridge.
+/// acp-13: nesting costs no stack, so no depth can break the bridge.
 #[test]
 fn deep_nesting_is_just_a_message() {
     let text = format!(r#"{{"method":"m","params":{}{}}}"#, "[".repeat(200_000), "]".repeat(200_000));

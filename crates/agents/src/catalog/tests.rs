@@ -11,7 +11,7 @@ fn agent(catalog: &Catalog, name: &str) -> Arc<Definition> {
     catalog.get(&name.parse().unwrap()).unwrap().clone()
 }
 
-/// daemon #8: agents that a user defines, which may shadow a built-in one.
+/// daemon-8: agents that a user defines, which may shadow a built-in one.
 #[test]
 fn a_users_definition_shadows_the_built_in_one() {
     let text = "[mock]\ncommand = [\"/bin/cat\", \"-u\"]\nargs = [\"-\"]\nenv = { A = \"{b}\" }\n[claude]\ncommand = [\"x\"]\n";
@@ -24,7 +24,7 @@ fn a_users_definition_shadows_the_built_in_one() {
     assert_eq!(agent(&catalog, "claude").source, Source::User);
 }
 
-/// daemon #8: a user's agent may speak another protocol than ACP.
+/// daemon-8: a user's agent may speak another protocol than ACP.
 #[test]
 fn an_agent_that_speaks_no_acp_says_so() {
     for protocol in ["claude", "codex", "opencode"] {
@@ -43,7 +43,7 @@ fn an_agent_whose_program_is_missing_says_so() {
     assert_eq!(error.to_string(), "agent `mock` is not installed: there is no program `/no/such/program`");
 }
 
-/// daemon #5, daemon #8: every agent of the tables can be started with components that the tables have.
+/// daemon-5, daemon-8: every agent of the tables can be started with components that the tables have.
 #[test]
 fn every_row_names_components_that_exist() {
     let catalog = catalog("");
@@ -80,7 +80,7 @@ fn every_row_names_capabilities_that_exist() {
     }
 }
 
-/// daemon #8: the registry's own format; what it adds never takes the place of what is there.
+/// daemon-8: the registry's own format; what it adds never takes the place of what is there.
 #[test]
 fn a_registry_adds_agents_and_replaces_none_of_ours() {
     let platform = Platform::here().unwrap().in_registry();

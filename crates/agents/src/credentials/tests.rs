@@ -38,7 +38,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(place, value)| (place.to_string(), value.to_string())).collect()
 }
 
-/// daemon #9: the variables of document 003's table.
+/// daemon-9: the variables of document 003's table.
 #[test]
 fn variables_are_found() {
     let home = home(&[]);
@@ -54,7 +54,7 @@ fn variables_are_found() {
     assert_eq!(of("claude", &empty), []);
 }
 
-/// daemon #9: the files of document 003's table, and that Amp uses those of Claude Code.
+/// daemon-9: the files of document 003's table, and that Amp uses those of Claude Code.
 #[test]
 fn files_are_found() {
     let home = home(&[
@@ -85,7 +85,7 @@ fn files_are_found() {
     assert_eq!(of("opencode", &environment), pairs(&opencode));
 }
 
-/// daemon #9: passed to agents by env, where they would not find it themselves and nobody said otherwise.
+/// daemon-9: passed to agents by env, where they would not find it themselves and nobody said otherwise.
 #[test]
 fn an_agent_is_handed_what_another_one_keeps() {
     let home = home(&[(".claude.json", json!({ "primaryApiKey": "key of claude" }))]);
@@ -127,7 +127,7 @@ fn odd_files_hold_nothing() {
     assert_eq!(of("claude", &Environment::default()), []);
 }
 
-/// daemon #9: never logged.
+/// daemon-9: never logged.
 #[test]
 fn a_credential_does_not_print_itself() {
     let home = home(&[]);

@@ -184,7 +184,7 @@ pub(super) fn host(url: &str) -> String {
 mod tests {
     use super::*;
 
-    /// daemon #7: every base URL can be overridden.
+    /// daemon-7: every base URL can be overridden.
     #[test]
     fn a_mirror_stands_for_one_address_or_for_all() {
         let one = Mirror::parse("https://a.example/b=http://m.example/").unwrap();

@@ -1,4 +1,4 @@
-//! acp #24: the built-in mock does what the prompt says.
+//! acp-24: the built-in mock does what the prompt says.
 
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ fn sh(script: &str) -> Spec {
     Spec::new("sh").args(["-c", script])
 }
 
-/// sessions #7: process exited, with its code and what it said last.
+/// sessions-7: process exited, with its code and what it said last.
 #[tokio::test]
 async fn a_server_that_ends_before_it_listens_is_told_with_its_last_words() {
     let servers = Servers::new(Duration::from_secs(1));
@@ -17,7 +17,7 @@ async fn a_server_that_ends_before_it_listens_is_told_with_its_last_words() {
     assert_eq!((exit.code, stderr.trim()), (Some(3), "no port"));
 }
 
-/// sessions #7: a missing binary.
+/// sessions-7: a missing binary.
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told() {
     let servers = Servers::new(Duration::from_secs(1));

@@ -5,7 +5,7 @@ use agents::{
 
 use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, tar_gz};
 
-/// daemon #6: agents travel in one file to a machine without a network.
+/// daemon-6: agents travel in one file to a machine without a network.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_is_installed_without_a_network() {
     let mirror = Loopback::start().await;
@@ -29,7 +29,7 @@ async fn a_bundle_is_installed_without_a_network() {
     );
 }
 
-/// daemon #6: a bundle that is damaged installs nothing of what is damaged.
+/// daemon-6: a bundle that is damaged installs nothing of what is damaged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_bundle_is_refused() {
     let mirror = Loopback::start().await;

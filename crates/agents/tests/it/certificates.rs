@@ -12,7 +12,7 @@ use crate::mirror::{Home, agent, says, script, tar_gz};
 /// One that nobody else has.
 const VERSION: &str = "0.0.0-loopback";
 
-/// daemon #7: the certificates that npm is configured with are trusted, and needed.
+/// daemon-7: the certificates that npm is configured with are trusted, and needed.
 #[tokio::test]
 async fn the_certificates_of_npm_are_trusted() {
     let mut mirror = Loopback::start().await;

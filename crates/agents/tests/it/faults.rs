@@ -19,7 +19,7 @@ async fn install(home: &Home) -> Result<String, std::sync::Arc<Error>> {
     Ok(says(installer.launch(&opencode, Purpose::Acp).await.unwrap().program))
 }
 
-/// daemon #6: a download that is cut goes on where it was, in the same try and in the next.
+/// daemon-6: a download that is cut goes on where it was, in the same try and in the next.
 #[tokio::test]
 async fn a_cut_download_goes_on_where_it_was() {
     let mirror = Loopback::start().await;
@@ -35,7 +35,7 @@ async fn a_cut_download_goes_on_where_it_was() {
     assert!(start > 0 && start <= tarball.len() / 3, "{start}");
 }
 
-/// daemon #6: a server that changes the file in between is noticed by the checksum, and the file is fetched anew.
+/// daemon-6: a server that changes the file in between is noticed by the checksum, and the file is fetched anew.
 #[tokio::test]
 async fn a_part_of_another_file_is_thrown_away() {
     let mirror = Loopback::start().await;
@@ -57,7 +57,7 @@ async fn a_part_of_another_file_is_thrown_away() {
     assert_eq!(mirror.asked("1.18.33.tgz"), [Some("bytes=1000-".to_owned()), None]);
 }
 
-/// daemon #6: a server that never gets to the end is given up, and says how far it came.
+/// daemon-6: a server that never gets to the end is given up, and says how far it came.
 #[tokio::test]
 async fn a_server_that_always_cuts_is_given_up() {
     let mirror = Loopback::start().await;
@@ -68,7 +68,7 @@ async fn a_server_that_always_cuts_is_given_up() {
     assert!(matches!(*attempts[0].fault, Fault::Truncated { .. } | Fault::Unreachable { .. }), "{error}");
 }
 
-/// daemon #6: a server that falls silent is asked again, and goes on where it was; one that is always silent is given up.
+/// daemon-6: a server that falls silent is asked again, and goes on where it was; one that is always silent is given up.
 #[tokio::test]
 async fn a_silent_server_is_asked_again_and_given_up_at_last() {
     let mirror = Loopback::start().await;
@@ -89,7 +89,7 @@ async fn a_silent_server_is_asked_again_and_given_up_at_last() {
     assert!(matches!(*attempts[0].fault, Fault::Silent { waited: SILENCE, .. }), "{error}");
 }
 
-/// daemon #6: what is not what was published is not installed.
+/// daemon-6: what is not what was published is not installed.
 #[tokio::test]
 async fn a_wrong_checksum_is_refused() {
     let mirror = Loopback::start().await;
@@ -105,7 +105,7 @@ async fn a_wrong_checksum_is_refused() {
     assert!(!home.config.cache.as_ref().unwrap().exists(), "it is not kept either");
 }
 
-/// daemon #6: a full disk is told as such, and leaves nothing; with room it works.
+/// daemon-6: a full disk is told as such, and leaves nothing; with room it works.
 #[tokio::test]
 async fn a_full_disk_is_told_and_leaves_nothing() {
     let mirror = Loopback::start().await;

@@ -15,7 +15,7 @@ fn manifest(home: &Home, name: &str) -> Manifest {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// daemon #6, daemon #7: a tarball from a mirror becomes a program that runs; the second time there is nothing to do.
+/// daemon-6, daemon-7: a tarball from a mirror becomes a program that runs; the second time there is nothing to do.
 #[tokio::test]
 async fn a_tarball_of_a_mirror_becomes_a_program() {
     let mirror = Loopback::start().await;
@@ -40,7 +40,7 @@ async fn a_tarball_of_a_mirror_becomes_a_program() {
     assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
 }
 
-/// daemon #6, daemon #7: a raw binary, its newest version, and its published SHA-256.
+/// daemon-6, daemon-7: a raw binary, its newest version, and its published SHA-256.
 #[tokio::test]
 async fn the_newest_version_is_verified_with_the_published_checksum() {
     let mirror = Loopback::start().await;
@@ -77,7 +77,7 @@ async fn wait_for(installer: &agents::Installer, name: &str) -> agents::install:
     panic!("{name} was not installed");
 }
 
-/// daemon #7: where the vendor is out of reach, the npm registry's platform package is taken, without npm or Node.
+/// daemon-7: where the vendor is out of reach, the npm registry's platform package is taken, without npm or Node.
 #[tokio::test]
 async fn the_second_source_is_the_platform_package_of_npm() {
     let mirror = Loopback::start().await;
@@ -96,7 +96,7 @@ async fn the_second_source_is_the_platform_package_of_npm() {
     assert!(manifest.verified && manifest.source.starts_with("npm tarball"), "{manifest:?}");
 }
 
-/// daemon #6: with the cache of another home, no network is needed.
+/// daemon-6: with the cache of another home, no network is needed.
 #[tokio::test]
 async fn a_second_home_needs_no_network() {
     let mirror = Loopback::start().await;
@@ -122,7 +122,7 @@ async fn a_second_home_needs_no_network() {
     assert_eq!(install(&second).await, "cached");
 }
 
-/// daemon #6: at the end, every source that was tried is named with why it failed.
+/// daemon-6: at the end, every source that was tried is named with why it failed.
 #[tokio::test]
 async fn a_failure_names_every_source() {
     let mirror = Loopback::start().await;
@@ -141,7 +141,7 @@ async fn a_failure_names_every_source() {
     assert_eq!(home.names("opencode"), ["lock", "parts"], "nothing is left that could be taken for it");
 }
 
-/// daemon #6: a version that is asked for by name, and back again; the reinstalled one replaces the old.
+/// daemon-6: a version that is asked for by name, and back again; the reinstalled one replaces the old.
 #[tokio::test]
 async fn versions_stand_side_by_side_and_one_is_used() {
     let mirror = Loopback::start().await;
@@ -167,7 +167,7 @@ async fn versions_stand_side_by_side_and_one_is_used() {
     assert_eq!(home.names("opencode"), ["1.0.0", "1.18.33", "current", "lock"]);
 }
 
-/// daemon #6: what may not be installed is refused, with nothing asked of anybody.
+/// daemon-6: what may not be installed is refused, with nothing asked of anybody.
 #[tokio::test]
 async fn nothing_is_installed_where_that_is_forbidden() {
     let mirror = Loopback::start().await;
@@ -180,7 +180,7 @@ async fn nothing_is_installed_where_that_is_forbidden() {
     assert!(mirror.asked("").is_empty() && !home.directory.path().join("agents").exists());
 }
 
-/// daemon #8: another registry is asked when it is needed, once, and remembered for when it is out of reach.
+/// daemon-8: another registry is asked when it is needed, once, and remembered for when it is out of reach.
 #[tokio::test]
 async fn another_registry_adds_its_agents() {
     let mirror = Loopback::start().await;

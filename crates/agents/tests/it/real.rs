@@ -5,7 +5,7 @@ use agents::{
     install::{Config, Environment, Error, Fault, ReadyError},
 };
 
-/// daemon #7: a real platform package of the npm registry that the user of this machine has configured, 42 MB,
+/// daemon-7: a real platform package of the npm registry that the user of this machine has configured, 42 MB,
 /// unpacked without npm or Node. Skipped, loudly, where no registry can be reached.
 #[tokio::test]
 async fn a_real_agent_comes_from_the_users_npm_registry() {

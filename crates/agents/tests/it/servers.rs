@@ -81,7 +81,7 @@ async fn gone(server: &mut Attached) -> Gone {
     .await
 }
 
-/// sessions #15: agent process death: the session stays usable (next message restarts and resumes). One server for two
+/// sessions-15: agent process death: the session stays usable (next message restarts and resumes). One server for two
 /// sessions in two directories; `kill -9` is told to both; the next use starts another, which knows the sessions.
 #[tokio::test]
 async fn a_server_that_is_killed_is_told_to_all_and_started_again() {

@@ -2,7 +2,7 @@ use agents::{Purpose, install::Ask};
 
 use crate::mirror::{Home, Loopback, OPENCODE, agent, large, says, tar_gz};
 
-/// daemon #6: twenty who need it at once get one download, one installation and twenty answers.
+/// daemon-6: twenty who need it at once get one download, one installation and twenty answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_at_once_are_one_installation() {
     let mirror = Loopback::start().await;
@@ -22,7 +22,7 @@ async fn twenty_at_once_are_one_installation() {
     assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
 }
 
-/// daemon #6: two installers that know nothing of each other, as two processes would, do not get in each other's way.
+/// daemon-6: two installers that know nothing of each other, as two processes would, do not get in each other's way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_installers_of_one_place_do_it_once() {
     let mirror = Loopback::start().await;
@@ -36,7 +36,7 @@ async fn two_installers_of_one_place_do_it_once() {
     assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
 }
 
-/// daemon #6: whoever leaves does not end it for the others.
+/// daemon-6: whoever leaves does not end it for the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_who_leaves_ends_nothing() {
     let mirror = Loopback::start().await;

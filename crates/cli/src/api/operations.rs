@@ -1,4 +1,4 @@
-//! Which endpoint each command mirrors (daemon #3): declared beside the command, checked against the API.
+//! Which endpoint each command mirrors: declared beside the command, checked against the API.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ const FAILURES_PER_MINUTE: NonZeroU32 = NonZeroU32::new(30).unwrap();
 /// More than any person or page needs, and less than what would keep others waiting.
 const REQUESTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(500).unwrap();
 
-/// The largest message of the relay, unless somebody says otherwise: what our devices send fits in it (relay #8).
+/// The largest message of the relay, unless somebody says otherwise: what our devices send fits in it.
 const FRAME_BYTES_MAX: u32 = 1 << 20;
 
 /// How large it may be made: each connection may hold some of them.

@@ -1,4 +1,4 @@
-//! The command line: daemon #2 and daemon #3.
+//! The command line: daemon-2 and daemon-3.
 
 mod commands;
 mod credentials;

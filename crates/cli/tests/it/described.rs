@@ -66,7 +66,7 @@ async fn until(request: impl Fn() -> RequestBuilder, is_there: impl Fn(&Value) -
     within(secs(30), seen).await;
 }
 
-/// daemon #1: the document is true of every route that is read, where there is something of everything.
+/// daemon-1: the document is true of every route that is read, where there is something of everything.
 #[tokio::test]
 async fn a_daemon_answers_as_its_document_says() {
     let daemon = Daemon::start(TOMBOLO);

@@ -1,4 +1,4 @@
-//! daemon #13: `/v1/processes`, as a client meets it.
+//! daemon-13: `/v1/processes`, as a client meets it.
 
 mod ending;
 mod input;

@@ -139,7 +139,7 @@ async fn ask(hub: &Hub, (id, secret): (&str, &str), method: &str, params: Value)
     response.json().await.unwrap()
 }
 
-/// relay #116, #152, #154, #169, #177, #178: a device is let in, granted and used by a session; those who watch the session see each
+/// relay-116, relay-152, relay-154, relay-169, relay-177, relay-178: a device is let in, granted and used by a session; those who watch the session see each
 /// request, the audit proves it, and one command shows everything.
 #[tokio::test]
 async fn a_session_uses_a_device_and_everybody_can_tell() {
@@ -206,7 +206,7 @@ async fn a_session_uses_a_device_and_everybody_can_tell() {
     within_blocking(secs(5), || !typed(&hub, &["hub", "devices", "list"]).contains("fileops"));
 }
 
-/// relay #154: a record in a file is verified too, and the first entry that does not hold is named.
+/// relay-154: a record in a file is verified too, and the first entry that does not hold is named.
 #[tokio::test]
 async fn a_record_in_a_file_is_verified() {
     let hub = Hub::start(TOMBOLO);

@@ -37,7 +37,7 @@ async fn watch(signs: usize) -> (Duration, Result<Option<Utf8Bytes>>) {
     }
 }
 
-/// observation #48, #75: a server that gives no sign of life is lost; one in which only nothing happens is not.
+/// observation-48, observation-75: a server that gives no sign of life is lost; one in which only nothing happens is not.
 #[tokio::test]
 async fn silence_is_not_the_same_as_nothing_new() {
     for signs in [0, 4] {

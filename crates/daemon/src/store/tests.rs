@@ -10,7 +10,7 @@ fn key(directory: &str, name: &str) -> (Directory, Name) {
     (directory.to_owned().try_into().unwrap(), name.to_owned().try_into().unwrap())
 }
 
-/// daemon #12: stored, returned, and still there for the next daemon; readable by its owner only.
+/// daemon-12: stored, returned, and still there for the next daemon; readable by its owner only.
 #[tokio::test]
 async fn an_entry_outlives_the_store_that_wrote_it() {
     let home = tempfile::tempdir().unwrap();
@@ -27,7 +27,7 @@ async fn an_entry_outlives_the_store_that_wrote_it() {
     assert!(again.skills.list(&same).await.unwrap().is_empty());
 }
 
-/// daemon #12: a corrupt store is reported, kept aside, never silently emptied.
+/// daemon-12: a corrupt store is reported, kept aside, never silently emptied.
 #[tokio::test]
 async fn a_corrupt_file_is_reported_and_kept() {
     let home = tempfile::tempdir().unwrap();

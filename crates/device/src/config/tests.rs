@@ -14,7 +14,7 @@ fn check(text: &str, expected: &str) {
     assert!(error.contains(expected), "{error}");
 }
 
-/// relay #175: what is not said is not lent.
+/// relay-175: what is not said is not lent.
 #[test]
 fn an_empty_file_lends_nothing() {
     assert_eq!(DeviceConfig::parse("", places()), Ok(DeviceConfig::default()));

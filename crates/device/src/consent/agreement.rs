@@ -3,7 +3,7 @@
 use protocol::relay::{Context, Json, RootId, ToolName, VirtualPath, shell::StartCommand};
 use sha2::{Digest, Sha256};
 
-/// What the owner agrees to for more than once (relay #143): this, and nothing else.
+/// What the owner agrees to for more than once: this, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Agreement {
     /// What is asked.

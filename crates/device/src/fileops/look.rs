@@ -47,8 +47,8 @@ pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<DirMade, RelayError> {
     Ok(DirMade { created })
 }
 
-/// Deletes a file, a link, an empty directory, or a directory with all that is in it (relay #72). When it is stopped, what
-/// is left of a directory stays (relay #51).
+/// Deletes a file, a link, an empty directory, or a directory with all that is in it. When it is stopped, what
+/// is left of a directory stays.
 pub(super) fn delete(spot: &Spot, recursive: bool, stop: &CancellationToken) -> Result<Deleted, RelayError> {
     if spot.is_root() {
         return Err(RelayError::new(Code::PermissionDenied, "a root cannot be deleted")

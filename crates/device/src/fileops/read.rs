@@ -14,7 +14,7 @@ use super::{
     refusal::{failed, invalid},
 };
 
-/// How many bytes come at once at most (relay #70): in base64 a quarter of the largest frame. With what is around them it is
+/// How many bytes come at once at most: in base64 a quarter of the largest frame. With what is around them it is
 /// less than the system maps for each piece anew, which costs more than to read them.
 const BYTES_MAX: usize = 192 * 1024;
 

@@ -8,7 +8,7 @@ use tracing::warn;
 
 use super::Spot;
 
-/// What is told of an error. It names the path as it was asked for, never that of the host (relay #43, #135).
+/// What is told of an error. It names the path as it was asked for, never that of the host.
 pub(super) fn of(error: &files::Error, root_id: &RootId, path: &RelayPath) -> RelayError {
     let doing = error.doing;
     let (code, reason) = match &error.cause {

@@ -1,4 +1,4 @@
-//! `file.search`: what ripgrep finds (relay #73).
+//! `file.search`: what ripgrep finds.
 //!
 //! Files that a `.gitignore`, `.ignore` or `.rgignore` names are left out, also where there is no repository; so are hidden
 //! ones, unless `include` asks for them, and binary ones. Globs are of the path below the root. Links are not followed, except

@@ -13,7 +13,7 @@ use crate::Roots;
 pub(super) struct Spot {
     pub(super) root_id: RootId,
     pub(super) files: Arc<files::Root>,
-    /// Without `.` and `..`: what is looked at is what was asked for and written down (relay #131).
+    /// Without `.` and `..`: what is looked at is what was asked for and written down.
     pub(super) path: RelayPath,
     mode: Mode,
 }
@@ -31,7 +31,7 @@ impl Spot {
         Ok(Self { root_id: root_id.clone(), files: lent.files.clone(), path, mode })
     }
 
-    /// The same, where something may be changed (relay #133).
+    /// The same, where something may be changed.
     pub(super) fn for_change(self) -> Result<Self, RelayError> {
         match self.mode {
             Mode::Rw => Ok(self),

@@ -1,4 +1,4 @@
-//! `file.watch`: what changes, as it changes (relay #74).
+//! `file.watch`: what changes, as it changes.
 //!
 //! The first frame of the stream, `status`, has the name of the watch: from there on nothing is missed without being told.
 //! Each change is a `progress` frame. The request goes on until it is cancelled or what is watched is no longer there.

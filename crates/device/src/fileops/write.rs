@@ -45,7 +45,7 @@ impl Turns {
     }
 }
 
-/// Writes a file so that everybody sees the old one or the new one, also after a crash (relay #71). What is appended without
+/// Writes a file so that everybody sees the old one or the new one, also after a crash. What is appended without
 /// a condition is written where the file is: a large one that comes in pieces is not written anew with each of them.
 pub(super) fn write(
     spot: &Spot,

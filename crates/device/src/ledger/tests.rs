@@ -38,7 +38,7 @@ fn verified(directory: &Path) -> Result<Verified, Unreadable> {
     verify(Entries::read(directory)?)
 }
 
-/// relay #154: it goes on after a restart, and what did not end is seen.
+/// relay-154: it goes on after a restart, and what did not end is seen.
 #[tokio::test]
 async fn a_record_goes_on_where_it_ended() {
     let directory = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ async fn a_record_goes_on_where_it_ended() {
     assert_eq!(verified.head.unwrap().seq, 3);
 }
 
-/// relay #154: an entry that was waited for is in the file, whatever ends the process; half a line is cut off.
+/// relay-154: an entry that was waited for is in the file, whatever ends the process; half a line is cut off.
 #[tokio::test]
 async fn a_line_that_was_not_finished_is_cut_off() {
     let directory = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ async fn a_record_is_bounded_and_stays_a_chain() {
     assert_eq!(verified.head.unwrap().seq, 60);
 }
 
-/// relay #154: whoever asks for a lot cannot have forgotten what they asked for, until there is far too much of it.
+/// relay-154: whoever asks for a lot cannot have forgotten what they asked for, until there is far too much of it.
 #[tokio::test]
 async fn what_is_young_is_kept_within_a_larger_limit() {
     let kept = Kept { file_bytes_max: 2000, files_max: 3, ..Kept::default() };
@@ -116,7 +116,7 @@ async fn what_is_young_is_kept_within_a_larger_limit() {
     }
 }
 
-/// relay #154: "a verify command that names the first broken entry".
+/// relay-154: "a verify command that names the first broken entry".
 #[tokio::test]
 async fn a_record_that_was_changed_says_where() {
     let directory = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ async fn many_may_write_at_once() {
     assert!(lines.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }
 
-/// relay #151, #154: what nobody waits for is in the file soon, in order, and before what somebody waits for after it.
+/// relay-151, relay-154: what nobody waits for is in the file soon, in order, and before what somebody waits for after it.
 #[tokio::test]
 async fn what_nobody_waits_for_is_written_too() {
     let directory = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ async fn what_nobody_waits_for_is_written_too() {
     assert_eq!(ledger.post(entry("x", false)).await, Err(Unwritten));
 }
 
-/// relay #154: while nothing can be written, also who would not wait is told.
+/// relay-154: while nothing can be written, also who would not wait is told.
 #[tokio::test]
 async fn who_does_not_wait_is_told_that_nothing_can_be_written() {
     let directory = tempfile::tempdir().unwrap();

@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-/// relay #128, #175: what is run at the next start is not for others to change, nor the token for them to read.
+/// relay-128, relay-175: what is run at the next start is not for others to change, nor the token for them to read.
 #[test]
 fn what_decides_what_a_device_does_is_not_lent() {
     let place = Place::new();

@@ -6,7 +6,7 @@ use protocol::relay::{Network, RelayError, ShellGrant, Terms, VirtualPath};
 
 use super::{config::RUNTIME_MAX, refusal};
 
-/// What a command may do: each of these must agree (relay #129, #136).
+/// What a command may do: each of these must agree.
 #[derive(Debug, Clone)]
 pub(super) struct Allowed<'a>(Vec<&'a ShellGrant>);
 

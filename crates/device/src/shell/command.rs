@@ -82,7 +82,7 @@ impl Command {
         ended.unwrap_or(End { how: How::Lost, took: self.started.elapsed() })
     }
 
-    /// What whoever started it is told of its end (relay #76, #81, #49).
+    /// What whoever started it is told of its end.
     pub(super) fn outcome(&self, end: &End) -> Result<Ended, RelayError> {
         let (exit_code, signal) = match end.how {
             How::Exited(code) => (code, None),
@@ -105,7 +105,7 @@ impl Command {
         })
     }
 
-    /// How it is (relay #83).
+    /// How it is.
     pub(super) fn status(&self, drain: bool) -> CommandStatus {
         // Before the output: who is told that it has ended is told all that it wrote.
         let end = *self.end.borrow();
@@ -125,7 +125,7 @@ impl Command {
         CommandStatus { state, exit_code, started_at: self.started_at, output_truncated, output }
     }
 
-    /// Ends it; returns when all of it is gone (relay #53).
+    /// Ends it; returns when all of it is gone.
     pub(super) async fn cancel(&self) -> Result<(), RelayError> {
         self.running()?;
         self.unwanted.cancel();

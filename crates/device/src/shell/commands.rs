@@ -70,7 +70,7 @@ impl Commands {
         let _ = self.running.acquire_many(u32::try_from(self.limits.running_max).unwrap_or(u32::MAX)).await;
     }
 
-    /// A command that was started for this session (relay #78).
+    /// A command that was started for this session.
     pub(super) fn find(&self, id: &str, session: Option<&str>) -> Result<Arc<Command>, RelayError> {
         let found = self.table.lock().commands.get(id).cloned();
         found

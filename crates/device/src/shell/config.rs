@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Config {
     /// What commands may do at most, whatever is granted: what is granted only takes away.
     pub lends: ShellGrant,
-    /// Variables of the device's own environment; a command has those that both sides name (relay #139).
+    /// Variables of the device's own environment; a command has those that both sides name.
     pub environment: BTreeMap<String, String>,
     /// What they run in; none if their owner wants no sandbox.
     pub sandbox: Option<Sandbox>,
@@ -58,7 +58,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// What becomes of commands when the connection is lost over which they were started (relay #123).
+/// What becomes of commands when the connection is lost over which they were started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnDisconnect {
     /// They are ended.

@@ -134,7 +134,7 @@ impl Owner {
     }
 }
 
-/// Ends a command within a second, whatever it is doing: it is not to go on (relay #157).
+/// Ends a command within a second, whatever it is doing: it is not to go on.
 async fn at_once(command: &Command) -> Exit {
     let mut stop = std::pin::pin!(command.control.stop());
     if let Ok(exit) = timeout(STOP_GRACE, &mut stop).await {

@@ -81,7 +81,7 @@ impl Floors {
         self.roots.iter().zip(&self.handles).filter_map(bound).collect()
     }
 
-    /// Where a command runs that asks for this, or the first place where it may (relay #136).
+    /// Where a command runs that asks for this, or the first place where it may.
     pub(super) fn place(
         &self,
         asked: Option<&VirtualPath>,
@@ -110,7 +110,7 @@ fn open(directory: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, FileMode::empty())
 }
 
-/// A directory below another, without ever leaving it (relay #134).
+/// A directory below another, without ever leaving it.
 fn within(root: &OwnedFd, path: &RelayPath) -> Result<OwnedFd, Errno> {
     let path = if path.as_str().is_empty() { "." } else { path.as_str() };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

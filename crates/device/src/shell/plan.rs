@@ -29,7 +29,7 @@ const BASE: [(&str, &str); 3] = [
 pub(super) struct Plan {
     pub(super) program: OsString,
     pub(super) args: Vec<OsString>,
-    /// All of its environment (relay #139).
+    /// All of its environment.
     pub(super) env: Vec<(String, String)>,
     pub(super) place: Place,
     pub(super) bound: Vec<Bound>,
@@ -63,7 +63,7 @@ impl Plan {
         let (program, args) = program(asked)?;
         let place = floors.place(asked.cwd.as_ref(), terms, &allowed)?;
         if runtime == Runtime::Local && place.mode == Mode::Ro {
-            // Nothing would keep it from writing there (relay #133).
+            // Nothing would keep it from writing there.
             return Err(refusal::denied(
                 "the root may only be read, which is not possible without a sandbox",
             ));

@@ -1,4 +1,4 @@
-//! What whoever asks is told when nothing comes of it: never a path of this machine (relay #43).
+//! What whoever asks is told when nothing comes of it: never a path of this machine.
 
 use protocol::relay::{Code, RelayError, Row};
 
@@ -24,7 +24,7 @@ pub(super) fn missing(id: &str, reason: &str, message: &str) -> RelayError {
     RelayError::new(Code::NotFound, message).with("command_id", id).with("reason", reason)
 }
 
-/// It was ended; `lost` if nobody can tell whether all of it is gone (relay #53).
+/// It was ended; `lost` if nobody can tell whether all of it is gone.
 pub(super) fn cancelled(lost: bool) -> RelayError {
     confirmed(RelayError::new(Code::Cancelled, "the command was ended"), lost)
 }
@@ -47,7 +47,7 @@ fn confirmed(error: RelayError, lost: bool) -> RelayError {
 mod tests {
     use super::*;
 
-    /// relay #53
+    /// relay-53
     #[test]
     fn what_cannot_be_confirmed_is_lost() {
         assert_eq!(cancelled(true).details["lost"], true);

@@ -1,4 +1,4 @@
-//! What is kept of the output of a command until somebody asks for it (relay #83).
+//! What is kept of the output of a command until somebody asks for it.
 
 use std::collections::VecDeque;
 
@@ -86,7 +86,7 @@ mod tests {
         ring.push(&Chunk { stream, bytes: text.to_owned().into() });
     }
 
-    /// relay #83
+    /// relay-83
     #[test]
     fn the_last_of_it_is_kept_in_order() {
         let mut ring = Ring::new(100 << 10);
@@ -100,7 +100,7 @@ mod tests {
         assert!(ring.drain().is_empty() && !ring.is_cut());
     }
 
-    /// relay #83
+    /// relay-83
     #[test]
     fn a_flood_stays_within_the_limit_and_is_told_bit_by_bit() {
         let mut ring = Ring::new(RING);

@@ -1,4 +1,4 @@
-//! What a command runs in where the system can do that (relay #138).
+//! What a command runs in where the system can do that.
 //!
 //! Bubblewrap makes the namespaces and a root filesystem of its own: the programs of the system, read-only; a selection of
 //! `/etc`; an empty `/tmp`; and the directories that are granted, at their virtual paths. Nothing else of the machine is

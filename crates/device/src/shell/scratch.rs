@@ -75,7 +75,7 @@ mod tests {
     }
 
     proptest! {
-        /// relay #138: all together never have more than there is for them, and nobody has nothing.
+        /// relay-138: all together never have more than there is for them, and nobody has nothing.
         #[test]
         fn all_together_stay_within_what_there_is(
             bytes in 1_u64 << 20..1 << 40,

@@ -1,4 +1,4 @@
-//! What can be said to a command that runs (relay #77, #79).
+//! What can be said to a command that runs.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Output is read in pieces that know nothing of characters: here they are put together again (relay #48).
+//! Output is read in pieces that know nothing of characters: here they are put together again.
 
 use bytes::Bytes;
 
@@ -47,7 +47,7 @@ fn whole(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// relay #48
+    /// relay-48
     #[test]
     fn a_character_is_never_cut() {
         let text = "aß漢🦀 and more";
@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    /// relay #48
+    /// relay-48
     #[test]
     fn what_is_no_text_is_told_all_the_same() {
         let mut splitter = Text::default();

@@ -49,7 +49,7 @@ impl Listening {
     }
 }
 
-/// relay #61, #155: the owner's word counts at once.
+/// relay-61, relay-155: the owner's word counts at once.
 #[tokio::test]
 async fn what_the_owner_says_is_done_and_answered() {
     let (mut listening, path) = Listening::at("");

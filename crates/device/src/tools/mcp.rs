@@ -1,4 +1,4 @@
-//! MCP servers of which tools are lent (relay #90).
+//! MCP servers of which tools are lent.
 
 use std::sync::Arc;
 

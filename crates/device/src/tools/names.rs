@@ -1,4 +1,4 @@
-//! What the tools of MCP servers are called here (relay #88).
+//! What the tools of MCP servers are called here.
 
 use std::collections::{BTreeMap, HashMap};
 

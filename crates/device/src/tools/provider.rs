@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{Look, Provider, Subject, Visit};
 
-/// How many uses of tools go on at a time: each may be a process (relay #34).
+/// How many uses of tools go on at a time: each may be a process.
 const USES_MAX: usize = 32;
 
 /// The longest name of a use.
@@ -131,7 +131,7 @@ impl Provider for Tools {
         }
     }
 
-    /// Registers the tools with the relay server, and tells it whenever there are others (relay #85, #86).
+    /// Registers the tools with the relay server, and tells it whenever there are others.
     async fn speak(&self, peer: &Peer) {
         let accepted = peer.accepted().await.ok().and_then(|accepted| accepted.read::<Accepted>().ok());
         if !accepted.is_some_and(|accepted| accepted.accepted_capabilities.contains(&Family::Tools)) {
@@ -239,7 +239,7 @@ impl Uses {
         Ok(Going { uses: self.clone(), id })
     }
 
-    /// What is unknown or has ended is not there to be cancelled, as it is with a `cancel` frame (relay #52).
+    /// What is unknown or has ended is not there to be cancelled, as it is with a `cancel` frame.
     fn cancel(&self, context: Option<&Context>, call: &str) {
         if let Some(cancel) = self.0.lock().get(&UseId::new(context, call.into())) {
             cancel.cancel();

@@ -12,7 +12,7 @@ fn request(method: &str, path: &str) -> Request {
     Request { id: "1".into(), method: method.into(), params, context: None }
 }
 
-/// relay #153, #154: what is kept of a request is short, whatever it says; a long path is known by its hash.
+/// relay-153, relay-154: what is kept of a request is short, whatever it says; a long path is known by its hash.
 #[tokio::test]
 async fn what_is_kept_of_a_request_is_bounded() {
     let directory = tempfile::tempdir().unwrap();

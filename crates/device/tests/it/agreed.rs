@@ -61,7 +61,7 @@ fn write(root: &str, path: &str) -> Value {
     json!({ "root_id": root, "path": path, "content": "x", "encoding": "utf-8" })
 }
 
-/// relay #143: "an approval applies to the exact arguments shown"; that for once is for nothing else.
+/// relay-143: "an approval applies to the exact arguments shown"; that for once is for nothing else.
 #[tokio::test]
 async fn what_is_allowed_once_is_asked_about_again() {
     for approval in [Approval::AskOnce, Approval::AskOncePerRun, Approval::AlwaysAsk] {
@@ -77,7 +77,7 @@ async fn what_is_allowed_once_is_asked_about_again() {
     }
 }
 
-/// relay #143: `ask_once` is for one method in one root, in one workspace.
+/// relay-143: `ask_once` is for one method in one root, in one workspace.
 #[tokio::test]
 async fn an_agreement_about_files_is_for_a_method_in_a_root() {
     let laptop = Laptop::new(Approval::AskOnce, Answer::Remember).await;
@@ -95,7 +95,7 @@ async fn an_agreement_about_files_is_for_a_method_in_a_root() {
     }
 }
 
-/// relay #143: `ask_once` of commands is for the very same one: what is run, where, with what and how.
+/// relay-143: `ask_once` of commands is for the very same one: what is run, where, with what and how.
 #[tokio::test]
 async fn an_agreement_about_a_command_is_for_the_same_one() {
     let laptop = Laptop::new(Approval::AskOnce, Answer::Remember).await;
@@ -121,7 +121,7 @@ async fn an_agreement_about_a_command_is_for_the_same_one() {
     }
 }
 
-/// relay #143: `ask_once_per_run` is for the run, or else for the session; who names neither is asked each time.
+/// relay-143: `ask_once_per_run` is for the run, or else for the session; who names neither is asked each time.
 #[tokio::test]
 async fn an_agreement_for_a_run_is_for_that_run() {
     let laptop = Laptop::new(Approval::AskOncePerRun, Answer::Remember).await;

@@ -14,7 +14,7 @@ use crate::{
     support::Lent,
 };
 
-/// relay #64: none is unknown. What is lent is done, or refused for its parameters; what is not is not available; and what devices
+/// relay-64: none is unknown. What is lent is done, or refused for its parameters; what is not is not available; and what devices
 /// ask is not asked of them.
 #[tokio::test]
 async fn every_method_is_known() {

@@ -1,4 +1,4 @@
-//! daemon #10, #11: `PUT file` is atomic.
+//! daemon-10, daemon-11: `PUT file` is atomic.
 
 use std::{
     fs,

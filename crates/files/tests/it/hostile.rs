@@ -1,4 +1,4 @@
-//! daemon #11: whatever an archive says, nothing outside the destination changes, and an error changes nothing at all.
+//! daemon-11: whatever an archive says, nothing outside the destination changes, and an error changes nothing at all.
 
 use std::{fs, path::Path};
 

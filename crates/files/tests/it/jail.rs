@@ -1,4 +1,4 @@
-//! daemon #11: `--fs-root` confines every operation to one tree, by directory handle.
+//! daemon-11: `--fs-root` confines every operation to one tree, by directory handle.
 
 use std::fs;
 

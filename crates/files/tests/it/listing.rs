@@ -1,4 +1,4 @@
-//! daemon #10: `GET entries` and `GET stat`.
+//! daemon-10: `GET entries` and `GET stat`.
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 

@@ -1,4 +1,4 @@
-//! daemon #11: the tree holds while a neighbour swaps directories for links under our hands.
+//! daemon-11: the tree holds while a neighbour swaps directories for links under our hands.
 
 use std::{
     fs,

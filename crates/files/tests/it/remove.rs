@@ -1,4 +1,4 @@
-//! daemon #10, #11: `DELETE entry`, with `recursive`.
+//! daemon-10, daemon-11: `DELETE entry`, with `recursive`.
 
 use std::{cell::Cell, ffi::OsStr, fs, os::fd::OwnedFd};
 
@@ -29,7 +29,7 @@ fn a_tree_is_removed_only_when_asked_for() {
     assert!(tree(&world.jail("")).is_empty());
 }
 
-/// relay #51: what is no longer wanted ends before the next entry.
+/// relay-51: what is no longer wanted ends before the next entry.
 #[test]
 fn a_tree_that_is_no_longer_wanted_is_left_as_it_is() {
     let world = World::new();

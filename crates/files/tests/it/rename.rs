@@ -1,4 +1,4 @@
-//! daemon #10: `POST move`.
+//! daemon-10: `POST move`.
 
 use std::{fs, os::unix::fs::MetadataExt};
 

@@ -1,4 +1,4 @@
-//! daemon #11: an archive that is cut, damaged or too large changes nothing.
+//! daemon-11: an archive that is cut, damaged or too large changes nothing.
 
 use std::io::{Read, Write};
 

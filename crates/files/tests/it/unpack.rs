@@ -1,4 +1,4 @@
-//! daemon #10, #11: `POST upload-batch` unpacks all or nothing.
+//! daemon-10, daemon-11: `POST upload-batch` unpacks all or nothing.
 
 use std::{
     fs,

@@ -115,7 +115,7 @@ pub(super) fn json(frame: &Frame) -> Bytes {
 mod tests {
     use super::*;
 
-    /// observation #39, #40, #42, #43, #60: the envelope is ours and the event is as it was; a replay is marked.
+    /// observation-39, observation-40, observation-42, observation-43, observation-60: the envelope is ours and the event is as it was; a replay is marked.
     #[test]
     fn an_event_is_put_into_an_envelope_of_ours() {
         let frames = Frames::new(&"box".parse().unwrap(), &"w".parse().unwrap());
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// relay #177: a frame that tells of a request to a device is known as such, so that who may not see paths does not.
+    /// relay-177: a frame that tells of a request to a device is known as such, so that who may not see paths does not.
     #[test]
     fn a_request_to_a_device_is_known_by_its_frame() {
         let call = serde_json::json!({

@@ -128,7 +128,7 @@ mod tests {
     }
 
     proptest! {
-        /// observation #76: whatever a runtime says, and whatever the hub says to people, can be read or is refused; what is
+        /// observation-76: whatever a runtime says, and whatever the hub says to people, can be read or is refused; what is
         /// taken for an event has a payload that is one.
         #[test]
         fn anything_can_be_heard(
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// observation #19, #36: what is no frame, or is of another worker, is malformed; what is newer is passed over.
+    /// observation-19, observation-36: what is no frame, or is of another worker, is malformed; what is newer is passed over.
     #[test]
     fn what_is_no_frame_of_the_worker_is_malformed() {
         let worker = "w".parse().unwrap();

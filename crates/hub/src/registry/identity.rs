@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::registered::Way;
 
-/// Which runtime it is that has a name: what is granted to one and made for it is not for another of the same name (relay
-/// #156).
+/// Identifies a runtime beyond its name: grants and environments of one runtime must not pass to another that later takes
+/// the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Identity {

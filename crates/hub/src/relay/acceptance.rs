@@ -1,10 +1,10 @@
-//! What of a device may be used: what it offers, as far as it is granted (relay #25, #26, #127, #129). Nothing here waits.
+//! What of a device may be used: what it offers, as far as it is granted. Nothing here waits.
 
 use std::collections::BTreeSet;
 
 use protocol::relay::{Approval, Family, Grant, Network, Offer, Root, RootId, ShellGrant, Terms};
 
-/// What the `runtime` of a shell begins with that has a sandbox (relay #137).
+/// What the `runtime` of a shell begins with that has a sandbox.
 const SANDBOXED: &str = "sandboxed";
 
 /// What may be used of a device. Nothing else is there.
@@ -64,7 +64,7 @@ impl Allowed {
         accepted
     }
 
-    /// The same without commands, if they need a sandbox and run in something else (relay #137).
+    /// The same without commands, if they need a sandbox and run in something else.
     pub(crate) fn in_sandbox(mut self, shell: Option<&str>) -> Self {
         let is_sandboxed = shell.is_some_and(|runtime| runtime.starts_with(SANDBOXED));
         if !is_sandboxed && self.shell.as_ref().is_some_and(|shell| !shell.unsandboxed) {

@@ -1,5 +1,5 @@
-//! What is left of a request that nobody waits for any more: it has its place until the device has answered (relay #34), and
-//! a command that it has started all the same is ended (relay #53).
+//! What is left of a request that nobody waits for any more: it has its place until the device has answered, and
+//! a command that it has started all the same is ended.
 
 use futures_util::StreamExt;
 use relay::Call;

@@ -1,4 +1,4 @@
-//! What waits for a person before it is asked of a device: waits of the hub itself, in its inbox (relay #140 to #144).
+//! What waits for a person before it is asked of a device: waits of the hub itself, in its inbox.
 //!
 //! Each is written down when it is opened and when it is settled. The request that waits for it lives in this process: if the hub
 //! ends, the request has ended too, and the wait is told to be withdrawn when the hub is back. What would be done is kept only
@@ -215,7 +215,7 @@ impl Approvals {
         Some(before.map_or(Unanswered::NotOurs, |item| Unanswered::Settled(Box::new(item.wait.clone()))))
     }
 
-    /// Somebody must be able to answer (relay #142).
+    /// Somebody must be able to answer.
     fn need_somebody(&self, workspace: &Workspace) -> Result<(), Refused> {
         let users = self.0.people.users();
         let may = |user: &protocol::people::User| {

@@ -1,5 +1,5 @@
-//! The commands that environments have started: whose each is, as it is not there for another (relay #118), and whether it
-//! may go on, as one in the background outlives its request (relay #157).
+//! The commands that environments have started: whose each is, as it is not there for another, and whether it
+//! may go on, as one in the background outlives its request.
 
 use std::{
     collections::{HashMap, VecDeque},

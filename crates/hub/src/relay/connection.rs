@@ -121,7 +121,7 @@ impl Connection {
         *self.accepted.write() = accepted;
     }
 
-    /// What it is told that it is accepted for (relay #24, #26).
+    /// What it is told that it is accepted for.
     pub(crate) fn acceptance(id: &str, allowed: &Allowed) -> Accepted {
         Accepted {
             connection_id: id.to_owned(),
@@ -133,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Whether a method can be used now, apart from what is granted; if not, why (relay #59, #61).
+    /// Whether a method can be used now, apart from what is granted; if not, why.
     pub(crate) fn is_available(&self, row: &Row) -> Result<(), &'static str> {
         if self.paused.load(Relaxed) && !row.goes_on() {
             return Err("its owner has paused the device");
@@ -153,7 +153,7 @@ impl Connection {
         places.map_err(|_| busy("too many requests of others go on at the device", REQUESTS_MAX))
     }
 
-    /// Ends what goes on in families that the device has lost the permission for (relay #156).
+    /// Ends what goes on in families that the device has lost the permission for.
     pub(crate) fn drop_what_is_lost(&self) {
         let states = self.states.lock();
         let lost =
@@ -202,7 +202,7 @@ impl Connection {
     pub(crate) fn heard(&self, frame: EventFrame) -> bool {
         let changes = match frame.read() {
             Ok(Some(event)) => self.take(&event),
-            // What is not known is no fault (relay #63).
+            // What is not known is no fault.
             Ok(None) | Err(_) => {
                 self.unknown_events.fetch_add(1, Relaxed);
                 return false;
@@ -296,7 +296,7 @@ fn put(known: &mut BTreeMap<ToolName, Arc<Tool>>, list: &ToolList) -> Registered
             rejected.push(Rejected { name: tool.name.to_string(), reason });
             continue;
         }
-        // The schema is somebody else's: it leads nowhere, and has an end (relay #87).
+        // The schema is somebody else's: it leads nowhere, and has an end.
         match ToolSchema::new(&tool.input_schema) {
             Ok(schema) => {
                 registered.push(tool.name.clone());

@@ -1,4 +1,4 @@
-//! The devices that are connected, by name (relay #117).
+//! The devices that are connected, by name.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::connection::Connection;
 
-/// What a connection is told whose place another takes (relay #122).
+/// What a connection is told whose place another takes.
 const REPLACED: &str = "another connection of this device took its place";
 
 /// The devices that are connected. A clone is the same.

@@ -145,7 +145,7 @@ impl Desk {
         Ok(told)
     }
 
-    /// What a device asks of the hub (relay #30); `summary` gets what is written down of it.
+    /// What a device asks of the hub; `summary` gets what is written down of it.
     fn asked(&self, request: &Request, summary: &mut Map<String, Value>) -> Result<Json, RelayError> {
         let row = Row::find(&request.method).ok_or_else(|| {
             let shown = shown(&request.method);

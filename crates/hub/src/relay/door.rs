@@ -146,7 +146,7 @@ impl Inquiry<'_> {
             recoverable: true,
             ..unavailable(row.family, "the device is not connected")
         })?;
-        // Before anything reaches the provider (relay #33).
+        // Before anything reaches the provider.
         if !connection.accepted().families.contains(&row.family) {
             return Err(unavailable(row.family, "the device was not accepted for this"));
         }
@@ -169,7 +169,7 @@ impl Inquiry<'_> {
             approval => {
                 let tool = tool.as_ref().map(|tool| &tool.descriptor);
                 self.approved((approval, tool), &target, pending, &hold).await?;
-                // What held when it was asked may hold no more (relay #107).
+                // What held when it was asked may hold no more.
                 connection.is_available(row).map_err(|why| unavailable(row.family, why))?;
                 need_same(&connection, tool)?;
             }
@@ -207,7 +207,7 @@ impl Inquiry<'_> {
         pending: &mut Pending,
         hold: &Hold,
     ) -> Result<(), RelayError> {
-        // Why it is asked, for people (relay #39).
+        // Why it is asked, for people.
         let reason = self.context.and_then(|context| context.more.get("user_visible_reason")?.as_str());
         let question = Question {
             environment: &self.environment.entry,
@@ -256,7 +256,7 @@ impl Inquiry<'_> {
         tool.map_or(Approval::Allow, |tool| tool.descriptor.approval_policy)
     }
 
-    /// What the environment says, which only makes stricter (relay #141).
+    /// What the environment says, which only makes stricter.
     fn stricter(&self, target: &Target) -> Approval {
         let said = &self.environment.entry.approvals;
         let of_method = said.get(self.row.name).copied();
@@ -265,7 +265,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// A tool that has become another while somebody was asked is not what they approved (relay #143).
+/// A tool that has become another while somebody was asked is not what they approved.
 fn need_same(connection: &Connection, tool: Option<&ToolDescriptor>) -> Result<(), RelayError> {
     let Some(tool) = tool else { return Ok(()) };
     match connection.tool(&tool.name).is_some_and(|now| now.descriptor == *tool) {

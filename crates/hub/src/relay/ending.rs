@@ -1,4 +1,4 @@
-//! Ends commands on devices: those that may not go on, and those that nobody wants (relay #157).
+//! Ends commands on devices: those that may not go on, and those that nobody wants.
 
 use std::{sync::Arc, time::Duration};
 

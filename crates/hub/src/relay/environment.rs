@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{acceptance::Allowed, connection::Connection, store::EnvironmentEntry};
 
-/// How many requests of an environment go on at a time (relay #34): half of what a device answers at a time, as others use it
+/// How many requests of an environment go on at a time: half of what a device answers at a time, as others use it
 /// too.
 pub(crate) const REQUESTS_MAX: usize = 32;
 
 /// How many of these may be of one family: what takes long leaves room for the others.
 pub(crate) const FAMILY_REQUESTS_MAX: usize = 24;
 
-/// What a session uses of a device. All requests of it are its own: what becomes of others is not seen here (relay #118).
+/// What a session uses of a device. All requests of it are its own: what becomes of others is not seen here.
 pub(crate) struct Environment {
     pub(crate) entry: Arc<EnvironmentEntry>,
     lease: Mutex<Lease>,
@@ -119,7 +119,7 @@ impl Environment {
         allowed.and(&connection.accepted()).in_sandbox(connection.shell.as_deref())
     }
 
-    /// What it is made of now (relay #110).
+    /// What it is made of now.
     pub(crate) fn binding(&self, connection: &Connection) -> Binding {
         self.bind(&connection.id, self.effective(&self.lease().allowed, connection))
     }
@@ -147,7 +147,7 @@ impl Environment {
         bound.or_else(|| said?.session_id.clone())
     }
 
-    /// What a request is made for: what whoever asked said, bound to what this environment is for (relay #37 to #39).
+    /// What a request is made for: what whoever asked said, bound to what this environment is for.
     pub(crate) fn context(&self, said: Option<Context>, terms: Terms) -> Context {
         let session_id = self.session(said.as_ref());
         let mut context = Context { session_id, ..said.unwrap_or_default() };

@@ -1,4 +1,4 @@
-//! An environment as this process uses it, and as MCP tools for any agent (relay #118).
+//! An environment as this process uses it, and as MCP tools for any agent.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What was asked of devices and what came of it: entries that hold on to each other, in a journal on disk (relay #151 to #154).
+//! What was asked of devices and what came of it: entries that hold on to each other, in a journal on disk.
 //!
 //! A request has two entries of one `id`: one before it leaves, one when it has ended. The entry before a request that changes
 //! something is written before the request leaves. Before a request that only reads it is on its way, in order: a hub that is

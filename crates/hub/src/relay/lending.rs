@@ -27,7 +27,7 @@ pub(crate) enum AddError {
 }
 
 impl Relay {
-    /// What any runtime may use of a device: it is accepted for no more (relay #25).
+    /// What any runtime may use of a device: it is accepted for no more.
     pub(crate) fn granted_to_device(&self, id: &ClientId) -> Allowed {
         let state = self.store.now();
         let grants = grants(&state).filter(|entry| entry.grant.client_id == *id);
@@ -56,8 +56,8 @@ impl Relay {
         granted.only(entry.capabilities.as_deref(), entry.roots.as_deref())
     }
 
-    /// Whether there may be an environment: its time is not over, its runtime is the one that it was made for (relay #156), and
-    /// whoever made it could do so now (relay #125).
+    /// Whether there may be an environment: its time is not over, its runtime is the one that it was made for, and
+    /// whoever made it could do so now.
     pub(super) fn may_be(&self, entry: &EnvironmentEntry) -> bool {
         let runtime = self.registry.get(&entry.runtime_id);
         let is_same = runtime.is_some_and(|runtime| {

@@ -1,5 +1,5 @@
 //! What is answered at once, and so has one entry in the ledger: what a device asks of the hub, and what nobody can ask of a
-//! device (relay #151, #153).
+//! device.
 
 use jiff::Timestamp;
 use protocol::{
@@ -56,7 +56,7 @@ impl Relay {
     }
 }
 
-/// Whether what is said of a session, a run or a tool call are names (relay #37).
+/// Whether what is said of a session, a run or a tool call are names.
 ///
 /// # Errors
 /// `invalid_request` if one is too long.

@@ -1,4 +1,4 @@
-//! Devices that want to be let in: each shows its owner a short code, which somebody confirms here (relay #170).
+//! Devices that want to be let in: each shows its owner a short code, which somebody confirms here.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 

@@ -83,7 +83,7 @@ impl Pending {
         self.target.clone_from(&target.label);
     }
 
-    /// Somebody has approved it, now or before (relay #143).
+    /// Somebody has approved it, now or before.
     pub(crate) fn is_approved(&mut self, approved: &Approved) {
         self.entry.policy_decision = Decision::Approved;
         let summary = &mut self.entry.summary;
@@ -152,7 +152,7 @@ impl Pending {
         self.tell();
     }
 
-    /// Shows it to those who watch the session (relay #177).
+    /// Shows it to those who watch the session.
     fn tell(&self) {
         let bound = &self.environment.entry;
         if let Some(session) = &bound.session_id {

@@ -40,7 +40,7 @@ pub(super) struct Sent {
 }
 
 impl Running {
-    /// Goes on until it is cancelled, and then until the device says that it has ended (relay #51, #53).
+    /// Goes on until it is cancelled, and then until the device says that it has ended.
     pub(super) fn until(mut self, cancelled: CancellationToken) -> impl Stream<Item = Part> + Send {
         let mut cancelled = Box::pin(cancelled.cancelled_owned().fuse());
         stream::poll_fn(move |task| {

@@ -1,4 +1,4 @@
-//! A runtime that uses a device over a WebSocket, with the same frames (relay #118).
+//! A runtime that uses a device over a WebSocket, with the same frames.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(crate) async fn serve(
     driver.await;
 }
 
-/// Tells the runtime what happens on the device, whichever connection it has (relay #59, #86).
+/// Tells the runtime what happens on the device, whichever connection it has.
 async fn pass_on_events(relay: &Relay, environment: &Environment, peer: &Peer) {
     if peer.accepted().await.is_err() {
         return std::future::pending().await;
@@ -118,7 +118,7 @@ impl Handler for Desk {
         loop {
             let part = tokio::select! {
                 part = call.next() => part,
-                // The device says when it has ended, and only then does the runtime hear it (relay #51, #53).
+                // The device says when it has ended, and only then does the runtime hear it.
                 () = reply.cancelled(), if is_wanted => {
                     is_wanted = false;
                     call.cancel();

@@ -28,7 +28,7 @@ impl Starting {
         Self { start: Arc::new(start), command: None }
     }
 
-    /// Hears which command was started, and whether it is over (relay #78).
+    /// Hears which command was started, and whether it is over.
     pub(super) fn hear(&mut self, relay: &Relay, part: &Part) {
         match part {
             Part::Stream(frame) if self.command.is_none() && frame.event == STATUS => {

@@ -27,7 +27,7 @@ pub(crate) struct Target {
     pub(crate) tool: Option<ToolName>,
     /// What goes on that it is about.
     pub(crate) started: Option<Started>,
-    /// What was asked in short, without contents and secrets (relay #154).
+    /// What was asked in short, without contents and secrets.
     pub(crate) summary: Map<String, Value>,
     /// What it is about, for people.
     pub(crate) label: Option<String>,
@@ -186,7 +186,7 @@ impl Target {
         Ok(Self { tool: named.name, started, summary, label, ..Self::default() })
     }
 
-    /// Whether it may be touched, as far as that can be told here: the device looks at its disk (relay #127, #133).
+    /// Whether it may be touched, as far as that can be told here: the device looks at its disk.
     ///
     /// # Errors
     /// `permission_denied` if not.

@@ -1,4 +1,4 @@
-//! The uses of tools that go on and have a name: what one environment uses is not there for another (relay #118).
+//! The uses of tools that go on and have a name: what one environment uses is not there for another.
 
 use std::{
     collections::{HashMap, hash_map::Entry},

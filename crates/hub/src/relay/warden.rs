@@ -1,4 +1,4 @@
-//! Ends what no longer may go on, as soon as that is so (relay #155 to #157).
+//! Ends what no longer may go on, as soon as that is so.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
     store::{GrantEntry, State},
 };
 
-/// How often everything is looked at though nothing is known to have changed: the clock may be set (relay #130).
+/// How often everything is looked at though nothing is known to have changed: the clock may be set.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// How long a device that is cut off may take to hear that its commands are to end: all of it takes less than a second.

@@ -1,5 +1,5 @@
 //! A runtime in this process, that keeps everything and can be cut off. That it can stand in for a remote one shows that
-//! nothing in the hub depends on which it is (observation #7).
+//! nothing in the hub depends on which it is (observation-7).
 
 use std::sync::{
     Arc,

@@ -175,7 +175,7 @@ fn sockets() -> usize {
     .count()
 }
 
-/// observation #33, #48, #52, #53, #61, #62, #75: cuts, half-open connections, connects that overtake each other, bytes that
+/// observation-33, observation-48, observation-52, observation-53, observation-61, observation-62, observation-75: cuts, half-open connections, connects that overtake each other, bytes that
 /// come one by one, restarts of both sides, on real sockets: the union of what somebody saw is what happened, in order and
 /// each once, or they were told to begin anew. In the end no task and no socket is left.
 #[test]

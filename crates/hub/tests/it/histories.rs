@@ -114,7 +114,7 @@ async fn live(steps: Vec<Step>) {
     assert_eq!(state, Some(bus.snapshot()), "the state is what it comes to");
 }
 
-/// observation #33, #52, #53, #61, #62: random histories of both sides; the union of what somebody saw is what happened, in
+/// observation-33, observation-52, observation-53, observation-61, observation-62: random histories of both sides; the union of what somebody saw is what happened, in
 /// order and each once, or they were told to begin anew.
 #[test]
 fn what_somebody_saw_is_what_happened() {

@@ -106,7 +106,7 @@ fn is_bare(envelope: &Envelope) -> bool {
     }
 }
 
-/// observation #70: a policy that denies a worker ends the stream of who watches it, and keeps others out.
+/// observation-70: a policy that denies a worker ends the stream of who watches it, and keeps others out.
 #[tokio::test(start_paused = true)]
 async fn who_may_not_watch_is_told_so() {
     let stage = Stage::new();
@@ -121,7 +121,7 @@ async fn who_may_not_watch_is_told_so() {
     }
 }
 
-/// observation #70: another policy shows on a stream that is open with the next event; the events keep their names, places
+/// observation-70: another policy shows on a stream that is open with the next event; the events keep their names, places
 /// and order, whoever sees them.
 #[tokio::test(start_paused = true)]
 async fn another_policy_holds_from_the_next_event_on() {
@@ -161,7 +161,7 @@ async fn another_policy_holds_from_the_next_event_on() {
     }
 }
 
-/// observation #70: what is decided while somebody waits holds for what they waited for, even if that has happened before.
+/// observation-70: what is decided while somebody waits holds for what they waited for, even if that has happened before.
 #[tokio::test(start_paused = true)]
 async fn what_is_shown_is_decided_when_it_is_told() {
     let stage = Stage::new();
@@ -177,7 +177,7 @@ async fn what_is_shown_is_decided_when_it_is_told() {
     assert!(is_bare(&next.await));
 }
 
-/// observation #67, #70: those who may see everything get what others get who are not asked, whatever is hidden from whom.
+/// observation-67, observation-70: those who may see everything get what others get who are not asked, whatever is hidden from whom.
 #[tokio::test(start_paused = true)]
 async fn who_sees_everything_shares_the_frames_of_all() {
     let stage = Stage::new();
@@ -214,7 +214,7 @@ fn said(kind: u8, text: &str, last: bool) -> Event {
     serde_json::from_value(event).unwrap()
 }
 
-/// observation #68: what was said before anybody looked, and is no longer kept, tells what the next piece belongs to.
+/// observation-68: what was said before anybody looked, and is no longer kept, tells what the next piece belongs to.
 #[tokio::test(start_paused = true)]
 async fn who_comes_in_the_middle_of_a_path_does_not_see_its_end() {
     let stage = Stage::keeping(Retention { events: NonZeroU64::new(2).unwrap(), ..BACKLOG });
@@ -238,7 +238,7 @@ async fn who_comes_in_the_middle_of_a_path_does_not_see_its_end() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// observation #68, #70: whenever they come and whatever is said in however many pieces: who may not see everything
+    /// observation-68, observation-70: whenever they come and whatever is said in however many pieces: who may not see everything
     /// gets the same events at the same places in the same order, and nothing in them that is hidden.
     #[test]
     fn who_is_restricted_misses_nothing_else(

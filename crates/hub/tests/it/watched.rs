@@ -19,7 +19,7 @@ fn feeds() -> (tempfile::TempDir, Feeds) {
     (directory, feeds)
 }
 
-/// observation #34, #41, #60, #71: everybody gets what the worker has come to, and then only what is new; the runtime is
+/// observation-34, observation-41, observation-60, observation-71: everybody gets what the worker has come to, and then only what is new; the runtime is
 /// asked once for all of them.
 #[tokio::test(start_paused = true)]
 async fn all_who_watch_share_one_stream_of_the_runtime() {
@@ -49,7 +49,7 @@ async fn all_who_watch_share_one_stream_of_the_runtime() {
     assert_eq!((bus.opened.load(Ordering::SeqCst), feeds.len()), (1, 1));
 }
 
-/// observation #34: the runtime's stream outlives the last who watched for a while, and is then given up.
+/// observation-34: the runtime's stream outlives the last who watched for a while, and is then given up.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_nobody_watches_is_given_up_after_a_while() {
     let (_directory, feeds) = feeds();
@@ -66,7 +66,7 @@ async fn a_worker_that_nobody_watches_is_given_up_after_a_while() {
     assert_eq!((bus.open.load(Ordering::SeqCst), feeds.len()), (0, 0));
 }
 
-/// observation #32, #35, #53: when the runtime goes away, those who watch stay, are told, and miss nothing.
+/// observation-32, observation-35, observation-53: when the runtime goes away, those who watch stay, are told, and miss nothing.
 #[tokio::test(start_paused = true)]
 async fn a_runtime_that_comes_back_is_taken_up_where_it_was() {
     let (_directory, feeds) = feeds();
@@ -87,7 +87,7 @@ async fn a_runtime_that_comes_back_is_taken_up_where_it_was() {
     }
 }
 
-/// observation #33, #52: what the runtime says twice is shown once.
+/// observation-33, observation-52: what the runtime says twice is shown once.
 #[tokio::test(start_paused = true)]
 async fn what_is_said_twice_is_shown_once() {
     let (_directory, feeds) = feeds();
@@ -107,7 +107,7 @@ async fn what_is_said_twice_is_shown_once() {
     assert_eq!(late.payload, Event::Snapshot(Box::new(bus.snapshot())), "nor does it count twice");
 }
 
-/// observation #61, #75: a runtime that is cut off while it tells what was missed tells it once more.
+/// observation-61, observation-75: a runtime that is cut off while it tells what was missed tells it once more.
 #[tokio::test(start_paused = true)]
 async fn what_was_missed_is_told_to_the_end() {
     let (directory, first) = feeds();
@@ -126,7 +126,7 @@ async fn what_was_missed_is_told_to_the_end() {
     }
 }
 
-/// observation #35, #56: what is lost for good is told, and followed by what there is now.
+/// observation-35, observation-56: what is lost for good is told, and followed by what there is now.
 #[tokio::test(start_paused = true)]
 async fn what_the_runtime_forgot_is_begun_anew() {
     for rebirth in [false, true] {
@@ -154,7 +154,7 @@ async fn what_the_runtime_forgot_is_begun_anew() {
     }
 }
 
-/// observation #51, #60: after a cursor comes everything that was missed, marked as what the snapshot covers.
+/// observation-51, observation-60: after a cursor comes everything that was missed, marked as what the snapshot covers.
 #[tokio::test(start_paused = true)]
 async fn a_cursor_goes_on() {
     for restart in [false, true] {
@@ -190,7 +190,7 @@ async fn a_cursor_goes_on() {
     }
 }
 
-/// observation #55, #59, #63: a cursor that is no good is told, each in its own way.
+/// observation-55, observation-59, observation-63: a cursor that is no good is told, each in its own way.
 #[tokio::test(start_paused = true)]
 async fn a_cursor_that_is_no_good_is_told() {
     let (_directory, feeds) = feeds();
@@ -214,7 +214,7 @@ async fn a_cursor_that_is_no_good_is_told() {
     assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::CursorExpired);
 }
 
-/// observation #47: who does not read is told so, with where to go on.
+/// observation-47: who does not read is told so, with where to go on.
 #[tokio::test(start_paused = true)]
 async fn who_does_not_read_is_told_and_can_come_back() {
     let (_directory, feeds) = feeds();
@@ -238,7 +238,7 @@ async fn who_does_not_read_is_told_and_can_come_back() {
     assert_eq!(diagnostic.details.unwrap()["cursor"], last.as_str());
 }
 
-/// observation #46, #65: a worker that is not there, or no more, is told as that.
+/// observation-46, observation-65: a worker that is not there, or no more, is told as that.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_is_not_there_is_told() {
     let (_directory, feeds) = feeds();
@@ -254,7 +254,7 @@ async fn a_worker_that_is_not_there_is_told() {
     assert!(!late.is_there().await);
 }
 
-/// observation #36: nonsense is told, and does not end anything.
+/// observation-36: nonsense is told, and does not end anything.
 #[tokio::test(start_paused = true)]
 async fn nonsense_is_told_and_survived() {
     let (_directory, feeds) = feeds();

@@ -85,7 +85,7 @@ fn batches_share_segments() {
     assert_eq!(render(10).len(), 10);
 }
 
-/// acp #16: a line larger than the whole ring still reaches who waits for it.
+/// acp-16: a line larger than the whole ring still reaches who waits for it.
 #[test]
 fn the_last_batch_is_kept_whatever_its_size() {
     let (mut writer, ring) = ring(10, 100);
@@ -110,7 +110,7 @@ fn a_batch_half_out_is_half_readable() {
     assert_eq!(chunk(&mut reader).bytes(), "45");
 }
 
-/// acp #19: only a reader that moved lately holds the writer, and only while it is more than half a ring behind.
+/// acp-19: only a reader that moved lately holds the writer, and only while it is more than half a ring behind.
 #[test]
 fn a_moving_reader_presses_and_a_stalled_one_does_not() {
     let (mut writer, ring) = ring(10, 1000);
@@ -129,7 +129,7 @@ fn a_moving_reader_presses_and_a_stalled_one_does_not() {
     assert!(!writer.pressed(now()), "nobody there");
 }
 
-/// acp #19: a reader that waited had nothing to take, so its time starts with the append that it waited for.
+/// acp-19: a reader that waited had nothing to take, so its time starts with the append that it waited for.
 #[test]
 fn a_reader_that_waited_for_long_counts_as_moving() {
     let (mut writer, ring) = ring(2, 1000);
@@ -164,7 +164,7 @@ fn ten_readers(writer: &mut Writer, ring: &Ring) -> Vec<Reader> {
     readers
 }
 
-/// acp #19: ten readers that were seen to read hold the writer for 250 ms in all, not each, and not again and again.
+/// acp-19: ten readers that were seen to read hold the writer for 250 ms in all, not each, and not again and again.
 #[test]
 fn readers_that_stall_hold_the_writer_once() {
     let (mut writer, ring) = ring(8, 1000);
@@ -178,7 +178,7 @@ fn readers_that_stall_hold_the_writer_once() {
     assert!(held > MOVING / 2 && held <= MOVING, "held for {held:?}");
 }
 
-/// acp #19: readers that never read at all, with something in the system's buffers at most, are hardly felt, whatever
+/// acp-19: readers that never read at all, with something in the system's buffers at most, are hardly felt, whatever
 /// the readers beside them do.
 #[test]
 fn readers_that_never_read_are_not_waited_for() {
@@ -195,7 +195,7 @@ fn readers_that_never_read_are_not_waited_for() {
     assert!(!writer.pressed(now + slots::UNSEEN / 2), "somebody else moved, but not them");
 }
 
-/// acp #19: a reader that has not had its turn yet is waited for as long as others have theirs.
+/// acp-19: a reader that has not had its turn yet is waited for as long as others have theirs.
 #[test]
 fn a_reader_that_was_never_seen_is_waited_for_while_others_move() {
     let (mut writer, ring) = ring(8, 1000);
@@ -211,7 +211,7 @@ fn a_reader_that_was_never_seen_is_waited_for_while_others_move() {
     assert!(!writer.pressed(now + slots::UNSEEN), "but not for ever");
 }
 
-/// acp #19: who takes more after a pause has read in between, and is waited for from then on.
+/// acp-19: who takes more after a pause has read in between, and is waited for from then on.
 #[test]
 fn a_slow_reader_is_seen_by_its_pauses() {
     let (mut writer, ring) = ring(8, 1000);
@@ -351,7 +351,7 @@ fn dropping_the_writer_ends_the_stream() {
     assert!(matches!(next.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
 }
 
-/// acp #18: an unknown id opens all the same, tells the gap first, and the gap is true when it is told.
+/// acp-18: an unknown id opens all the same, tells the gap first, and the gap is true when it is told.
 #[test]
 fn resuming_from_what_is_not_there_tells_the_gap_first() {
     let (mut writer, ring) = ring(2, 1000);

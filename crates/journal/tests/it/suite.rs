@@ -31,7 +31,7 @@ both! {
     dropping_a_reader_frees_its_place
 }
 
-/// acp #17: readers that are cut and come back a thousand times under continuous output lose, double and reorder
+/// acp-17: readers that are cut and come back a thousand times under continuous output lose, double and reorder
 /// nothing.
 async fn replay_and_tail_are_one<B: Backend>() {
     const RECONNECTS: usize = 1000;
@@ -113,7 +113,7 @@ async fn an_expired_cursor_says_what_is_kept<B: Backend>() {
     read_through(&mut reader, 15, 25).await;
 }
 
-/// acp #18: the first item is the gap, then the oldest frame follows; from the past as from the future.
+/// acp-18: the first item is the gap, then the oldest frame follows; from the past as from the future.
 async fn resuming_a_bare_number_tells_the_gap_and_goes_on<B: Backend>() {
     let mut backend = B::start();
     let (mut writer, journal) = backend.open(keep(10, 1000)).await;
@@ -127,7 +127,7 @@ async fn resuming_a_bare_number_tells_the_gap_and_goes_on<B: Backend>() {
     read_through(&mut reader, 15, 25).await;
 }
 
-/// acp #16
+/// acp-16
 async fn the_number_of_events_is_bounded<B: Backend>() {
     let mut backend = B::start();
     let (mut writer, journal) = backend.open(keep(7, 1_000_000)).await;
@@ -140,7 +140,7 @@ async fn the_number_of_events_is_bounded<B: Backend>() {
     read_through(&mut reader, 593, 600).await;
 }
 
-/// acp #16
+/// acp-16
 async fn the_number_of_bytes_is_bounded<B: Backend>() {
     let mut backend = B::start();
     let (mut writer, journal) = backend.open(keep(1000, 55)).await;
@@ -159,7 +159,7 @@ async fn the_number_of_bytes_is_bounded<B: Backend>() {
     assert_eq!((journal.bounds().bytes, journal.bounds().gap()), (1, gap(302, 302)));
 }
 
-/// acp #18: never silently skipped ahead, and told once.
+/// acp-18: never silently skipped ahead, and told once.
 async fn a_slow_reader_gets_one_gap_and_goes_on<B: Backend>() {
     let mut backend = B::start();
     let (mut writer, journal) = backend.open(keep(10, 1000)).await;

@@ -12,7 +12,7 @@ async fn stage() -> (Stage, Client) {
     (stage, client)
 }
 
-/// relay #111: a file is read, as far as a model can well read it.
+/// relay-111: a file is read, as far as a model can well read it.
 #[tokio::test]
 async fn a_file_is_read() {
     let (stage, client) = stage().await;
@@ -39,7 +39,7 @@ async fn a_file_is_read() {
     assert!(binary.starts_with("invalid_request"), "{binary}");
 }
 
-/// relay #112: what goes wrong is told with its code, and is no failure of the protocol.
+/// relay-112: what goes wrong is told with its code, and is no failure of the protocol.
 #[tokio::test]
 async fn failures_are_told() {
     let (_stage, client) = stage().await;
@@ -109,7 +109,7 @@ async fn files_are_worked_with() {
     assert!(client.failure("delete_path", json!({ "path": "c.txt" })).await.starts_with("not_found"));
 }
 
-/// relay #76, #81, #112: what a command wrote, in order, and how it ended; too much is cut in the middle.
+/// relay-76, relay-81, relay-112: what a command wrote, in order, and how it ended; too much is cut in the middle.
 #[tokio::test]
 async fn a_command_is_run() {
     let (stage, client) = stage().await;
@@ -136,7 +136,7 @@ async fn a_command_is_run() {
     assert!(outside.starts_with("permission_denied"), "{outside}");
 }
 
-/// relay #37: a client that says for which call of a tool it asks is passed on.
+/// relay-37: a client that says for which call of a tool it asks is passed on.
 #[tokio::test]
 async fn the_call_of_the_tool_is_passed_on() {
     let (stage, client) = stage().await;

@@ -40,7 +40,7 @@ async fn all_revisions_are_served_at_one_door() {
     }
 }
 
-/// relay #33, #127: only what is accepted and granted is there.
+/// relay-33, relay-127: only what is accepted and granted is there.
 #[tokio::test]
 async fn only_what_is_granted_is_there() {
     const READING: [&str; 4] = ["read_file", "list_directory", "search_files", "file_info"];
@@ -72,7 +72,7 @@ async fn only_what_is_granted_is_there() {
     }
 }
 
-/// relay #88, #90: the device's own tools are called by their names; one that is called as one of ours has another name.
+/// relay-88, relay-90: the device's own tools are called by their names; one that is called as one of ours has another name.
 #[tokio::test]
 async fn the_tools_of_the_device_are_there() {
     let stage = Stage::new(&ALL, Mode::Rw).await;
@@ -86,7 +86,7 @@ async fn the_tools_of_the_device_are_there() {
     assert!(wrong.starts_with("invalid_request") && wrong.contains("/x"), "{wrong}");
 }
 
-/// relay #86, #120: clients are told when the tools change, and when the device comes back as another environment.
+/// relay-86, relay-120: clients are told when the tools change, and when the device comes back as another environment.
 #[tokio::test]
 async fn clients_are_told_that_the_tools_changed() {
     let stage = Stage::new(&ALL, Mode::Rw).await;
@@ -112,7 +112,7 @@ async fn clients_are_told_that_the_tools_changed() {
     assert_eq!(newer.names().await, ["run_command"]);
 }
 
-/// relay #54: who cancels a call, or leaves, cancels what it does on the device. relay #46: what a command writes is told.
+/// relay-54: who cancels a call, or leaves, cancels what it does on the device. relay-46: what a command writes is told.
 #[tokio::test]
 async fn who_cancels_a_call_cancels_it_on_the_device() {
     let stage = Stage::new(&ALL, Mode::Rw).await;
@@ -131,7 +131,7 @@ async fn who_cancels_a_call_cancels_it_on_the_device() {
     }
 }
 
-/// relay #112: when the environment ends a call ends too, with an error that can be read.
+/// relay-112: when the environment ends a call ends too, with an error that can be read.
 #[tokio::test]
 async fn a_call_ends_with_its_environment() {
     let stage = Stage::new(&ALL, Mode::Rw).await;

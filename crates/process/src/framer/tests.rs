@@ -73,7 +73,7 @@ fn a_long_line_is_told_once_with_its_length() {
     assert_eq!(frame(8, [&b"12345678\n"[..]]), [Told::Line(b"12345678".to_vec())]);
 }
 
-/// acp #13: memory stays bounded while a line above the limit comes in, and a grown buffer is given back.
+/// acp-13: memory stays bounded while a line above the limit comes in, and a grown buffer is given back.
 #[test]
 fn memory_is_bounded_and_given_back() {
     let limit = 1 << 20;

@@ -19,7 +19,7 @@ async fn what_is_sent_is_answered() {
     assert_eq!(cat.control.exit(), Some(Exit { code: Some(0), signal: None }));
 }
 
-/// acp #12: the exit is told at once, and never before the last output.
+/// acp-12: the exit is told at once, and never before the last output.
 #[tokio::test]
 async fn output_that_is_still_in_the_pipe_comes_before_the_end() {
     let mut child = spawn(&python("print('\\n'.join(map(str, range(10000)))); raise SystemExit(3)")).await;
@@ -29,7 +29,7 @@ async fn output_that_is_still_in_the_pipe_comes_before_the_end() {
     assert_eq!(child.control.exit().unwrap().code, Some(3));
 }
 
-/// acp #12: not even when the exit is known long before anyone reads, and the pipe is as large as it can be.
+/// acp-12: not even when the exit is known long before anyone reads, and the pipe is as large as it can be.
 #[tokio::test]
 async fn output_of_the_dead_is_delivered_to_a_slow_reader() {
     let script = "import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, (b'x' * 999 + b'\\n') * 900)";
@@ -43,7 +43,7 @@ async fn output_of_the_dead_is_delivered_to_a_slow_reader() {
     assert_eq!(lines, 900);
 }
 
-/// acp #12: a grandchild that holds the pipes open does not delay the news of the death.
+/// acp-12: a grandchild that holds the pipes open does not delay the news of the death.
 #[tokio::test]
 async fn a_grandchild_that_holds_the_pipes_does_not_hide_the_end() {
     let mut child = spawn(&sh("sleep 60 & echo parting; echo why >&2")).await;
@@ -57,7 +57,7 @@ async fn a_grandchild_that_holds_the_pipes_does_not_hide_the_end() {
     within(PATIENCE, child.control.stop()).await;
 }
 
-/// acp #12: nor does one that goes on writing, slowly or as fast as it can.
+/// acp-12: nor does one that goes on writing, slowly or as fast as it can.
 #[tokio::test]
 async fn a_grandchild_that_goes_on_writing_does_not_hide_the_end() {
     for writer in ["while sleep 0.005; do echo more; done", "exec yes"] {
@@ -85,7 +85,7 @@ async fn the_end_is_told_only_when_the_process_has_exited() {
     assert_eq!(child.control.exit().unwrap().code, Some(5));
 }
 
-/// acp #13: any bytes arrive as they were written.
+/// acp-13: any bytes arrive as they were written.
 #[tokio::test]
 async fn what_is_not_text_arrives_unchanged() {
     let script = "import os; os.write(1, b'\\xff\\0\\xc3\\n\\ra\\rb\\r\\n\\xf0\\x9f'); os.write(1, b'\\x98\\x80 last')";
@@ -100,7 +100,7 @@ async fn what_is_not_text_arrives_unchanged() {
     assert_eq!(all, [&b"\xff\0\xc3"[..], b"\ra\rb", "😀 last".as_bytes()]);
 }
 
-/// acp #13: a line within the limit is delivered whole, one above it is dropped and told, and the next one arrives.
+/// acp-13: a line within the limit is delivered whole, one above it is dropped and told, and the next one arrives.
 #[tokio::test]
 async fn long_lines_are_delivered_up_to_the_limit() {
     let script = "import sys\nfor mb in (20, 70): sys.stdout.write('x' * mb * 10**6 + '\\nnext\\n')";
@@ -123,7 +123,7 @@ async fn long_lines_are_delivered_up_to_the_limit() {
     );
 }
 
-/// acp #13: the limit is the caller's.
+/// acp-13: the limit is the caller's.
 #[tokio::test]
 async fn a_small_limit_holds() {
     let limits = Limits { line_bytes_max: 1000, ..Limits::default() };

@@ -42,7 +42,7 @@ const BELOW: &str = "setsid env -i sh -c 'echo $$; exec sleep 600 >/dev/null 2>&
 /// The same, and has lost its parent from the beginning.
 const LOST: &str = "(setsid env -i sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' &); exec sleep 600";
 
-/// relay #53: who is below the child is found, whatever they have left behind, also where orphans are not taken in.
+/// relay-53: who is below the child is found, whatever they have left behind, also where orphans are not taken in.
 #[tokio::test]
 async fn who_is_below_a_child_does_not_survive() {
     alone("who_is_below_a_child_does_not_survive", async {
@@ -58,7 +58,7 @@ async fn who_is_below_a_child_does_not_survive() {
     .await;
 }
 
-/// relay #53: who has lost their parent does not survive where orphans are taken in.
+/// relay-53: who has lost their parent does not survive where orphans are taken in.
 #[tokio::test]
 async fn an_orphan_does_not_survive() {
     alone("an_orphan_does_not_survive", async {
@@ -77,7 +77,7 @@ async fn an_orphan_does_not_survive() {
     .await;
 }
 
-/// relay #53: who may be of another child is left alone, and that is told; with the last one they end.
+/// relay-53: who may be of another child is left alone, and that is told; with the last one they end.
 #[tokio::test]
 async fn an_orphan_that_may_be_of_another_child_is_told() {
     alone("an_orphan_that_may_be_of_another_child_is_told", async {
@@ -97,7 +97,7 @@ async fn an_orphan_that_may_be_of_another_child_is_told() {
     .await;
 }
 
-/// relay #157: those who end together leave nobody, although nobody knows whose they were.
+/// relay-157: those who end together leave nobody, although nobody knows whose they were.
 #[tokio::test]
 async fn orphans_of_children_that_end_together_do_not_survive() {
     alone("orphans_of_children_that_end_together_do_not_survive", async {

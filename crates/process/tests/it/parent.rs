@@ -8,7 +8,7 @@ use crate::support::*;
 /// Set in the process that this test starts from its own binary, to make it a parent.
 const PARENT: &str = "PROCESS_TEST_PARENT";
 
-/// acp #21: nobody survives, even when we are killed without a word.
+/// acp-21: nobody survives, even when we are killed without a word.
 #[tokio::test]
 async fn a_child_dies_when_its_parent_is_killed() {
     if std::env::var_os(PARENT).is_some() {

@@ -1,4 +1,4 @@
-//! daemon #13: "PTY": a child on a terminal.
+//! daemon-13: "PTY": a child on a terminal.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use process::{Limits, Stream, spawn_raw};
 
 use crate::support::*;
 
-/// daemon #13: logs of both streams, in the order of their writing as far as it can be known.
+/// daemon-13: logs of both streams, in the order of their writing as far as it can be known.
 #[tokio::test]
 async fn both_streams_come_as_they_were_written() {
     let mut child = spawn_raw(&sh("while read word; do echo out $word; printf 'err\\0%s' $word >&2; done"))
@@ -25,7 +25,7 @@ async fn both_streams_come_as_they_were_written() {
     assert_eq!(child.control.stderr_tail(), "err\0oneerr\0two");
 }
 
-/// daemon #13: whoever does not read makes the child wait, and loses nothing.
+/// daemon-13: whoever does not read makes the child wait, and loses nothing.
 #[tokio::test]
 async fn a_child_waits_for_a_slow_reader() {
     let script = "import os\nfor i in range(1000): os.write(1 + i % 2, b'x' * 4096)\nos.write(1, b'end')";

@@ -18,7 +18,7 @@ async fn a_flood_of_stderr_does_not_stop_stdout() {
     println!("resident {before} KiB before 50 MB of stderr, {} KiB after", resident_kib());
 }
 
-/// acp #12: "with the stderr tail in the problem": it is complete when the exit is told.
+/// acp-12: "with the stderr tail in the problem": it is complete when the exit is told.
 #[tokio::test]
 async fn the_tail_is_complete_when_the_exit_is_told() {
     for _ in 0..20 {

@@ -5,7 +5,7 @@ use process::{Limits, SendError};
 
 use crate::support::*;
 
-/// acp #14: a child that stops reading makes the queue full; nobody waits and memory stays bounded.
+/// acp-14: a child that stops reading makes the queue full; nobody waits and memory stays bounded.
 #[tokio::test]
 async fn a_child_that_does_not_read_is_busy() {
     let child = spawn(&sh("sleep 600")).await;
@@ -23,7 +23,7 @@ async fn a_child_that_does_not_read_is_busy() {
     assert_eq!(child.stdin.try_send("late".into()), Err(SendError::Closed));
 }
 
-/// acp #14: many small ones are bounded too.
+/// acp-14: many small ones are bounded too.
 #[tokio::test]
 async fn messages_are_counted_whatever_their_size() {
     let limits = Limits { stdin_queue_max: 8, ..Limits::default() };
@@ -33,7 +33,7 @@ async fn messages_are_counted_whatever_their_size() {
     assert_eq!(taken, 8);
 }
 
-/// acp #14: once the child reads again there is room again, and nothing was lost or torn.
+/// acp-14: once the child reads again there is room again, and nothing was lost or torn.
 #[tokio::test]
 async fn a_child_that_reads_again_is_no_longer_busy() {
     let script = "import sys, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [10])\n\
@@ -91,7 +91,7 @@ async fn the_limits_are_about_what_waits() {
     }
 }
 
-/// acp #12: nothing is sent to the dead, even if someone else holds their stdin.
+/// acp-12: nothing is sent to the dead, even if someone else holds their stdin.
 #[tokio::test]
 async fn stdin_is_closed_when_the_child_has_exited() {
     let child = spawn(&sh("sleep 600 <&0 & exit 0")).await;

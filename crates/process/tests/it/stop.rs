@@ -33,7 +33,7 @@ async fn stop(control: &Control, them: &[Identity]) -> (Exit, Duration) {
     (exit, took)
 }
 
-/// acp #21
+/// acp-21
 #[tokio::test]
 async fn a_child_that_heeds_the_end_of_its_input_is_gone_at_once() {
     let (child, them) = start(sh("trap '' TERM; echo $$; read line; exit 4"), 1).await;
@@ -43,7 +43,7 @@ async fn a_child_that_heeds_the_end_of_its_input_is_gone_at_once() {
     assert!(took < GRACE / 4, "{took:?}");
 }
 
-/// acp #21
+/// acp-21
 #[tokio::test]
 async fn a_child_that_heeds_term_is_gone_before_its_grace_has_passed() {
     let script = "import signal, sys, time, os; signal.signal(15, lambda *_: sys.exit(9)); print(os.getpid())\n\
@@ -55,7 +55,7 @@ async fn a_child_that_heeds_term_is_gone_before_its_grace_has_passed() {
     assert!(took >= GRACE / 4 && took < GRACE, "{took:?}");
 }
 
-/// acp #21: "the process group is gone within the grace period".
+/// acp-21: "the process group is gone within the grace period".
 #[tokio::test]
 async fn a_child_that_ignores_term_and_the_end_of_its_input_is_killed() {
     let (child, them) = start(sh("trap '' TERM; echo $$; while :; do sleep 0.01; done"), 1).await;
@@ -65,7 +65,7 @@ async fn a_child_that_ignores_term_and_the_end_of_its_input_is_killed() {
     assert!(took >= GRACE, "its grace was cut short: {took:?}");
 }
 
-/// acp #21: "a grandchild that ignores TERM too", after its parent has gone, with the pipes in its hands.
+/// acp-21: "a grandchild that ignores TERM too", after its parent has gone, with the pipes in its hands.
 #[tokio::test]
 async fn a_grandchild_that_ignores_term_is_killed_after_the_leader_has_gone() {
     let script = "(trap '' TERM; sh -c 'echo $PPID; while :; do sleep 0.01; done') & read line";
@@ -75,7 +75,7 @@ async fn a_grandchild_that_ignores_term_is_killed_after_the_leader_has_gone() {
     assert!(took >= GRACE, "the group's grace was cut short: {took:?}");
 }
 
-/// acp #21: who heeds TERM is waited for even when the leader has gone.
+/// acp-21: who heeds TERM is waited for even when the leader has gone.
 #[tokio::test]
 async fn a_grandchild_that_heeds_term_has_time_for_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ async fn a_grandchild_that_heeds_term_has_time_for_it() {
     assert!(took < GRACE, "{took:?}");
 }
 
-/// acp #21: who has left the group for a session of its own is found by its mark.
+/// acp-21: who has left the group for a session of its own is found by its mark.
 #[tokio::test]
 async fn a_grandchild_that_left_the_group_does_not_survive() {
     let script = "import os, signal, time\n\
@@ -101,7 +101,7 @@ async fn a_grandchild_that_left_the_group_does_not_survive() {
     println!("stopped with an escapee in {took:?}");
 }
 
-/// acp #21: one that escapes again and again is caught.
+/// acp-21: one that escapes again and again is caught.
 #[tokio::test]
 async fn a_chain_of_escapes_ends() {
     let script = "import os, signal, sys, time\n\
@@ -141,7 +141,7 @@ async fn all_who_stop_a_child_share_one_ladder() {
     assert_eq!(within(PATIENCE, control.stop()).await, one);
 }
 
-/// acp #21: who is in a hurry gives less time, and TERM comes first all the same.
+/// acp-21: who is in a hurry gives less time, and TERM comes first all the same.
 #[tokio::test]
 async fn who_stops_a_child_may_give_it_less_time_than_it_has() {
     let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// acp #5: 1–128 of `[A-Za-z0-9._-]`, not `.` or `..`.
+/// acp-5: 1–128 of `[A-Za-z0-9._-]`, not `.` or `..`.
 #[test]
 fn a_server_id_is_checked_as_the_checklist_says() {
     for good in ["a", "A.b_c-9", "...", "x".repeat(128).as_str()] {

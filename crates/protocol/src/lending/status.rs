@@ -1,4 +1,4 @@
-//! How it is with everything that is lent (relay #178).
+//! How it is with everything that is lent.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ pub struct LedgerHead {
     pub hash: Option<Sha256>,
 }
 
-/// What was approved for more than once (relay #143).
+/// What was approved for more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Remembered {
@@ -109,7 +109,7 @@ pub struct Remembered {
     pub at: Timestamp,
 }
 
-/// A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177).
+/// A request to a device and what came of it, in short: also the control `relay` of a session's stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RelayCall {
     /// The entry of the audit.

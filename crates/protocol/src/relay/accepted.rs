@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Family, Flow, Root, family};
 
-/// What a device is accepted for, in answer to its hello: the event `relay.accepted` (relay #24 to #28).
+/// What a device is accepted for, in answer to its hello: the event `relay.accepted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
     /// The connection.

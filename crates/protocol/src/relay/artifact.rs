@@ -1,4 +1,4 @@
-//! `artifact.*`: files for the runtime's store (relay #96 to #102).
+//! `artifact.*`: files for the runtime's store.
 
 use std::{collections::BTreeMap, fmt};
 

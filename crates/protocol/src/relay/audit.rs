@@ -12,7 +12,7 @@ pub use about::About;
 
 use super::{ClientId, Code, Family, RootId, Sha256, VirtualPath};
 
-/// A request and what came of it (relay #151). What is not of the document may be left out.
+/// A request and what came of it. What is not of the document may be left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
     /// Its name.
@@ -48,7 +48,7 @@ pub struct AuditEntry {
     /// Why nothing came of it. Not of the document, as all below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
-    /// The root, if it was about a file (relay #153).
+    /// The root, if it was about a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_id: Option<RootId>,
     /// The path, if it was about a file.
@@ -60,7 +60,7 @@ pub struct AuditEntry {
     /// The place in the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The `hash` of the entry before it; none if it is the first (relay #154).
+    /// The `hash` of the entry before it; none if it is the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_hash: Option<Sha256>,
     /// The hash of this entry without this field.

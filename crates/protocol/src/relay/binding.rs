@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{ClientId, Family, Root, family};
 
-/// What an environment is made of: a device and what of it is used (relay #110).
+/// What an environment is made of: a device and what of it is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Binding {
     /// The connection.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Family;
 use crate::object;
 
-/// What a device offers (relay #19 to #23). What is left out is not offered.
+/// What a device offers. What is left out is not offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DeviceCapabilities")]
 pub struct Capabilities {
@@ -60,7 +60,7 @@ impl Capabilities {
     }
 }
 
-/// Directories (relay #19).
+/// Directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fileops {
     /// Whether it is on.
@@ -84,7 +84,7 @@ pub struct OfferedRoot {
     pub mode: String,
 }
 
-/// Commands (relay #20).
+/// Commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Shell {
     /// Whether it is on.
@@ -96,7 +96,7 @@ pub struct Shell {
     pub interactive: bool,
 }
 
-/// Tools (relay #21).
+/// Tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tools {
     /// Whether it is on.
@@ -113,7 +113,7 @@ pub struct Switch {
     pub enabled: bool,
 }
 
-/// The desktop (relay #22).
+/// The desktop.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Computer {
     /// Whether it is on.
@@ -134,7 +134,7 @@ pub struct Computer {
     pub coordinate_input: bool,
 }
 
-/// How much of the stream of each request this side takes before it says `stream.credit` (relay #47).
+/// How much of the stream of each request this side takes before it says `stream.credit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// Bytes of stream messages, each counted whole, that the peer may send for a request without further credit.

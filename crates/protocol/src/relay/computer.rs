@@ -1,4 +1,4 @@
-//! `computer.*`: the desktop (relay #103 to #108, appendix C).
+//! `computer.*`: the desktop (appendix C).
 
 mod act;
 mod element;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::object::Object;
 
-/// Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment.
+/// Why a request came to nothing. It never holds a path of the host, a token or a value of the environment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct RelayError {
@@ -65,7 +65,7 @@ impl RelayError {
         self
     }
 
-    /// Whether nobody can tell that what was to end has ended (relay #53).
+    /// Whether nobody can tell that what was to end has ended.
     pub fn is_lost(&self) -> bool {
         self.details.get("lost").is_some_and(|lost| *lost == true)
     }

@@ -10,7 +10,7 @@ use super::{
     tool::{ToolList, Unregistration},
 };
 
-/// Something happened; nobody answers (relay #57).
+/// Something happened; nobody answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventFrame {
     /// What, such as `relay.accepted`.
@@ -23,7 +23,7 @@ pub struct EventFrame {
 /// Declares the events: name and payload.
 macro_rules! events {
     ($($(#[$doc:meta])* $event:ident($payload:ty) = $name:literal;)*) => {
-        /// What happened (relay #58).
+        /// What happened.
         #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "event", content = "payload")]
         pub enum Event {$(
@@ -38,7 +38,7 @@ macro_rules! events {
         }
 
         impl EventFrame {
-            /// What happened; none if there is no such event here, which is no fault (relay #63).
+            /// What happened; none if there is no such event here, which is no fault.
             ///
             /// # Errors
             /// If the payload is not that of the event.
@@ -77,11 +77,11 @@ events! {
     ToolUnregistered(Unregistration) = "tool.unregistered";
     /// A resource has changed.
     ResourceUpdated(ResourceUpdated) = "resource.updated";
-    /// More of a stream can be taken. Not of the document: said only to a peer that announced a `flow` (relay #47).
+    /// More of a stream can be taken. Not of the document: said only to a peer that announced a `flow`.
     StreamCredit(Credit) = "stream.credit";
 }
 
-/// A family is there, or not any more (relay #59).
+/// A family is there, or not any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityUpdated {
     /// Which.
@@ -90,7 +90,7 @@ pub struct CapabilityUpdated {
     pub state: State,
 }
 
-/// How something is (relay #60).
+/// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RelayState")]
@@ -131,7 +131,7 @@ pub struct Pause {
     pub reason: Option<String>,
 }
 
-/// A resource has changed (relay #95).
+/// A resource has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceUpdated {
     /// Which.
@@ -144,7 +144,7 @@ pub struct ResourceUpdated {
     pub change: Option<Change>,
 }
 
-/// More of a stream can be taken (relay #47).
+/// More of a stream can be taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Credit {
     /// The request.

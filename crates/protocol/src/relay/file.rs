@@ -1,4 +1,4 @@
-//! `file.*`: files and directories below a root (relay #66 to #75).
+//! `file.*`: files and directories below a root.
 
 mod change;
 mod search;
@@ -212,7 +212,7 @@ pub struct FileStat {
     pub is_file: bool,
     /// Whether it is a directory, also through a link.
     pub is_dir: bool,
-    /// Which file or directory it is, also through a link: the same by whichever path, in whichever root (relay #75).
+    /// Which file or directory it is, also through a link: the same by whichever path, in whichever root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
 }

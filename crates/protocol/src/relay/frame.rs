@@ -13,7 +13,7 @@ use super::{Beat, Cancel, EventFrame, Hello, Request, Response, StreamFrame, fau
 /// The longest id, in bytes: whatever is answered with it fits in a message.
 const ID_BYTES_MAX: usize = 256;
 
-/// What either end of a connection says, one in each message (relay #11).
+/// What either end of a connection says, one in each message.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Frame {
@@ -35,7 +35,7 @@ pub enum Frame {
     Pong(Beat),
 }
 
-/// What is no frame (relay #9).
+/// What is no frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Malformed {

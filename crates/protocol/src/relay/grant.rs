@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Approval, ClientId, Family, Mode, Root, RootId, VirtualPath};
 use crate::RuntimeId;
 
-/// What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128).
+/// What a device may offer and a runtime may use. Nothing else is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
     /// Its name.
@@ -38,7 +38,7 @@ pub struct CapabilityGrant {
     /// The policy that says more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_id: Option<String>,
-    /// The directories, each by itself (relay #127).
+    /// The directories, each by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<Vec<Root>>,
     /// What commands may do; not of the document.
@@ -46,7 +46,7 @@ pub struct CapabilityGrant {
     pub shell: Option<ShellGrant>,
 }
 
-/// What commands may do (relay #136).
+/// What commands may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShellGrant {
     /// Where they may run; in every root that is granted if left out.
@@ -66,7 +66,7 @@ pub struct ShellGrant {
     /// How much each may write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit_bytes: Option<u64>,
-    /// Whether a shell without a sandbox will do (relay #137).
+    /// Whether a shell without a sandbox will do.
     #[serde(default)]
     pub unsandboxed: bool,
 }

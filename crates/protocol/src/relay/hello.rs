@@ -11,7 +11,7 @@ use crate::object;
 /// How many roots a device may offer: each is looked at for every other.
 pub const ROOTS_MAX: usize = 256;
 
-/// Who a device is and what it offers, as it says it (relay #17). [`check`](Self::check) makes an [`Offer`] of it.
+/// Who a device is and what it offers, as it says it. [`check`](Self::check) makes an [`Offer`] of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
     /// [`PROTOCOL`].
@@ -39,7 +39,7 @@ pub struct Offer {
     pub roots: Vec<Root>,
 }
 
-/// What of a hello makes no sense (relay #27).
+/// What of a hello makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}`: {reason}")]
 pub struct InvalidHello {

@@ -11,7 +11,7 @@ crate::ids::chosen_ids! {
         "1 to 64 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    /// A tool of a device (relay #88).
+    /// A tool of a device.
     ToolName = "the name of a tool", 64, "^[A-Za-z0-9_-]{1,64}$",
         "1 to 64 of the characters A-Z a-z 0-9 _ -",
         |text| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));

@@ -11,7 +11,7 @@ use crate::object::Object;
 
 /// A JSON value as it was said, and the bytes that came with it. Whoever only passes it on reads neither.
 ///
-/// The bytes are no part of the value: they travel behind it in a binary message, where both sides know how (relay #4).
+/// The bytes are no part of the value: they travel behind it in a binary message, where both sides know how.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Json {

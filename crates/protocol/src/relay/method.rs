@@ -1,4 +1,4 @@
-//! What can be asked: one table, which routing, policy, audit and documentation read (relay #65).
+//! What can be asked: one table, which routing, policy, audit and documentation read.
 
 mod table;
 
@@ -47,7 +47,7 @@ pub struct Row {
     pub name: &'static str,
     /// What must be accepted for it.
     pub family: Family,
-    /// Who may ask it; the other side answers (relay #30).
+    /// Who may ask it; the other side answers.
     pub asked_by: Side,
     /// Whether it changes anything.
     pub access: Access,
@@ -63,13 +63,13 @@ impl Row {
         refused(Code::InvalidRequest, self, "params", error)
     }
 
-    /// The method with this name; none is `unknown_method` (relay #14).
+    /// The method with this name; none is `unknown_method`.
     pub fn find(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|row| row.name == name)
     }
 
     /// Whether it is about something that goes on already, so that nothing begins with it: a device that is paused does it
-    /// all the same (relay #61).
+    /// all the same.
     pub fn goes_on(&self) -> bool {
         let rows: [&Row; 6] = [
             ShellInput::ROW,
@@ -136,7 +136,7 @@ impl Shape {
         }
     }
 
-    /// The same value without what is not known (relay #13).
+    /// The same value without what is not known.
     ///
     /// # Errors
     /// If it is something else.

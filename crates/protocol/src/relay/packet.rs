@@ -5,7 +5,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use super::{Frame, Malformed, Response};
 
 /// What a side says in its hello, and the other in its acceptance, if it takes the bytes of a file in a binary message
-/// (relay #4, #28).
+///.
 pub const BINARY_READ: &str = "file.read.binary";
 
 /// The length of a frame, before it.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The longest path that is taken, in bytes: what Linux takes.
 pub const PATH_MAX: usize = 4096;
 
-/// A path below a root: relative and with `/` between its parts (relay #69). It is as it was said and may hold `..`;
+/// A path below a root: relative and with `/` between its parts. It is as it was said and may hold `..`;
 /// whether it stays below the root is told by [`normal`](Self::normal) and by the provider, which looks at the disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What can come of a tool (relay #140); the greater is the worse.
+/// What can come of a tool; the greater is the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
@@ -17,7 +17,7 @@ pub enum Risk {
     Critical,
 }
 
-/// Who must be asked before something is done (relay #140); the greater is the stricter.
+/// Who must be asked before something is done; the greater is the stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
@@ -34,7 +34,7 @@ pub enum Approval {
 }
 
 impl Approval {
-    /// What holds if the one suggests this and the other says that: the stricter (relay #129, #141).
+    /// What holds if the one suggests this and the other says that: the stricter.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         self.max(other)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Json, Terms};
 
-/// Something is asked (relay #29).
+/// Something is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// Not that of another request of the same peer that goes on.
@@ -21,7 +21,7 @@ pub struct Request {
     pub context: Option<Context>,
 }
 
-/// What a request is made for. It is passed on as it is (relay #38).
+/// What a request is made for. It is passed on as it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     /// The session.
@@ -39,12 +39,12 @@ pub struct Context {
     /// What may be touched for it. Only the relay server says that; whatever a runtime says of it is dropped there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
-    /// Whatever else is said (relay #39).
+    /// Whatever else is said.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// A request is no longer wanted (relay #50).
+/// A request is no longer wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancel {
     /// The request.

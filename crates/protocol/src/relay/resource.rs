@@ -1,4 +1,4 @@
-//! `resource.*`: things of a provider that outlive a request (relay #91 to #95).
+//! `resource.*`: things of a provider that outlive a request.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

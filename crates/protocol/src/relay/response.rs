@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStru
 
 use super::{Json, RelayError};
 
-/// What came of a request (relay #40).
+/// What came of a request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Answer")]
 pub struct Response {
@@ -75,7 +75,7 @@ impl JsonSchema for Response {
     }
 }
 
-/// Something on the way to a response (relay #45 to #48).
+/// Something on the way to a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFrame {
     /// The request.

@@ -1,4 +1,4 @@
-//! `shell.*`: commands (relay #76 to #83).
+//! `shell.*`: commands.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ pub struct Ended {
     pub command_id: Option<String>,
 }
 
-/// A command has started: the `data` of its first `status` frame (relay #78).
+/// A command has started: the `data` of its first `status` frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Started {
     /// The command.
@@ -164,7 +164,7 @@ pub struct InspectCommand {
     pub drain: bool,
 }
 
-/// How a command is (relay #83).
+/// How a command is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandStatus {
     /// Whether it runs.

@@ -1,4 +1,4 @@
-//! `tool.*`: what a device can do beyond files and commands (relay #84 to #90).
+//! `tool.*`: what a device can do beyond files and commands.
 
 use std::collections::HashSet;
 
@@ -48,7 +48,7 @@ impl ToolList {
         Self { tools: tools.iter().map(Json::of).collect() }
     }
 
-    /// The tools, and those that are none: also each that has the name of one before it (relay #88).
+    /// The tools, and those that are none: also each that has the name of one before it.
     pub fn read(&self) -> (Vec<ToolDescriptor>, Vec<Rejected>) {
         let (mut tools, mut rejected) = (Vec::new(), Vec::new());
         let mut names = HashSet::new();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InvalidPath, RelayPath, path};
 
-/// A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+/// A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
 /// spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]

@@ -47,7 +47,7 @@ fn folded(events: &[Event]) -> Transcript {
     transcript
 }
 
-/// sessions #9: a message is put together of its parts, however it came.
+/// sessions-9: a message is put together of its parts, however it came.
 #[test]
 fn parts_are_told_anew_and_grow() {
     let transcript = folded(&[
@@ -70,7 +70,7 @@ fn parts_are_told_anew_and_grow() {
     );
 }
 
-/// sessions #12: an event that comes again changes nothing, and one that comes too early is not taken.
+/// sessions-12: an event that comes again changes nothing, and one that comes too early is not taken.
 #[test]
 fn events_are_taken_once_and_in_order() {
     let mut transcript = folded(&[message("m", vec![]), delta("m", "0", DeltaKind::Text, "a")]);
@@ -103,7 +103,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// sessions #12: a snapshot and the later events come to the same as all events.
+    /// sessions-12: a snapshot and the later events come to the same as all events.
     #[test]
     fn a_snapshot_and_what_followed_are_the_whole(events in events(), cut in 0..30usize) {
         let cut = cut.min(events.len());

@@ -24,7 +24,7 @@ fn the_fixtures_say_what_the_projection_says() {
     }
 }
 
-/// sessions #12: whoever comes later and begins with a snapshot knows what those know who were there all the time.
+/// sessions-12: whoever comes later and begins with a snapshot knows what those know who were there all the time.
 #[test]
 fn a_snapshot_at_any_event_and_the_rest_are_the_whole() {
     for (name, case) in cases() {

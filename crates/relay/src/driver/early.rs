@@ -1,4 +1,4 @@
-//! What happens until a device is accepted (relay #15).
+//! What happens until a device is accepted.
 
 use protocol::relay::{Code, EventFrame, Frame, Hello, Json, PROTOCOL, RelayError};
 use serde_json::{Map, Value};

@@ -21,7 +21,7 @@ impl<T: Transport> Driver<T> {
         }
         match packet {
             Packet::Text(text) => self.on_text(text),
-            // Who takes none did not say that it does (relay #5).
+            // Who takes none did not say that it does.
             Packet::Binary(bytes) if self.theirs.bytes => match Packet::read(bytes) {
                 Ok(response) => self.on_response(response),
                 Err(malformed) => Err(Lost::policy(malformed.reason)),
@@ -127,7 +127,7 @@ impl<T: Transport> Driver<T> {
         });
     }
 
-    /// What is unknown or has ended is not there to be cancelled (relay #52).
+    /// What is unknown or has ended is not there to be cancelled.
     fn on_cancel(&mut self, id: &str) {
         let grace = Instant::now() + self.shared.limits.cancel_wait_max;
         if let Some(key) = self.requests.cancel(id, grace) {
@@ -166,7 +166,7 @@ impl<T: Transport> Driver<T> {
     }
 }
 
-/// More than is done at a time (relay #34).
+/// More than is done at a time.
 pub(super) fn busy(limit: usize) -> RelayError {
     let error = RelayError::new(Code::ProviderError, "too many requests at a time");
     error.with("reason", "busy").with("limit", limit)

@@ -81,7 +81,7 @@ impl<T: Transport> Driver<T> {
         }
     }
 
-    /// Gives up a call, or the other side if it does not even answer what was cancelled (relay #51).
+    /// Gives up a call, or the other side if it does not even answer what was cancelled.
     pub(super) fn on_timeout(&mut self, key: u64) -> Result<(), Lost> {
         if self.calls.is_cancelled(key) {
             return Err(Lost::Silent);
@@ -96,7 +96,7 @@ impl<T: Transport> Driver<T> {
         self.cancel(key, reason);
     }
 
-    /// Tells the other side once that a call is no longer wanted, if it has heard of it (relay #36, #54).
+    /// Tells the other side once that a call is no longer wanted, if it has heard of it.
     fn cancel(&mut self, key: u64, reason: &str) {
         let until = Instant::now() + CANCEL_WAITS_MAX * self.shared.limits.cancel_wait_max;
         let Some(deadline) = self.calls.cancel(key, until) else { return };

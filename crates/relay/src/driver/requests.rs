@@ -156,7 +156,7 @@ impl Requests {
         Some((running.id, outcome, running.grace))
     }
 
-    /// Drops a request that was cancelled and goes on: its id, and what is said of it (relay #53).
+    /// Drops a request that was cancelled and goes on: its id, and what is said of it.
     pub(super) fn drop_late(&mut self, key: u64) -> Option<(String, RelayError)> {
         let running = self.remove(key)?;
         if let Some(task) = running.task {

@@ -2,7 +2,7 @@
 
 use protocol::relay::{Code, RelayError, ToolName};
 
-/// Why something in an environment came to nothing (relay #112).
+/// Why something in an environment came to nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The path is in no directory that is lent, leads out of it, or may not be used like this.
@@ -25,10 +25,10 @@ pub enum Error {
     /// A command took too long, and was ended.
     #[error("the command took too long and was ended")]
     ShellTimeout,
-    /// Nobody can tell whether a command that was to end has ended (relay #53).
+    /// Nobody can tell whether a command that was to end has ended.
     #[error("it is not known whether the command has ended")]
     Unconfirmed,
-    /// The arguments of a tool are not as it wants them; it was not called (relay #87).
+    /// The arguments of a tool are not as it wants them; it was not called.
     #[error("`{tool}`: {error}")]
     Arguments {
         /// The tool.

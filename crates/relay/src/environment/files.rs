@@ -25,7 +25,7 @@ pub const READ_BYTES_MAX: usize = 64 << 20;
 /// How many entries of directories are listed at most.
 pub const WALK_ENTRIES_MAX: usize = 100_000;
 
-/// What can be done with files (relay #111). Paths are those that a model sees; a relative one starts at the first root.
+/// What can be done with files. Paths are those that a model sees; a relative one starts at the first root.
 ///
 /// Every method fails with [`Error::PathNotAllowed`] for a path that leads out of what is lent, with [`Error::File`] for what
 /// else is wrong with a file, and with [`Error::Disconnected`] if the device is gone. Who drops a future or a stream before it
@@ -96,14 +96,14 @@ pub trait FileOperator: Send + Sync {
     /// As above.
     async fn delete(&self, path: &str, dir: Dir) -> Result<(), Error>;
 
-    /// Copies a file, or a directory with all that is in it, also into another root (relay #75). A file is not copied onto
+    /// Copies a file, or a directory with all that is in it, also into another root. A file is not copied onto
     /// itself, nor a directory into itself, by whichever way.
     ///
     /// # Errors
     /// As above.
     async fn copy(&self, from: &str, to: &str) -> Result<(), Error>;
 
-    /// Moves a file, or a directory with all that is in it: copies it, then deletes it (relay #75). What is changed meanwhile
+    /// Moves a file, or a directory with all that is in it: copies it, then deletes it. What is changed meanwhile
     /// stays.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use protocol::relay::{
 
 use super::{Environment, Error};
 
-/// Things of a device that outlive a request (relay #91).
+/// Things of a device that outlive a request.
 #[async_trait]
 pub trait ResourceRegistry: Send + Sync {
     /// Those that there are.

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How much is written to a command at once: in base64 it fits in one message.
 const INPUT_BYTES_MAX: usize = 128 << 10;
 
-/// What can be done with commands (relay #111).
+/// What can be done with commands.
 #[async_trait]
 pub trait Shell: Send + Sync {
     /// Starts a command, and returns once it runs. Without a `cwd` it runs in the first root.
@@ -51,7 +51,7 @@ pub trait Shell: Send + Sync {
     /// If it has ended, or its input has.
     async fn input(&self, command_id: &str, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Ends the input of a command (relay #79).
+    /// Ends the input of a command.
     ///
     /// # Errors
     /// If it has ended, or its input has.

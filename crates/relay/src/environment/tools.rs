@@ -18,10 +18,10 @@ use super::{Environment, Error};
 /// How often a device is asked anew because its tools changed while it answered.
 const REFRESHES_MAX: usize = 8;
 
-/// The tools of a device, as an agent has them (relay #85).
+/// The tools of a device, as an agent has them.
 #[async_trait]
 pub trait Toolset: Send + Sync {
-    /// Those that there are now. The first time the device is asked; from then on they follow what it tells (relay #86).
+    /// Those that there are now. The first time the device is asked; from then on they follow what it tells.
     ///
     /// # Errors
     /// As the device, or the relay, says.
@@ -30,7 +30,7 @@ pub trait Toolset: Send + Sync {
     /// Uses a tool.
     ///
     /// # Errors
-    /// [`Error::Arguments`] if the arguments are not as the tool wants them: then the device is not asked (relay #87). What
+    /// [`Error::Arguments`] if the arguments are not as the tool wants them: then the device is not asked. What
     /// goes wrong in the tool is no error but a result that says so.
     async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolResult, Error>;
 

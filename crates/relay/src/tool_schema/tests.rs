@@ -24,7 +24,7 @@ fn check(of: Value, arguments: Value, expected: Result<(), (&str, &str)>) {
     }
 }
 
-/// relay #87
+/// relay-87
 #[test]
 fn a_violation_names_the_json_pointer_and_not_the_value() {
     let editor = json!({
@@ -46,7 +46,7 @@ fn a_violation_names_the_json_pointer_and_not_the_value() {
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }
 
-/// relay #87
+/// relay-87
 #[test]
 fn a_reference_leads_nowhere_else() {
     for elsewhere in [
@@ -80,7 +80,7 @@ fn a_reference_within_is_followed() {
     check(json!({ "properties": { "$ref": { "type": "integer" } } }), json!({ "$ref": 1 }), Ok(()));
 }
 
-/// relay #87
+/// relay-87
 #[test]
 fn a_schema_is_bounded_in_size_and_depth() {
     let large = schema(json!({ "description": "x".repeat(SCHEMA_BYTES_MAX) }));
@@ -112,7 +112,7 @@ fn a_schema_that_would_never_be_done_is_refused() {
     assert_eq!(schema(json!({ "$defs": chain, "$ref": "#/$defs/0" })).unwrap_err(), BadSchema::Deep);
 }
 
-/// relay #87: below a part that has a name of its own a reference leads elsewhere than it seems, past all bounds.
+/// relay-87: below a part that has a name of its own a reference leads elsewhere than it seems, past all bounds.
 #[test]
 fn a_part_with_a_name_of_its_own_is_refused() {
     for (dialect, defs, name) in [
@@ -187,7 +187,7 @@ fn patterns_are_bounded_in_number() {
     );
 }
 
-/// relay #87: the patterns that tools have are small enough.
+/// relay-87: the patterns that tools have are small enough.
 #[test]
 fn ordinary_patterns_are_taken() {
     for pattern in [r"^\w{1,64}$", r"^[\w.+-]+@[\w-]+\.[\w.]{2,24}$", r"^\d{4}-\d{2}-\d{2}$", r"^\S{1,255}$"]

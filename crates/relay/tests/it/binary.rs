@@ -21,7 +21,7 @@ fn answer(id: &str, bytes: &'static [u8]) -> Packet {
     Response { id: id.into(), outcome: Ok(result) }.into()
 }
 
-/// relay #4, #28: where both sides know how, the bytes of a file come as they are, in either direction, over whatever carries
+/// relay-4, relay-28: where both sides know how, the bytes of a file come as they are, in either direction, over whatever carries
 /// them.
 #[tokio::test]
 async fn bytes_come_as_they_are() {
@@ -37,7 +37,7 @@ async fn bytes_come_as_they_are() {
     }
 }
 
-/// relay #4, #28: nobody sends bytes to who has not said that it takes them, or for a method that has none.
+/// relay-4, relay-28: nobody sends bytes to who has not said that it takes them, or for a method that has none.
 #[tokio::test]
 async fn bytes_are_not_sent_where_they_are_not_known() {
     let (mut raw, peer, _, _tasks) = raw(&Limits::default());
@@ -55,7 +55,7 @@ async fn bytes_are_not_sent_where_they_are_not_known() {
     assert_eq!(outcome(&both.server, "file.list", json!(3)).await.unwrap_err().code, Code::InvalidRequest);
 }
 
-/// relay #4: lines of text carry none, and nobody says that they do.
+/// relay-4: lines of text carry none, and nobody says that they do.
 #[tokio::test]
 async fn lines_carry_no_bytes() {
     let limits = Limits::default();
@@ -66,7 +66,7 @@ async fn lines_carry_no_bytes() {
     assert_eq!(outcome(&both.server, "echo", json!(3)).await.unwrap(), json!(3));
 }
 
-/// relay #5, #9: a binary message that nobody asked for, or that is none, closes with 1008.
+/// relay-5, relay-9: a binary message that nobody asked for, or that is none, closes with 1008.
 #[tokio::test]
 async fn a_binary_message_that_is_not_wanted_closes() {
     let file = (|| answer("req_0", b"x")) as fn() -> Packet;
@@ -91,7 +91,7 @@ async fn a_binary_message_that_is_not_wanted_closes() {
     assert_eq!(within(call.outcome()).await.unwrap().bytes().as_ref(), b"x", "control");
 }
 
-/// relay #8: a binary message is no longer than any other.
+/// relay-8: a binary message is no longer than any other.
 #[tokio::test]
 async fn a_binary_message_has_a_limit() {
     let limits = Limits { frame_bytes_max: 1000, ..Limits::default() };

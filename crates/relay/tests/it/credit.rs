@@ -55,7 +55,7 @@ async fn told(raw: &mut Raw, peer: &Peer) -> Vec<Value> {
     }
 }
 
-/// relay #28: credit is said to those who know it and to nobody else, on either side, however much of a stream is read.
+/// relay-28: credit is said to those who know it and to nobody else, on either side, however much of a stream is read.
 #[tokio::test]
 async fn only_who_knows_credit_is_told_of_it() {
     for window in [None, Some(20_000)] {

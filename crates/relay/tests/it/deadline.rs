@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::support::{Via, connect, holds_nothing};
 
-/// relay #36: a request of which nobody says how long it may take has the time of the connection: a minute, if that says nothing
+/// relay-36: a request of which nobody says how long it may take has the time of the connection: a minute, if that says nothing
 /// else. Then who asked hears `timeout`, and the work is cancelled.
 #[tokio::test(start_paused = true)]
 async fn a_request_has_the_time_of_its_connection() {

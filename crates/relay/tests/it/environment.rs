@@ -1,4 +1,4 @@
-//! What a session uses of a device: every test in one process, without a network (relay #115).
+//! What a session uses of a device: every test in one process, without a network (relay-115).
 
 mod device;
 mod files;

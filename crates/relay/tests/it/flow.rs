@@ -11,7 +11,7 @@ use crate::support::{BOTH, ask, connect, holds_nothing, outcome, raw_open, raw_r
 
 const GIGABYTE: usize = 1 << 30;
 
-/// relay #47, #16: of 1 GB that nobody reads little is held, and 1 000 other requests pass; then it can still be read.
+/// relay-47, relay-16: of 1 GB that nobody reads little is held, and 1 000 other requests pass; then it can still be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_nobody_reads_holds_up_nothing() {
     for via in BOTH {
@@ -41,8 +41,8 @@ async fn a_stream_that_nobody_reads_holds_up_nothing() {
     }
 }
 
-/// relay #47, #34: as many streams as there may be that nobody reads hold a window each, and no more, on both sides; the
-/// heartbeat goes on (relay #56), and so do other requests.
+/// relay-47, relay-34: as many streams as there may be that nobody reads hold a window each, and no more, on both sides; the
+/// heartbeat goes on (relay-56), and so do other requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_streams_that_nobody_reads_are_bounded() {
     for via in BOTH {
@@ -79,7 +79,7 @@ async fn many_streams_that_nobody_reads_are_bounded() {
     }
 }
 
-/// relay #47: messages of all sizes arrive, also those that are larger than the window.
+/// relay-47: messages of all sizes arrive, also those that are larger than the window.
 #[tokio::test]
 async fn a_message_that_is_larger_than_the_window_arrives() {
     let limits = Limits { window_bytes: 1000, unsent_bytes_max: 500, ..Limits::default() };
@@ -95,7 +95,7 @@ async fn a_message_that_is_larger_than_the_window_arrives() {
     }
 }
 
-/// relay #47: a producer stops at its credit and goes on when it is granted more; its outcome needs none.
+/// relay-47: a producer stops at its credit and goes on when it is granted more; its outcome needs none.
 #[tokio::test(start_paused = true)]
 async fn a_producer_stops_at_its_credit() {
     let (mut raw, _peer, provider, _tasks) = raw_open(&Limits::default(), Some(130)).await;
@@ -119,7 +119,7 @@ async fn a_producer_stops_at_its_credit() {
     assert_eq!(raw.hears().await.unwrap()["result"], "counted");
 }
 
-/// relay #47: a window beyond all measure, and credit for it, does no harm.
+/// relay-47: a window beyond all measure, and credit for it, does no harm.
 #[tokio::test]
 async fn a_window_beyond_all_measure_does_no_harm() {
     let (mut raw, _peer, provider, _tasks) = raw_open(&Limits::default(), Some(u64::MAX)).await;
@@ -134,7 +134,7 @@ async fn a_window_beyond_all_measure_does_no_harm() {
     assert_eq!(raw.hears().await.unwrap()["result"], "counted");
 }
 
-/// relay #47: a producer that sends more than it has credit for breaks the connection.
+/// relay-47: a producer that sends more than it has credit for breaks the connection.
 #[tokio::test]
 async fn a_producer_that_ignores_its_credit_is_closed() {
     let (mut raw, peer, _, _tasks) =
@@ -149,7 +149,7 @@ async fn a_producer_that_ignores_its_credit_is_closed() {
     assert_eq!(within(call.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
 }
 
-/// relay #47: what a peer without credit sends to somebody who does not read costs it that request, and no other.
+/// relay-47: what a peer without credit sends to somebody who does not read costs it that request, and no other.
 #[tokio::test]
 async fn a_peer_without_credit_overruns_only_its_request() {
     let (mut raw, peer, _, _tasks) =
@@ -173,7 +173,7 @@ async fn a_peer_without_credit_overruns_only_its_request() {
     assert!(peer.held().unread_bytes_peak <= 1000);
 }
 
-/// relay #47: to a peer without credit little waits to be sent, and a response overtakes the streams of others.
+/// relay-47: to a peer without credit little waits to be sent, and a response overtakes the streams of others.
 #[tokio::test(start_paused = true)]
 async fn without_credit_a_producer_stops_at_a_full_buffer() {
     let limits = Limits { unsent_bytes_max: 50_000, ..Limits::default() };
@@ -204,7 +204,7 @@ async fn without_credit_a_producer_stops_at_a_full_buffer() {
     }
 }
 
-/// relay #16: what overtakes a stream does not stop it.
+/// relay-16: what overtakes a stream does not stop it.
 #[tokio::test(start_paused = true)]
 async fn a_stream_has_its_turn_among_many_responses() {
     let (mut raw, _peer, _, _tasks) = raw_open(&Limits::default(), None).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{BOTH, ask, connect, raw_open, raw_request, within};
 
-/// relay #55: the latency is measured, on both sides.
+/// relay-55: the latency is measured, on both sides.
 #[tokio::test]
 async fn the_latency_is_measured() {
     for via in BOTH {
@@ -23,7 +23,7 @@ async fn the_latency_is_measured() {
     }
 }
 
-/// relay #56: a peer that does not answer three times is dead, whatever else it says; one that answers is not.
+/// relay-56: a peer that does not answer three times is dead, whatever else it says; one that answers is not.
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_answer_is_dead() {
     let (mut raw, peer, _, mut tasks) = raw_open(&Limits::default(), None).await;
@@ -52,7 +52,7 @@ async fn a_peer_that_does_not_answer_is_dead() {
     assert!(within(call.outcome()).await.is_err());
 }
 
-/// relay #56: a heartbeat is answered at once while all that can wait to be sent does.
+/// relay-56: a heartbeat is answered at once while all that can wait to be sent does.
 #[tokio::test(start_paused = true)]
 async fn a_heartbeat_overtakes_streams() {
     let (mut raw, peer, _, _tasks) = raw_open(&Limits::default(), None).await;
@@ -73,7 +73,7 @@ async fn a_heartbeat_overtakes_streams() {
     assert!(before <= 5, "{before}");
 }
 
-/// relay #56: heartbeats are answered while streams saturate a WebSocket in both directions.
+/// relay-56: heartbeats are answered while streams saturate a WebSocket in both directions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_saturated_connection_lives() {
     use futures_util::StreamExt;

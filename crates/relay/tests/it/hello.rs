@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Provider, Raw, hello, outcome, raw, raw_hello, raw_open, raw_request, within};
 
-/// relay #15: before it is accepted a device that asks is told so, also if it asks badly.
+/// relay-15: before it is accepted a device that asks is told so, also if it asks badly.
 #[tokio::test]
 async fn a_request_before_hello_is_refused() {
     let (mut raw, _peer, provider, _tasks) = raw(&Limits::default());
@@ -23,7 +23,7 @@ async fn a_request_before_hello_is_refused() {
     assert_eq!(provider.started.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
 
-/// relay #15: anything else before it is accepted closes, as does a second hello.
+/// relay-15: anything else before it is accepted closes, as does a second hello.
 #[tokio::test]
 async fn anything_else_before_hello_closes() {
     for frame in [
@@ -41,7 +41,7 @@ async fn anything_else_before_hello_closes() {
     assert_eq!(raw.closed().await, 1008);
 }
 
-/// relay #15: the same holds for a device that hears something before it is accepted.
+/// relay-15: the same holds for a device that hears something before it is accepted.
 #[tokio::test]
 async fn a_device_hears_nothing_before_it_is_accepted() {
     let (here, there) = pair();
@@ -60,7 +60,7 @@ async fn a_device_hears_nothing_before_it_is_accepted() {
     assert!(within(device.accepted()).await.is_err());
 }
 
-/// relay #18, #159: another protocol is refused with both names; so is a device that nobody knows.
+/// relay-18, relay-159: another protocol is refused with both names; so is a device that nobody knows.
 #[tokio::test]
 async fn a_device_that_is_refused_hears_why() {
     for (field, value, expected) in [
@@ -82,7 +82,7 @@ async fn a_device_that_is_refused_hears_why() {
     }
 }
 
-/// relay #27: who does not say who it is in time is closed, and so is who is not accepted in time.
+/// relay-27: who does not say who it is in time is closed, and so is who is not accepted in time.
 #[tokio::test(start_paused = true)]
 async fn who_says_nothing_is_closed() {
     for says_hello in [false, true] {
@@ -98,7 +98,7 @@ async fn who_says_nothing_is_closed() {
     }
 }
 
-/// relay #28: credit is used only if the device knows it.
+/// relay-28: credit is used only if the device knows it.
 #[tokio::test]
 async fn credit_is_agreed_on() {
     for (capabilities, agreed) in [

@@ -78,7 +78,7 @@ impl Transport for Tap {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// relay #35, #45, #46, #31: exactly one outcome each, on the wire and for who asks; streams in order and never after it.
+    /// relay-35, relay-45, relay-46, relay-31: exactly one outcome each, on the wire and for who asks; streams in order and never after it.
     #[test]
     fn every_request_has_exactly_one_outcome(steps in prop::collection::vec(step(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{BOTH, ask, connect, holds_no_call, holds_nothing, outcome, within};
 
-/// relay #14, #30, #35, #161: success and error, in both directions; after each of them the connection goes on.
+/// relay-14, relay-30, relay-35, relay-161: success and error, in both directions; after each of them the connection goes on.
 #[tokio::test]
 async fn a_request_has_one_outcome() {
     for via in BOTH {
@@ -38,7 +38,7 @@ async fn a_request_has_one_outcome() {
     }
 }
 
-/// relay #36, #161: who asks hears `timeout` and the work is cancelled, also if nobody polls the call.
+/// relay-36, relay-161: who asks hears `timeout` and the work is cancelled, also if nobody polls the call.
 #[tokio::test]
 async fn a_request_that_takes_too_long_is_cancelled() {
     for via in BOTH {
@@ -54,7 +54,7 @@ async fn a_request_that_takes_too_long_is_cancelled() {
     }
 }
 
-/// relay #54, #161: who drops a call cancels it.
+/// relay-54, relay-161: who drops a call cancels it.
 #[tokio::test]
 async fn a_call_that_is_dropped_is_cancelled() {
     for via in BOTH {
@@ -69,7 +69,7 @@ async fn a_call_that_is_dropped_is_cancelled() {
     }
 }
 
-/// relay #51, #52: who cancels a call and waits hears what the other side makes of it; what it said before wins.
+/// relay-51, relay-52: who cancels a call and waits hears what the other side makes of it; what it said before wins.
 #[tokio::test]
 async fn what_comes_of_a_call_that_is_cancelled_is_heard() {
     for via in BOTH {
@@ -90,7 +90,7 @@ async fn what_comes_of_a_call_that_is_cancelled_is_heard() {
     }
 }
 
-/// relay #54: a request that was cancelled before it was sent never is, and who waits is told.
+/// relay-54: a request that was cancelled before it was sent never is, and who waits is told.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_cancelled_at_once_is_not_made() {
     let both = connect(crate::support::Via::Pair, &Limits::default()).await;
@@ -104,7 +104,7 @@ async fn a_call_that_is_cancelled_at_once_is_not_made() {
     holds_nothing(&both.server).await;
 }
 
-/// relay #54: a request that was dropped before it was sent never is.
+/// relay-54: a request that was dropped before it was sent never is.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_at_once_is_not_made() {
     let both = connect(crate::support::Via::Pair, &Limits::default()).await;
@@ -118,7 +118,7 @@ async fn a_call_that_is_dropped_at_once_is_not_made() {
     holds_nothing(&both.server).await;
 }
 
-/// relay #53: a request that does not end when it is cancelled is dropped, and the other side is told so.
+/// relay-53: a request that does not end when it is cancelled is dropped, and the other side is told so.
 #[tokio::test]
 async fn a_request_that_ignores_its_cancellation_is_dropped() {
     let limits = Limits { cancel_wait_max: Duration::from_millis(50), ..Limits::default() };
@@ -133,7 +133,7 @@ async fn a_request_that_ignores_its_cancellation_is_dropped() {
     within(provider.works_on(0)).await;
 }
 
-/// relay #51, #34: what was given up counts until it is answered, so a peer that does not answer it is left.
+/// relay-51, relay-34: what was given up counts until it is answered, so a peer that does not answer it is left.
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_answer_what_was_cancelled_is_left() {
     for within_ms in [50, 3_600_000] {
@@ -167,7 +167,7 @@ async fn a_peer_that_does_not_answer_what_was_cancelled_is_left() {
     }
 }
 
-/// relay #53: who cancels a call is told that it has ended when it has, or that nobody can tell, whatever is said then.
+/// relay-53: who cancels a call is told that it has ended when it has, or that nobody can tell, whatever is said then.
 #[tokio::test]
 async fn who_cancels_a_call_is_told_whether_it_has_ended() {
     let (mut raw, peer, _, _tasks) = crate::support::raw_open(&Limits::default(), None).await;
@@ -187,7 +187,7 @@ async fn who_cancels_a_call_is_told_whether_it_has_ended() {
     }
 }
 
-/// relay #51, #53: what was cancelled is answered with `cancelled`, and so that it is seen if nobody can tell that it ended.
+/// relay-51, relay-53: what was cancelled is answered with `cancelled`, and so that it is seen if nobody can tell that it ended.
 #[tokio::test]
 async fn what_was_cancelled_is_answered_so_that_a_loss_is_seen() {
     for (how, lost) in [("fail", false), ("unsure", true), ("unplugged", true)] {
@@ -200,7 +200,7 @@ async fn what_was_cancelled_is_answered_so_that_a_loss_is_seen() {
     }
 }
 
-/// relay #34: more than may go on at a time is refused on the side that asks, too.
+/// relay-34: more than may go on at a time is refused on the side that asks, too.
 #[tokio::test]
 async fn too_many_calls_are_refused() {
     for via in BOTH {
@@ -212,7 +212,7 @@ async fn too_many_calls_are_refused() {
     }
 }
 
-/// relay #8: what does not fit in a message is refused where it is made, and the connection goes on.
+/// relay-8: what does not fit in a message is refused where it is made, and the connection goes on.
 #[tokio::test]
 async fn what_is_too_large_is_refused_where_it_is_made() {
     for via in BOTH {
@@ -227,7 +227,7 @@ async fn what_is_too_large_is_refused_where_it_is_made() {
     }
 }
 
-/// relay #57: an event arrives, and nobody answers.
+/// relay-57: an event arrives, and nobody answers.
 #[tokio::test]
 async fn an_event_arrives() {
     for via in BOTH {
@@ -239,7 +239,7 @@ async fn an_event_arrives() {
     }
 }
 
-/// relay #54: a cancellation never overtakes its request, which would then go on.
+/// relay-54: a cancellation never overtakes its request, which would then go on.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_still_waits_to_be_sent_is_taken_back() {
     let (mut raw, peer, _, _tasks) = crate::support::raw_open(&Limits::default(), None).await;
@@ -260,7 +260,7 @@ async fn a_request_that_still_waits_to_be_sent_is_taken_back() {
     assert_eq!(asked, cancelled);
 }
 
-/// relay #35, #54: a call that is made of other parts has one outcome too, and is dropped with them.
+/// relay-35, relay-54: a call that is made of other parts has one outcome too, and is dropped with them.
 #[tokio::test]
 async fn a_call_of_other_parts_has_one_outcome() {
     let refused = relay::Call::refused(protocol::relay::RelayError::new(Code::PolicyBlocked, "no"));

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use crate::support::{BOTH, ask, connect, holds_nothing, within};
 
-/// relay #120, #167: when either side is killed all 64 requests in each direction end, their work too, and nothing is left.
+/// relay-120, relay-167: when either side is killed all 64 requests in each direction end, their work too, and nothing is left.
 #[tokio::test]
 async fn killing_a_side_ends_everything() {
     for via in BOTH {
@@ -54,7 +54,7 @@ async fn killing_a_side_ends_everything() {
     }
 }
 
-/// relay #120: who asks after the connection was lost hears the same.
+/// relay-120: who asks after the connection was lost hears the same.
 #[tokio::test]
 async fn asking_on_a_lost_connection_fails() {
     for via in BOTH {
@@ -71,7 +71,7 @@ async fn asking_on_a_lost_connection_fails() {
     }
 }
 
-/// relay #53, #120: a handler that ignores the loss is dropped in the end.
+/// relay-53, relay-120: a handler that ignores the loss is dropped in the end.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_ignores_the_loss_is_dropped() {
     let mut both = connect(crate::support::Via::Pair, &Limits::default()).await;

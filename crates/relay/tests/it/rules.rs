@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::{Provider, ask, outcome, raw_hello, raw_open, raw_request, sockets, within};
 
-/// relay #31: a second request with the id of one that goes on is refused, and the first goes on.
+/// relay-31: a second request with the id of one that goes on is refused, and the first goes on.
 #[tokio::test]
 async fn an_id_that_is_in_use_is_refused() {
     let (mut raw, _peer, provider, _tasks) = raw_open(&Limits::default(), None).await;
@@ -23,7 +23,7 @@ async fn an_id_that_is_in_use_is_refused() {
     assert_eq!(raw.hears().await.unwrap()["result"], 1);
 }
 
-/// relay #32: ids of both directions have nothing to do with each other.
+/// relay-32: ids of both directions have nothing to do with each other.
 #[tokio::test]
 async fn ids_of_both_directions_are_independent() {
     let (mut raw, peer, provider, _tasks) = raw_open(&Limits::default(), None).await;
@@ -38,7 +38,7 @@ async fn ids_of_both_directions_are_independent() {
     assert_eq!(raw.hears().await.unwrap()["error"]["code"], "cancelled");
 }
 
-/// relay #34: more requests than are answered at a time are refused, and those before go on.
+/// relay-34: more requests than are answered at a time are refused, and those before go on.
 #[tokio::test]
 async fn too_many_requests_are_refused() {
     let (mut raw, _peer, provider, _tasks) = raw_open(&Limits::default(), None).await;
@@ -56,7 +56,7 @@ async fn too_many_requests_are_refused() {
     assert_eq!(raw.hears().await.unwrap()["result"], 1);
 }
 
-/// relay #34: more requests of one family than are answered at a time are refused, and there is room for others.
+/// relay-34: more requests of one family than are answered at a time are refused, and there is room for others.
 #[tokio::test]
 async fn a_family_leaves_room_for_others() {
     let limits = Limits { family_requests_max: 2, ..Limits::default() };
@@ -81,7 +81,7 @@ async fn a_family_leaves_room_for_others() {
     within(provider.works_on(2)).await;
 }
 
-/// relay #52: to cancel what is unknown or has ended does nothing; relay #51: what goes on is answered `cancelled`, once.
+/// relay-52: to cancel what is unknown or has ended does nothing; relay-51: what goes on is answered `cancelled`, once.
 #[tokio::test]
 async fn cancelling_what_is_not_there_does_nothing() {
     let (mut raw, _peer, provider, _tasks) = raw_open(&Limits::default(), None).await;
@@ -101,7 +101,7 @@ async fn cancelling_what_is_not_there_does_nothing() {
     assert_eq!(raw.hears().await.unwrap()["id"], "c");
 }
 
-/// relay #9: a malformed request is answered if it has an id; anything else malformed closes. Nothing crashes.
+/// relay-9: a malformed request is answered if it has an id; anything else malformed closes. Nothing crashes.
 #[tokio::test]
 async fn malformed_messages_are_answered_or_close() {
     let (mut raw, _peer, _, _tasks) = raw_open(&Limits::default(), None).await;
@@ -130,7 +130,7 @@ async fn malformed_messages_are_answered_or_close() {
     }
 }
 
-/// relay #8, #9: an id that is too long is none, as no answer with it might fit in a message.
+/// relay-8, relay-9: an id that is too long is none, as no answer with it might fit in a message.
 #[tokio::test]
 async fn an_id_that_is_too_long_closes() {
     let limits = Limits { frame_bytes_max: 1000, ..Limits::default() };
@@ -158,7 +158,7 @@ async fn an_id_that_is_too_long_closes() {
     assert_eq!((&response["id"], &response["error"]["details"]["limit"]), (&json!(longest), &json!(1000)));
 }
 
-/// relay #8: a message that is too large closes with 1009, also in one process.
+/// relay-8: a message that is too large closes with 1009, also in one process.
 #[tokio::test]
 async fn a_message_that_is_too_large_closes() {
     let limits = Limits { frame_bytes_max: 1000, ..Limits::default() };
@@ -167,7 +167,7 @@ async fn a_message_that_is_too_large_closes() {
     assert_eq!(raw.closed().await, 1009);
 }
 
-/// relay #5, #8, #9: what closes a WebSocket, with which code, and what it is called here.
+/// relay-5, relay-8, relay-9: what closes a WebSocket, with which code, and what it is called here.
 #[tokio::test]
 async fn a_socket_is_closed_with_a_code() {
     let limits = Limits { frame_bytes_max: 1000, ..Limits::default() };
@@ -198,7 +198,7 @@ async fn a_socket_is_closed_with_a_code() {
     }
 }
 
-/// relay #155: closing tells the other side why, and both sides end.
+/// relay-155: closing tells the other side why, and both sides end.
 #[tokio::test]
 async fn closing_ends_both_sides() {
     for via in crate::support::BOTH {

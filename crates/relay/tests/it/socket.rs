@@ -20,7 +20,7 @@ async fn hears(socket: &mut WebSocketStream<TcpStream>) -> Value {
     serde_json::from_str(message.to_text().unwrap()).unwrap()
 }
 
-/// relay #1: requests of both sides, their responses and streams, a cancellation, heartbeats and events go over one WebSocket, each
+/// relay-1: requests of both sides, their responses and streams, a cancellation, heartbeats and events go over one WebSocket, each
 /// while the others go on.
 #[tokio::test]
 async fn one_socket_carries_everything() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{BOTH, ask, connect, raw_open, within};
 
-/// relay #46, #48, #162: parts of a stream arrive in the order in which they were said, all before the outcome.
+/// relay-46, relay-48, relay-162: parts of a stream arrive in the order in which they were said, all before the outcome.
 #[tokio::test]
 async fn a_stream_keeps_its_order() {
     for via in BOTH {
@@ -27,7 +27,7 @@ async fn a_stream_keeps_its_order() {
     }
 }
 
-/// relay #48: bytes that are no text are in base64.
+/// relay-48: bytes that are no text are in base64.
 #[tokio::test]
 async fn bytes_that_are_no_text_arrive() {
     let both = connect(crate::support::Via::Pair, &Limits::default()).await;
@@ -38,7 +38,7 @@ async fn bytes_that_are_no_text_arrive() {
     assert_eq!(BASE64_STANDARD.decode(bytes.data.read::<String>().unwrap()).unwrap(), [0xc3]);
 }
 
-/// relay #45, #35: a frame for no request that goes on, or out of order, breaks the connection, and a call hears of it.
+/// relay-45, relay-35: a frame for no request that goes on, or out of order, breaks the connection, and a call hears of it.
 #[tokio::test]
 async fn a_stream_that_breaks_the_rules_closes_the_connection() {
     let stream =
@@ -64,7 +64,7 @@ async fn a_stream_that_breaks_the_rules_closes_the_connection() {
     }
 }
 
-/// relay #52, #54: what still comes for a call that was given up is no fault.
+/// relay-52, relay-54: what still comes for a call that was given up is no fault.
 #[tokio::test]
 async fn what_comes_for_a_dropped_call_is_ignored() {
     let (mut raw, peer, _, _tasks) = raw_open(&Limits::default(), None).await;

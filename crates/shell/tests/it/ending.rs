@@ -1,4 +1,4 @@
-//! daemon #13: "signal", "DELETE": how processes end, and that nobody is left.
+//! daemon-13: "signal", "DELETE": how processes end, and that nobody is left.
 
 use protocol::{
     ProcessId,

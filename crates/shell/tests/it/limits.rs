@@ -1,4 +1,4 @@
-//! daemon #13: whatever is run, it stays within its limits.
+//! daemon-13: whatever is run, it stays within its limits.
 
 use protocol::ProcessId;
 use shell::{Config, Error, Event, Item, Limits, Processes};

@@ -1,4 +1,4 @@
-//! daemon #13: "logs with follow, input": a process on pipes.
+//! daemon-13: "logs with follow, input": a process on pipes.
 
 use std::time::Duration;
 

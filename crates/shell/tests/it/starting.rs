@@ -1,4 +1,4 @@
-//! daemon #13: what can be started, and how it is told when it cannot.
+//! daemon-13: what can be started, and how it is told when it cannot.
 
 use process::Reason;
 use protocol::processes::{Start, State, TerminalSize};

@@ -1,4 +1,4 @@
-//! daemon #13: "PTY", "resize": a process on a terminal.
+//! daemon-13: "PTY", "resize": a process on a terminal.
 
 use bytes::Bytes;
 use journal::Seq;

@@ -45,7 +45,7 @@ fn what_is_not_among_the_last_messages_is_told_so_and_written_at_once() {
 }
 
 proptest! {
-    /// sessions #12, observation #71: whoever begins with a snapshot knows what those know who were there all the time,
+    /// sessions-12, observation-71: whoever begins with a snapshot knows what those know who were there all the time,
     /// also if messages are told anew that no snapshot has any more.
     #[test]
     fn a_snapshot_and_what_follows_are_the_whole(names in prop::collection::vec(0usize..130, 1..300), cut in 0usize..300) {

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(*envelope, expected);
     }
 
-    /// observation #14: events are forwarded as they are; what they say is not mistaken for what they are wrapped in.
+    /// observation-14: events are forwarded as they are; what they say is not mistaken for what they are wrapped in.
     #[test]
     fn an_event_is_cut_out_of_its_record() {
         let status = Event::Status(Status { state: State::Idle, detail: Some(r#","event":{"x":1}"#.into()) });

@@ -63,7 +63,7 @@ fn every_variant() -> impl IntoIterator<Item = Event> {
     }
 }
 
-/// observation #14: "a test publishes every variant and receives every variant byte-equal after JSON normalisation".
+/// observation-14: "a test publishes every variant and receives every variant byte-equal after JSON normalisation".
 #[tokio::test]
 async fn every_variant_arrives_as_it_was_published() {
     let home = TempDir::new().unwrap();
@@ -95,7 +95,7 @@ async fn every_variant_arrives_as_it_was_published() {
     }
 }
 
-/// observation #54, #58: what is kept for whoever comes back is bounded in bytes too, "8 MiB per worker".
+/// observation-54, observation-58: what is kept for whoever comes back is bounded in bytes too, "8 MiB per worker".
 #[tokio::test]
 async fn a_cursor_expires_by_bytes() {
     let home = TempDir::new().unwrap();

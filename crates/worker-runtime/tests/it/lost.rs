@@ -1,4 +1,4 @@
-//! Peers that are lost without a word (observation #48).
+//! Peers that are lost without a word (observation-48).
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn silent(runtime: &Runtime) -> TcpStream {
     stream
 }
 
-/// observation #48: a peer that is there is asked at every heartbeat, and stays however little happens.
+/// observation-48: a peer that is there is asked at every heartbeat, and stays however little happens.
 #[tokio::test]
 async fn a_quiet_peer_is_asked_whether_it_is_there() {
     let runtime = Runtime::start(PATIENCE).await;
@@ -58,7 +58,7 @@ async fn a_quiet_peer_is_asked_whether_it_is_there() {
     runtime.sessions.shutdown().await;
 }
 
-/// observation #48: "a dead peer is detected […] and its resources freed".
+/// observation-48: "a dead peer is detected […] and its resources freed".
 #[tokio::test]
 async fn a_peer_that_answers_no_ping_is_dropped() {
     let runtime = Runtime::start(PATIENCE).await;
@@ -69,7 +69,7 @@ async fn a_peer_that_answers_no_ping_is_dropped() {
     runtime.sessions.shutdown().await;
 }
 
-/// observation #48: so is one that says it is there but takes nothing of what is sent.
+/// observation-48: so is one that says it is there but takes nothing of what is sent.
 #[tokio::test]
 async fn a_peer_that_never_reads_is_dropped() {
     let runtime = Runtime::start(PATIENCE).await;

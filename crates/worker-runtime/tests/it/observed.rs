@@ -14,7 +14,7 @@ async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>
     serde_json::from_str(&text).unwrap()
 }
 
-/// observation #9, #11, #13, #14, #72: a runtime by itself shows what it holds, and what happens.
+/// observation-9, observation-11, observation-13, observation-14, observation-72: a runtime by itself shows what it holds, and what happens.
 #[tokio::test]
 async fn a_worker_is_watched_without_a_daemon() {
     let runtime = Runtime::start(Patience::default()).await;

@@ -24,7 +24,7 @@ const PROGRAMS = join(import.meta.dirname, "../../node_modules/.bin");
 test.each([
   ["bun", ["run"]],
   ["deno", ["run", "--allow-net", "--allow-read", "--allow-env"]],
-])("typescript #8: it works on %s, and nothing of it is left to hold that up", async (program, args) => {
+])("typescript-8: it works on %s, and nothing of it is left to hold that up", async (program, args) => {
   const script = join(import.meta.dirname, "scripts/conversation.js");
   const { stdout } = await run(join(PROGRAMS, program), [...args, script, daemon.url], { timeout: 30_000 });
   expect(stdout).toMatch(new RegExp(`^${program} v\\d+\\.\\d+\\.\\d+\\n$`));

@@ -8,7 +8,7 @@ import { routing } from "./routing.js";
 
 const daemon = daemonOf();
 
-test("typescript #8: nothing is lost or doubled when the network is cut, and a prompt ends after its last update", async () => {
+test("typescript-8: nothing is lost or doubled when the network is cut, and a prompt ends after its last update", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "cuts", agent: "mock" });
   const reading = new Reading(client);

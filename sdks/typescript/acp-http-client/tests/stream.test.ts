@@ -42,7 +42,7 @@ async function sessionOf(agent: ClientContext): Promise<{
   };
 }
 
-test("typescript #9: the official SDK talks over it, permissions and all", async () => {
+test("typescript-9: the official SDK talks over it, permissions and all", async () => {
   await using client = clientOf("official");
   const texts: string[] = [];
   await editorOf(texts).connectWith(client.stream(), async (agent) => {
@@ -66,7 +66,7 @@ test("typescript #9: the official SDK talks over it, permissions and all", async
   await until(async () => (await instanceOf(daemon.url, "official"))?.subscribers === 0);
 });
 
-test("typescript #9: the official SDK does not notice that the network is cut", async () => {
+test("typescript-9: the official SDK does not notice that the network is cut", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf("official-cut", { baseUrl: network.url });
   const texts: string[] = [];

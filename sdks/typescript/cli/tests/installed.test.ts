@@ -14,7 +14,7 @@ test("the snippet runs where the package is installed", async () => {
   expect(await project.run("node", "--input-type=module", "--eval", snippet)).toMatch(/^tombolo \d/);
 });
 
-test("typescript #11: a client finds the program that is installed beside it", async () => {
+test("typescript-11: a client finds the program that is installed beside it", async () => {
   await using project = await Project.start();
   const files = ["acp-http-client", "sandbox-agent"].map(Project.file);
   await project.run("npm", "install", "@tombolo/cli", ...files);

@@ -24,7 +24,7 @@ afterAll(async () => {
 const sandboxOf = () => new SandboxAgentClient({ baseUrl: daemon.url, token });
 const hubOf = () => new HubClient({ baseUrl: network.url, token: hub.token });
 
-/** typescript #10, sessions #12: what the hub shows is what the session is, also after a cut. */
+/** typescript-10, sessions-12: what the hub shows is what the session is, also after a cut. */
 test("a worker is watched through a hub, across cut connections", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("seen", { agent: "mock" });

@@ -157,7 +157,7 @@ test("a process is started, followed to its end, spoken to and signalled", async
   expect((await processes.list()).map(({ id }) => id)).toEqual([echo.id]);
 });
 
-test("typescript #8: output that is no longer kept is a gap", async () => {
+test("typescript-8: output that is no longer kept is a gap", async () => {
   const { processes } = clientOf();
   const { id } = await processes.start({ command: "sh", args: ["-c", "seq 1 2000000"] });
   await until(async () => (await processes.wait(id)).state === "exited");

@@ -42,7 +42,7 @@ test("what the agent says comes in our words", async () => {
   ).toBe(true);
 });
 
-test("typescript #5: what nobody understands is a parse error", async () => {
+test("typescript-5: what nobody understands is a parse error", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -52,7 +52,7 @@ test("typescript #5: what nobody understands is a parse error", async () => {
   expect(errors[0]).toEqual({ type: "parseError", text: "this is not JSON", bytes: 16, truncated: false });
 });
 
-test("typescript #5: sessions end with their agent", async () => {
+test("typescript-5: sessions end with their agent", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const one = await client.newSession({ directory });
@@ -71,7 +71,7 @@ test("typescript #5: sessions end with their agent", async () => {
   expect(await client.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
 });
 
-test("typescript #5: a session that is terminated ends, and so does its turn", async () => {
+test("typescript-5: a session that is terminated ends, and so does its turn", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -165,7 +165,7 @@ test("whoever answers nothing says so, and a handler that fails does not hold up
   });
 });
 
-test("typescript #8: nothing is lost or doubled when the network is cut", async () => {
+test("typescript-8: nothing is lost or doubled when the network is cut", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf({ baseUrl: network.url });
   const reading = new Reading(client.events());

@@ -12,7 +12,7 @@ const clientOf = (agent: string): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent });
 const directory = "/";
 
-test("typescript #3: what an agent cannot do is a typed error, told from what it says of itself", async () => {
+test("typescript-3: what an agent cannot do is a typed error, told from what it says of itself", async () => {
   await using client = clientOf("mock");
   const { sessionId } = await client.newSession({ directory });
   for (const [feature, call] of [
@@ -30,7 +30,7 @@ test("typescript #3: what an agent cannot do is a typed error, told from what it
   await expect(able.setSessionMode(session.sessionId, "plan")).rejects.toBeInstanceOf(UnsupportedError);
 });
 
-test("typescript #3: what an agent can do is done", async () => {
+test("typescript-3: what an agent can do is done", async () => {
   await using client = clientOf("able");
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -43,7 +43,7 @@ test("typescript #3: what an agent can do is done", async () => {
   expect(texts(reading.items)).toEqual(["colour is blue", "closed: fork-of-old"]);
 });
 
-test("typescript #3: the model is chosen as the agent has it", async () => {
+test("typescript-3: the model is chosen as the agent has it", async () => {
   await using able = clientOf("able");
   const reading = new Reading(able.events());
   const session = await able.newSession({ directory, model: "large", mode: "not offered" });
@@ -85,7 +85,7 @@ test("sessions that the agent lists are listed too", async () => {
   });
 });
 
-test("typescript #7: an agent that says no is a typed error", async () => {
+test("typescript-7: an agent that says no is a typed error", async () => {
   await using client = clientOf("able");
   const { sessionId } = await client.newSession({ directory });
   const failure = await client

@@ -85,7 +85,7 @@ test("a session is watched: a snapshot, what happens, and who is there", async (
   await expect(reading.done).rejects.toThrow("enough");
 });
 
-test("typescript #8: a watched session goes on after a cut where it was, each event once", async () => {
+test("typescript-8: a watched session goes on after a cut where it was, each event once", async () => {
   await using network = await Network.start(hub.port);
   const near = clientOf();
   const client = clientOf({ baseUrl: network.url });
@@ -109,7 +109,7 @@ test("typescript #8: a watched session goes on after a cut where it was, each ev
   stop.abort();
 });
 
-test("typescript #8: a connection on which nothing is heard is made anew", async () => {
+test("typescript-8: a connection on which nothing is heard is made anew", async () => {
   await using network = await Network.start(hub.port);
   const client = clientOf({ baseUrl: network.url, reconnect: { silenceMs: 500 } });
   const { sessions } = clientOf().sandbox("box");

@@ -35,7 +35,7 @@ const CALLS: readonly [string, (client: SandboxAgentClient) => Promise<unknown>]
   ["disconnect", (client) => client.disconnect()],
 ];
 
-test("typescript #2: a client connects by itself, and what is asked meanwhile waits", async () => {
+test("typescript-2: a client connects by itself, and what is asked meanwhile waits", async () => {
   await using client = clientOf({ instanceId: "auto" });
   expect(client.connected).toBe(true);
   const reading = new Reading(client.events());
@@ -45,7 +45,7 @@ test("typescript #2: a client connects by itself, and what is asked meanwhile wa
   expect(await processes(daemon.url)).toContain("auto");
 });
 
-test("typescript #2: `autoConnect: false` opts out", async () => {
+test("typescript-2: `autoConnect: false` opts out", async () => {
   await using client = clientOf({ instanceId: "opted-out", autoConnect: false });
   expect(client.connected).toBe(false);
   expect(await client.health()).toEqual({ status: "ok" });
@@ -54,14 +54,14 @@ test("typescript #2: `autoConnect: false` opts out", async () => {
   expect(await processes(daemon.url)).toContain("opted-out");
 });
 
-test("typescript #2: without an agent there is nothing to connect to", async () => {
+test("typescript-2: without an agent there is nothing to connect to", async () => {
   await using client = clientOf({ agent: undefined });
   expect(client.connected).toBe(false);
   await expect(client.connect()).rejects.toBeInstanceOf(TypeError);
   expect(await client.connect({ agent: "mock" })).toMatchObject({ name: "mock" });
 });
 
-test.each(CALLS)("typescript #2: `%s` needs a connection", async (_, call) => {
+test.each(CALLS)("typescript-2: `%s` needs a connection", async (_, call) => {
   const client = clientOf({ autoConnect: false });
   await expect((async () => call(client))()).rejects.toBeInstanceOf(NotConnectedError);
   await client.connect();
@@ -69,7 +69,7 @@ test.each(CALLS)("typescript #2: `%s` needs a connection", async (_, call) => {
   await expect((async () => call(client))()).rejects.toBeInstanceOf(NotConnectedError);
 });
 
-test("typescript #2: a client connects once at a time", async () => {
+test("typescript-2: a client connects once at a time", async () => {
   await using client = clientOf({ instanceId: "once" });
   await expect(client.connect()).rejects.toBeInstanceOf(AlreadyConnectedError);
   await client.newSession({ directory: "/" });
@@ -139,7 +139,7 @@ test("why a client could not connect by itself is told", async () => {
   expect(client.connected).toBe(false);
 });
 
-test("typescript #7: a refusal is a problem", async () => {
+test("typescript-7: a refusal is a problem", async () => {
   const client = clientOf({ autoConnect: false });
   const refusal = await client.sessions.read("nobody").catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ProblemError);

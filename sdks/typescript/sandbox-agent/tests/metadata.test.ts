@@ -7,7 +7,7 @@ const clientOf = (store = new MemoryStore()): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", store });
 const directory = "/";
 
-test("typescript #4: metadata comes back as fields of the session", async () => {
+test("typescript-4: metadata comes back as fields of the session", async () => {
   await using client = clientOf();
   const metadata = {
     title: "Fix the build",
@@ -26,7 +26,7 @@ test("typescript #4: metadata comes back as fields of the session", async () => 
   expect(Date.parse(session.createdAt)).toBeLessThanOrEqual(Date.parse(session.updatedAt));
 });
 
-test("typescript #4: what happens in a session is counted, and its end is known", async () => {
+test("typescript-4: what happens in a session is counted, and its end is known", async () => {
   await using client = clientOf();
   const { sessionId, updatedAt } = await client.newSession({ directory });
   await client.prompt(sessionId, "/chunks 5");
@@ -38,7 +38,7 @@ test("typescript #4: what happens in a session is counted, and its end is known"
   await expect(client.prompt(sessionId, "hello")).rejects.toBeInstanceOf(SessionEndedError);
 });
 
-test("typescript #4: metadata can be added and taken away", async () => {
+test("typescript-4: metadata can be added and taken away", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory, title: "Before", variant: "high" });
   const changed = await client.setMetadata(sessionId, { title: "After", variant: undefined, note: 1 });
@@ -49,7 +49,7 @@ test("typescript #4: metadata can be added and taken away", async () => {
   await expect(client.setMetadata("nobody", {})).rejects.toBeInstanceOf(RangeError);
 });
 
-test("typescript #4: the mode and the model are those that were set", async () => {
+test("typescript-4: the mode and the model are those that were set", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory, mode: "plan", model: "mock" });
   expect(await client.listSessions()).toMatchObject([{ mode: "plan", model: "mock" }]);
@@ -57,7 +57,7 @@ test("typescript #4: the mode and the model are those that were set", async () =
   expect(await client.listSessions()).toMatchObject([{ mode: "build", model: "mock" }]);
 });
 
-test("typescript #4: another client with the same store knows the same", async () => {
+test("typescript-4: another client with the same store knows the same", async () => {
   const store = new MemoryStore();
   await using client = clientOf(store);
   const { sessionId, createdAt } = await client.newSession({ directory, title: "Shared" });

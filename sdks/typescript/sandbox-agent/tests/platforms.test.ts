@@ -43,7 +43,7 @@ const CONVERSATION = `(async (baseUrl) => {
   return [stopReason, last];
 })`;
 
-test("typescript #8: it needs nothing but what the web has", async () => {
+test("typescript-8: it needs nothing but what the web has", async () => {
   // A module of Node's cannot be bundled for a browser, so that this fails too.
   const bundle = await build({
     stdin: { contents: 'export * from "sandbox-agent";', resolveDir: import.meta.dirname },
@@ -75,7 +75,7 @@ const PROGRAMS = join(import.meta.dirname, "../../node_modules/.bin");
 test.each([
   ["bun", ["run"]],
   ["deno", ["run", "--allow-net", "--allow-read", "--allow-env"]],
-])("typescript #8: it works on %s, and nothing of it is left to hold that up", async (program, args) => {
+])("typescript-8: it works on %s, and nothing of it is left to hold that up", async (program, args) => {
   const { stdout } = await run(join(PROGRAMS, program), [...args, script, daemon.url], { timeout: 30_000 });
   expect(stdout).toMatch(new RegExp(`^${program} v\\d+\\.\\d+\\.\\d+ end_turn\\n$`));
 });

@@ -10,7 +10,7 @@ const clientOf = (options = {}): SandboxAgentClient =>
 const pieces = (records: readonly SessionRecord[]): string[] =>
   records.flatMap(({ event }) => ("messageDelta" in event ? [event.messageDelta.text] : []));
 
-test("typescript #6: a session is made, spoken to, followed to the end of its turn, and deleted", async () => {
+test("typescript-6: a session is made, spoken to, followed to the end of its turn, and deleted", async () => {
   const client = clientOf();
   expect(await client.sessions.create("whole", { agent: "mock", title: "Whole" })).toMatchObject({
     healthy: true,
@@ -59,7 +59,7 @@ test("the reading ends when the session is deleted, and fails if there was none"
   await expect(none.done).rejects.toBeInstanceOf(ProblemError);
 });
 
-test("typescript #8: each event comes once, however often the network is cut", async () => {
+test("typescript-8: each event comes once, however often the network is cut", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf({ baseUrl: network.url });
   await client.sessions.create("cut", { agent: "mock" });
@@ -75,7 +75,7 @@ test("typescript #8: each event comes once, however often the network is cut", a
   expect(pieces(reading.items).join("")).toBe(chunks(100).join(""));
 });
 
-test("typescript #8: a server that stays away ends patience", async () => {
+test("typescript-8: a server that stays away ends patience", async () => {
   await using network = await Network.start(daemon.port);
   const reconnect = { patienceMs: 100, maxPauseMs: 20 };
   const client = clientOf({ baseUrl: network.url, reconnect });
@@ -87,7 +87,7 @@ test("typescript #8: a server that stays away ends patience", async () => {
   await expect(reading.done).rejects.toMatchObject({ name: "ConnectionError" });
 });
 
-test("typescript #8: patience begins when the connection is lost, however quiet it was before", async () => {
+test("typescript-8: patience begins when the connection is lost, however quiet it was before", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf({ baseUrl: network.url, reconnect: { patienceMs: 200, maxPauseMs: 20 } });
   await client.sessions.create("quiet", { agent: "mock" });
@@ -100,7 +100,7 @@ test("typescript #8: patience begins when the connection is lost, however quiet 
   await reading.until(turnEnded);
 });
 
-test("typescript #8: a reader and a request give up with the reason of their signal", async () => {
+test("typescript-8: a reader and a request give up with the reason of their signal", async () => {
   const client = clientOf();
   await client.sessions.create("aborted", { agent: "mock" });
   const stop = new AbortController();
@@ -113,7 +113,7 @@ test("typescript #8: a reader and a request give up with the reason of their sig
   await expect(ended.sessions.list()).rejects.toThrow("enough");
 });
 
-test("typescript #8: what is no longer kept is a gap", async () => {
+test("typescript-8: what is no longer kept is a gap", async () => {
   // The events of sessions are kept long; so another server says it here.
   const body = 'event: gap\ndata: {"oldest":5,"newest":9}\n\n';
   const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });

@@ -17,7 +17,7 @@ const reachable = (url: string): Promise<boolean> =>
     () => false,
   );
 
-test("typescript #11: a client brings its own daemon, and takes it along", async () => {
+test("typescript-11: a client brings its own daemon, and takes it along", async () => {
   const client = await SandboxAgentClient.start({ agent: "mock", daemon: { args } });
   const url = client.daemonUrl ?? "";
   const { sessionId } = await client.newSession({ directory: "/" });
@@ -28,7 +28,7 @@ test("typescript #11: a client brings its own daemon, and takes it along", async
   await client.stop();
 });
 
-test("typescript #11: each daemon has a port of its own, and ends with its client", async () => {
+test("typescript-11: each daemon has a port of its own, and ends with its client", async () => {
   const urls: string[] = [];
   {
     await using one = await SandboxAgentClient.start({ daemon: { args: ["--data-dir", join(home, "one")] } });

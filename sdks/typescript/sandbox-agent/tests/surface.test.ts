@@ -18,7 +18,7 @@ test("there is a report of each way in", () => {
   ]);
 });
 
-test.each(reports)("typescript #7: `%s` has no class and no type of the protocol", (_, report) => {
+test.each(reports)("typescript-7: `%s` has no class and no type of the protocol", (_, report) => {
   const modules = [...report.matchAll(/from '([^']+)'/g)].map(([, name]) => name);
   expect(modules.filter((name) => name !== "acp-http-client/transport")).toEqual([]);
   const own = report.replaceAll("'acp-http-client/transport'", "");
@@ -45,7 +45,7 @@ test("what is public is what is meant to be", () => {
   ]);
 });
 
-test("typescript #3: the client has the names that it must have", () => {
+test("typescript-3: the client has the names that it must have", () => {
   const names = Object.getOwnPropertyNames(library.SandboxAgentClient.prototype);
   expect(names).toEqual(
     expect.arrayContaining([

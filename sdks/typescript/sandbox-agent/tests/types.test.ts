@@ -8,7 +8,7 @@ import type {
 } from "sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
-// typescript #6: these are made from the documents; what is checked here is that they can be used.
+// typescript-6: these are made from the documents; what is checked here is that they can be used.
 
 test("an event is told by its key", () => {
   const text = (event: SessionEvent): string | undefined => {

@@ -34,7 +34,7 @@ function comparable({ session, waits, ...rest }: SessionSnapshot): unknown {
   };
 }
 
-/** typescript #10, sessions #12: a snapshot and the events since are what the daemon itself says later. */
+/** typescript-10, sessions-12: a snapshot and the events since are what the daemon itself says later. */
 test("the fold says what the daemon says", async () => {
   await call("POST", "sessions/s", { agent: "mock" });
   let state = await snapshot();

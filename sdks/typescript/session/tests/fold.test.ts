@@ -12,14 +12,14 @@ test("there are examples", () => {
 describe.each(cases)("%s", (_, { start, events, states }) => {
   const end = states.at(-1)?.snapshot;
 
-  /** sessions #12: the fold is the one of the server. */
+  /** sessions-12: the fold is the one of the server. */
   test("comes to what the Rust fold says", () => {
     for (const { after, snapshot } of states) {
       expect(snapshotOf(fold(start, events.slice(0, after))), `after ${after}`).toStrictEqual(snapshot);
     }
   });
 
-  /** sessions #12: a snapshot at any event and the rest are the whole. */
+  /** sessions-12: a snapshot at any event and the rest are the whole. */
   test("whoever begins with a snapshot knows the same in the end", () => {
     for (let cut = 0; cut <= events.length; cut += 1) {
       const before = snapshotOf(fold(start, events.slice(0, cut)));
@@ -36,7 +36,7 @@ describe.each(cases)("%s", (_, { start, events, states }) => {
 
 const numbered = cases.filter(([, { events }]) => events.every(({ seq }) => seq !== undefined));
 
-/** sessions #12: a reader that comes back gets some events again, and notices if it missed some. */
+/** sessions-12: a reader that comes back gets some events again, and notices if it missed some. */
 test("events that come again change nothing", () => {
   const anyCase = fc.constantFrom(...numbered.map(([, found]) => found));
   fc.assert(

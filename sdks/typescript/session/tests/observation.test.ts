@@ -43,7 +43,7 @@ test("nothing is known before the first snapshot", () => {
   expect(observe([snapshot(some.start), live]).live).toBe(true);
 });
 
-/** observation #64: a trouble is told until the stream goes on. */
+/** observation-64: a trouble is told until the stream goes on. */
 test("a trouble is over when the stream goes on", () => {
   const diagnostic = { code: "backend.runtime_unavailable", message: "it is away" };
   const away = observe([snapshot(some.start), live, { kind: "diagnostic", diagnostic }]);

@@ -2,7 +2,7 @@ import type * as session from "@tombolo/session";
 import type * as sdk from "sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
-/** typescript #6: what is written here by hand, so that it stands alone, is what is generated from the API. */
+/** typescript-6: what is written here by hand, so that it stands alone, is what is generated from the API. */
 test("the types are those of the API", () => {
   expectTypeOf<session.SessionSnapshot>().toExtend<sdk.SessionSnapshot>();
   expectTypeOf<sdk.SessionSnapshot>().toExtend<session.SessionSnapshot>();

@@ -17,7 +17,7 @@ fn in_mode(agent_mode: &str) -> Options {
     Options { agent_mode: agent_mode.into(), ..options() }
 }
 
-/// sessions #11: a recorded conversation with its tool calls and permissions.
+/// sessions-11: a recorded conversation with its tool calls and permissions.
 #[test]
 fn claude_over_acp() {
     let transcript = replayed("claude-basic", &options());
@@ -28,26 +28,26 @@ fn claude_over_acp() {
     assert_eq!(done.count(), 1, "one was allowed and one was not");
 }
 
-/// sessions #10: a plan is a question with two options.
+/// sessions-10: a plan is a question with two options.
 #[test]
 fn a_plan_over_acp_is_a_question() {
     replayed("claude-plan", &Options { permission_mode: PermissionMode::Plan, ..options() });
 }
 
-/// sessions #5: forms are questions, whatever their fields are called.
+/// sessions-5: forms are questions, whatever their fields are called.
 #[test]
 fn forms_are_questions() {
     replayed("claude-question", &options());
     replayed("codex-question", &in_mode("workspace-write"));
 }
 
-/// sessions #6: an interrupted turn ends, and what was asked in it is moot.
+/// sessions-6: an interrupted turn ends, and what was asked in it is moot.
 #[test]
 fn an_interrupted_turn_over_acp_ends() {
     replayed("claude-cancel", &options());
 }
 
-/// sessions #9: what an edit changes is told as a diff.
+/// sessions-9: what an edit changes is told as a diff.
 #[test]
 fn an_edit_over_acp_has_a_diff() {
     let transcript = replayed("claude-edit", &options());
@@ -57,7 +57,7 @@ fn an_edit_over_acp_has_a_diff() {
     assert!(diffs.count() > 0);
 }
 
-/// sessions #11: the same for agents that leave out half of it.
+/// sessions-11: the same for agents that leave out half of it.
 #[test]
 fn other_agents_over_acp() {
     replayed("codex-permission", &in_mode("workspace-write"));
@@ -66,7 +66,7 @@ fn other_agents_over_acp() {
     replayed("opencode-basic", &options());
 }
 
-/// sessions #7: what goes wrong is told by its kind.
+/// sessions-7: what goes wrong is told by its kind.
 #[test]
 fn errors_over_acp_have_kinds() {
     replayed("claude-errors", &options());
@@ -100,7 +100,7 @@ fn said(options: Options, opened: &Value) -> (Vec<Value>, Vec<Fact>) {
     (lines.collect(), out.facts)
 }
 
-/// sessions #2: modes, models and variants are set in the agent's own words, or refused by name.
+/// sessions-2: modes, models and variants are set in the agent's own words, or refused by name.
 #[test]
 fn wishes_are_fulfilled_or_refused() {
     let opened = json!({ "sessionId": "s", "modes": { "availableModes": [{ "id": "plan" }, { "id": "auto" }] },
@@ -136,7 +136,7 @@ fn wishes_are_fulfilled_or_refused() {
     }
 }
 
-/// sessions #2: where nothing is checked, nobody is asked.
+/// sessions-2: where nothing is checked, nobody is asked.
 #[test]
 fn bypass_answers_by_itself() {
     let mut adapter = Acp::new(Options { permission_mode: PermissionMode::Bypass, ..options() });
@@ -152,7 +152,7 @@ fn bypass_answers_by_itself() {
     assert!(!out.facts.iter().any(|fact| matches!(fact, Fact::Asked { .. })));
 }
 
-/// sessions #13: a session goes on where it was, without telling again what was told.
+/// sessions-13: a session goes on where it was, without telling again what was told.
 #[test]
 fn a_loaded_session_does_not_repeat_itself() {
     let mut adapter = Acp::new(Options { resume: Some("old".into()), ..options() });
@@ -176,7 +176,7 @@ fn a_loaded_session_does_not_repeat_itself() {
     assert!(out.says.len() == 3, "initialize, load, prompt");
 }
 
-/// sessions #9: nothing that an agent says is dropped.
+/// sessions-9: nothing that an agent says is dropped.
 #[test]
 fn what_is_not_understood_is_kept() {
     let mut adapter = Acp::new(options());
@@ -201,7 +201,7 @@ fn what_is_not_understood_is_kept() {
 }
 
 proptest::proptest! {
-    /// sessions #11: whatever an agent says, in whatever order, it is heard to its end.
+    /// sessions-11: whatever an agent says, in whatever order, it is heard to its end.
     #[test]
     fn no_line_is_too_much(lines in proptest::collection::vec(".{0,80}", 0..20), cut in 0..60usize) {
         let mut adapter = Acp::new(options());

@@ -37,49 +37,49 @@ fn unsupported(change: impl FnOnce(&mut Options)) -> String {
     }
 }
 
-/// sessions #11: "Conversion both ways … tested with recorded fixtures".
+/// sessions-11: "Conversion both ways … tested with recorded fixtures".
 #[test]
 fn text_and_thoughts_come_in_pieces_and_then_whole() {
     check("text");
 }
 
-/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
+/// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
 #[test]
 fn a_permission_that_is_given_once_lets_the_command_run() {
     check("permission_once");
 }
 
-/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
+/// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
 #[test]
 fn a_permission_that_is_refused_is_told_to_the_model() {
     check("permission_reject");
 }
 
-/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
+/// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
 #[test]
 fn a_permission_that_is_given_for_good_holds_in_the_session_and_not_in_the_project() {
     check("permission_always");
 }
 
-/// sessions #9: "tool result (output, diff, terminal output)".
+/// sessions-9: "tool result (output, diff, terminal output)".
 #[test]
 fn an_edit_shows_what_it_changed() {
     check("edit");
 }
 
-/// sessions #5: "`POST …/questions/{qid}/reply {answers: string[][]}`, `…/reject {}`".
+/// sessions-5: "`POST …/questions/{qid}/reply {answers: string[][]}`, `…/reject {}`".
 #[test]
 fn questions_are_answered_or_not() {
     check("questions");
 }
 
-/// sessions #10: "Claude's ExitPlanMode is a question with approve/reject options."
+/// sessions-10: "Claude's ExitPlanMode is a question with approve/reject options."
 #[test]
 fn a_plan_is_rejected_with_a_word_and_then_approved() {
     replay::check("claude", "plan", with(|options| options.permission_mode = PermissionMode::Plan));
 }
 
-/// sessions #2: "`plan` restriction = read only until plan approval".
+/// sessions-2: "`plan` restriction = read only until plan approval".
 #[test]
 fn nothing_is_run_before_the_plan_is_approved() {
     replay::check(
@@ -89,145 +89,145 @@ fn nothing_is_run_before_the_plan_is_approved() {
     );
 }
 
-/// sessions #2: "`bypass` = no checks".
+/// sessions-2: "`bypass` = no checks".
 #[test]
 fn nothing_is_asked_where_everything_is_allowed() {
     replay::check("claude", "bypass", with(|options| options.permission_mode = PermissionMode::Bypass));
 }
 
-/// sessions #2: "`bypass` = no checks".
+/// sessions-2: "`bypass` = no checks".
 #[test]
 fn what_is_asked_all_the_same_is_allowed_where_everything_is() {
     replay::check("claude", "bypass_asked", with(|options| options.permission_mode = PermissionMode::Bypass));
 }
 
-/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
+/// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`".
 #[test]
 fn what_is_allowed_for_good_without_a_rule_is_remembered_as_it_was() {
     check("always_without_a_rule");
 }
 
-/// sessions #6: "`POST …/cancel` (interrupt the turn)".
+/// sessions-6: "`POST …/cancel` (interrupt the turn)".
 #[test]
 fn an_interrupted_message_stays_as_far_as_it_came() {
     check("interrupt_streaming");
 }
 
-/// sessions #6: "`POST …/cancel` (interrupt the turn)".
+/// sessions-6: "`POST …/cancel` (interrupt the turn)".
 #[test]
 fn an_interrupted_command_is_cancelled() {
     check("interrupt_tool");
 }
 
-/// sessions #6: "`POST …/cancel` (interrupt the turn)".
+/// sessions-6: "`POST …/cancel` (interrupt the turn)".
 #[test]
 fn an_interrupt_takes_back_what_was_asked() {
     check("interrupt_ask");
 }
 
-/// sessions #9: "nothing an agent says is dropped"; a call that never ends is not left running.
+/// sessions-9: "nothing an agent says is dropped"; a call that never ends is not left running.
 #[test]
 fn a_call_without_a_result_is_cancelled_with_its_turn() {
     check("lost_call");
 }
 
-/// sessions #3: "a second message while a turn runs is queued, refused or steered into the turn".
+/// sessions-3: "a second message while a turn runs is queued, refused or steered into the turn".
 #[test]
 fn what_steers_is_taken_into_the_turn_or_begins_one() {
     check("steer");
 }
 
-/// sessions #3: "Every input is a row with a receipt (`accepted → delivered → consumed | refused{reason}`".
+/// sessions-3: "Every input is a row with a receipt (`accepted → delivered → consumed | refused{reason}`".
 #[test]
 fn a_prompt_that_waits_for_a_turn_of_the_agents_own_is_not_ended_by_it() {
     check("busy_with_its_own");
 }
 
-/// sessions #9: "nothing an agent says is dropped": what an agent of the agent says hangs on its call.
+/// sessions-9: "nothing an agent says is dropped": what an agent of the agent says hangs on its call.
 #[test]
 fn an_agent_in_the_background_goes_on_after_the_turn_and_begins_one() {
     check("subagent");
 }
 
-/// sessions #5: what still runs when a turn has ended still asks.
+/// sessions-5: what still runs when a turn has ended still asks.
 #[test]
 fn what_an_agent_in_the_background_asks_outlives_the_turn() {
     check("background_ask");
 }
 
-/// sessions #7: "Agent errors are typed".
+/// sessions-7: "Agent errors are typed".
 #[test]
 fn an_overloaded_model_is_asked_again_and_then_an_error() {
     check("overload");
 }
 
-/// sessions #7: "Agent errors are typed".
+/// sessions-7: "Agent errors are typed".
 #[test]
 fn a_request_that_the_model_refuses_is_an_error_of_the_model() {
     check("bad_request");
 }
 
-/// sessions #7: "Agent errors are typed: token error".
+/// sessions-7: "Agent errors are typed: token error".
 #[test]
 fn a_wrong_key_is_a_token_error() {
     check("bad_key");
 }
 
-/// sessions #7: "Agent errors are typed: token error".
+/// sessions-7: "Agent errors are typed: token error".
 #[test]
 fn a_missing_key_is_a_token_error() {
     check("no_key");
 }
 
-/// sessions #8: "`turnEnded{reason,usage}`".
+/// sessions-8: "`turnEnded{reason,usage}`".
 #[test]
 fn a_message_that_is_too_long_ends_the_turn_with_that_reason() {
     check("max_tokens");
 }
 
-/// sessions #8: "`plan`".
+/// sessions-8: "`plan`".
 #[test]
 fn todos_are_a_plan() {
     check("todos");
 }
 
-/// sessions #8: "`plan`".
+/// sessions-8: "`plan`".
 #[test]
 fn tasks_are_a_plan() {
     check("tasks");
 }
 
-/// sessions #8: "`status`".
+/// sessions-8: "`status`".
 #[test]
 fn a_conversation_that_is_shortened_is_a_status() {
     check("compact");
 }
 
-/// sessions #13: "the next message resumes the agent's own session (`--resume`, …)".
+/// sessions-13: "the next message resumes the agent's own session (`--resume`, …)".
 #[test]
 fn a_session_goes_on_in_another_process() {
     replay::check("claude", "resume", with(|options| options.resume = Some("11111111-2222".into())));
 }
 
-/// sessions #13: "the next message resumes the agent's own session (`--resume`, …)".
+/// sessions-13: "the next message resumes the agent's own session (`--resume`, …)".
 #[test]
 fn a_session_that_is_gone_cannot_go_on() {
     replay::check("claude", "resume_missing", with(|options| options.resume = Some("99999999-2222".into())));
 }
 
-/// sessions #16: "MCP tool call".
+/// sessions-16: "MCP tool call".
 #[test]
 fn a_tool_of_an_mcp_server_is_called() {
     check("mcp");
 }
 
-/// sessions #9: "the special *unparsed* part that carries the raw JSON and the error".
+/// sessions-9: "the special *unparsed* part that carries the raw JSON and the error".
 #[test]
 fn what_is_not_understood_is_kept() {
     check("unparsed");
 }
 
-/// sessions #1: "model?, variant?", #2: "`agentMode` is behaviour, `permissionMode` is restriction".
+/// sessions-1: "model?, variant?", sessions-2: "`agentMode` is behaviour, `permissionMode` is restriction".
 #[test]
 fn the_choices_of_a_session_are_arguments() {
     let plain = with(|_| {});
@@ -248,7 +248,7 @@ fn the_choices_of_a_session_are_arguments() {
     insta::assert_json_snapshot!(shown);
 }
 
-/// sessions #1: "`mcp?`": what a server is told in secret is in no argument.
+/// sessions-1: "`mcp?`": what a server is told in secret is in no argument.
 #[test]
 fn mcp_servers_are_in_a_file_and_not_in_an_argument() {
     let servers = json!({
@@ -263,7 +263,7 @@ fn mcp_servers_are_in_a_file_and_not_in_an_argument() {
     insta::assert_json_snapshot!(json!([path, serde_json::from_slice::<Value>(bytes).unwrap()]));
 }
 
-/// sessions #7: "agent unsupported feature".
+/// sessions-7: "agent unsupported feature".
 #[test]
 fn a_mode_or_variant_that_it_does_not_have_is_unsupported() {
     assert_eq!(unsupported(|options| options.agent_mode = "dance".into()), "agentMode");
@@ -312,7 +312,7 @@ fn transcript(bytes: &[u8], sizes: &[usize]) -> Transcript {
 }
 
 proptest! {
-    /// sessions #11: "converting a recorded run and folding it gives the same transcript however the bytes were chunked".
+    /// sessions-11: "converting a recorded run and folding it gives the same transcript however the bytes were chunked".
     #[test]
     fn a_run_gives_the_same_transcript_however_it_is_cut(sizes in prop::collection::vec(1..5000usize, 1..20)) {
         for case in ["text", "plan", "subagent"] {
@@ -323,7 +323,7 @@ proptest! {
         }
     }
 
-    /// sessions #9: "nothing an agent says is dropped".
+    /// sessions-9: "nothing an agent says is dropped".
     #[test]
     fn bytes_that_are_no_json_are_kept_whatever_they_are(line in prop::collection::vec(any::<u8>(), 1..200)) {
         prop_assume!(!line.trim_ascii().is_empty());
@@ -333,7 +333,7 @@ proptest! {
     }
 }
 
-/// sessions #9: "nothing an agent says is dropped", and nothing it says ends the daemon.
+/// sessions-9: "nothing an agent says is dropped", and nothing it says ends the daemon.
 #[test]
 fn lines_of_every_type_with_anything_in_them_are_survived() {
     let kinds = [

@@ -94,7 +94,7 @@ mod tests {
         serde_json::from_value(json!({ "total": tokens(total), "last": tokens(last) })).unwrap()
     }
 
-    /// sessions #8: `turnEnded{reason,usage}`.
+    /// sessions-8: `turnEnded{reason,usage}`.
     #[test]
     fn a_turn_takes_what_the_thread_has_taken_since() {
         let mut meter = Meter::default();

@@ -39,13 +39,13 @@ fn texts<'a>(transcript: &'a Transcript) -> Vec<&'a str> {
     parts.filter_map(text).collect()
 }
 
-/// sessions #16: text, streamed deltas, reasoning, multi-turn memory.
+/// sessions-16: text, streamed deltas, reasoning, multi-turn memory.
 #[test]
 fn texts_and_thoughts_come_in_pieces_and_whole() {
     assert_eq!(texts(&check("text", &replay::options())), ["hello opencode", "again"]);
 }
 
-/// sessions #16: shell tool call + result, permission once/always/reject. What is allowed always is allowed in this session
+/// sessions-16: shell tool call + result, permission once/always/reject. What is allowed always is allowed in this session
 /// alone, and in the running turn too, which the server's rules do not reach.
 #[test]
 fn a_permission_is_given_once_or_for_the_session_or_not() {
@@ -54,7 +54,7 @@ fn a_permission_is_given_once_or_for_the_session_or_not() {
     assert!(rejected.is_some(), "the model is told");
 }
 
-/// sessions #5: rejecting one rejects every open request of the server's session: the others are withdrawn, and the agent,
+/// sessions-5: rejecting one rejects every open request of the server's session: the others are withdrawn, and the agent,
 /// which stops for it, is told to go on.
 #[test]
 fn rejecting_one_permission_withdraws_the_others_and_does_not_end_the_turn() {
@@ -62,7 +62,7 @@ fn rejecting_one_permission_withdraws_the_others_and_does_not_end_the_turn() {
     assert_eq!(texts(&transcript).len(), 1, "it has gone on");
 }
 
-/// sessions #16: file edit with diff.
+/// sessions-16: file edit with diff.
 #[test]
 fn an_edit_tells_what_it_changed() {
     let transcript = check("edit", &replay::options());
@@ -77,32 +77,32 @@ fn an_edit_tells_what_it_changed() {
     assert!(diffs.iter().all(|diff| diff.unified.as_ref().is_some_and(|text| text.contains("\n+"))));
 }
 
-/// sessions #16: question reply/reject.
+/// sessions-16: question reply/reject.
 #[test]
 fn a_question_is_answered_or_not() {
     check("question", &replay::options());
 }
 
-/// sessions #8: `plan`.
+/// sessions-8: `plan`.
 #[test]
 fn a_list_of_things_to_do_is_a_plan() {
     check("todo", &replay::options());
 }
 
-/// sessions #2: `plan` restriction = read only until plan approval.
+/// sessions-2: `plan` restriction = read only until plan approval.
 #[test]
 fn only_reading_is_allowed_until_the_plan_is_approved() {
     check("plan-approved", &planning());
 }
 
-/// sessions #2: the same for calls that are made together.
+/// sessions-2: the same for calls that are made together.
 #[test]
 fn calls_that_are_not_allowed_before_the_plan_do_not_end_the_turn() {
     let transcript = check("plan-parallel", &planning());
     assert_eq!(texts(&transcript).len(), 1, "it has gone on");
 }
 
-/// sessions #2: after approval the rules are those of the default mode, in the running turn too.
+/// sessions-2: after approval the rules are those of the default mode, in the running turn too.
 #[test]
 fn what_is_allowed_changes_with_the_approval_of_the_plan() {
     let mut policy = Policy::new(PermissionMode::Plan);
@@ -116,7 +116,7 @@ fn what_is_allowed_changes_with_the_approval_of_the_plan() {
     check([Decision::Ask, Decision::Allow, Decision::Ask, Decision::Ask]);
 }
 
-/// sessions #13: that a plan was approved is known in the next process.
+/// sessions-13: that a plan was approved is known in the next process.
 #[test]
 fn an_approved_plan_stays_approved() {
     let mut policy = Policy::new(PermissionMode::Plan);
@@ -129,19 +129,19 @@ fn an_approved_plan_stays_approved() {
     assert!(!next.recall(&Value::Null) && next.is_planning());
 }
 
-/// sessions #16: plan approve/reject. The server takes any other text than a no for a yes.
+/// sessions-16: plan approve/reject. The server takes any other text than a no for a yes.
 #[test]
 fn a_plan_is_rejected_with_words_that_the_agent_is_told() {
     check("plan-rejected", &planning());
 }
 
-/// sessions #2: `bypass` = no checks: not those of a subagent either.
+/// sessions-2: `bypass` = no checks: not those of a subagent either.
 #[test]
 fn nothing_is_asked_where_all_is_allowed() {
     check("bypass", &with(|options| options.permission_mode = PermissionMode::Bypass));
 }
 
-/// sessions #9: what a subagent does is the inside of the call that started it, and it asks like any other.
+/// sessions-9: what a subagent does is the inside of the call that started it, and it asks like any other.
 #[test]
 fn a_subagent_is_the_inside_of_its_call() {
     let transcript = check("subagent", &replay::options());
@@ -149,13 +149,13 @@ fn a_subagent_is_the_inside_of_its_call() {
     assert_eq!(inside.count(), 2);
 }
 
-/// sessions #5: a subagent asks before the call that started it says which session it got.
+/// sessions-5: a subagent asks before the call that started it says which session it got.
 #[test]
 fn a_subagent_that_was_not_announced_asks_too() {
     check("subagent-unannounced", &replay::options());
 }
 
-/// sessions #12: the server tells messages of earlier turns again, and begins a turn by itself.
+/// sessions-12: the server tells messages of earlier turns again, and begins a turn by itself.
 #[test]
 fn old_messages_neither_begin_nor_hold_up_a_turn() {
     assert_eq!(texts(&check("old-messages", &replay::options())), ["hello opencode", "by itself"]);
@@ -172,37 +172,37 @@ fn old_messages_neither_begin_nor_hold_up_a_turn() {
     assert!(!out.facts.iter().any(|fact| matches!(fact, Fact::Consumed(_))), "{:?}", out.facts);
 }
 
-/// sessions #16: interrupt: of a text, of a command that waits for permission, and before the server has begun.
+/// sessions-16: interrupt: of a text, of a command that waits for permission, and before the server has begun.
 #[test]
 fn an_interrupted_turn_ends_once_its_last_message_is_closed() {
     check("interrupt", &replay::options());
 }
 
-/// sessions #3: steered into the turn.
+/// sessions-3: steered into the turn.
 #[test]
 fn what_is_said_in_a_turn_is_answered_in_it() {
     assert_eq!(texts(&check("steer", &replay::options())), ["one two three four five six", "steered"]);
 }
 
-/// sessions #7: agent errors are typed.
+/// sessions-7: agent errors are typed.
 #[test]
 fn failures_of_the_model_are_told_by_their_kind() {
     check("errors", &replay::options());
 }
 
-/// sessions #7: a model that does not exist; said twice by the server and once by us.
+/// sessions-7: a model that does not exist; said twice by the server and once by us.
 #[test]
 fn a_model_that_is_not_there_fails_the_turn() {
     check("wrong-model", &with(|options| options.model = Some("scripted/nope".into())));
 }
 
-/// sessions #7: agent unsupported feature.
+/// sessions-7: agent unsupported feature.
 #[test]
 fn a_mode_that_is_not_there_is_not_supported() {
     check("wrong-mode", &with(|options| options.agent_mode = "nope".into()));
 }
 
-/// sessions #16: model/variant/mode selection.
+/// sessions-16: model/variant/mode selection.
 #[test]
 fn model_variant_and_mode_are_said_with_every_prompt() {
     let options = with(|options| {
@@ -213,20 +213,20 @@ fn model_variant_and_mode_are_said_with_every_prompt() {
     check("choice", &options);
 }
 
-/// sessions #13: the next message resumes the agent's own session; what was allowed in it still is.
+/// sessions-13: the next message resumes the agent's own session; what was allowed in it still is.
 #[test]
 fn a_session_goes_on_in_another_process() {
     let id = "ses_e1d5ec5c2ffeqwR2BnT6K6HEF8";
     check("resume", &with(|options| options.resume = Some(id.into())));
 }
 
-/// sessions #15: one that cannot be found is begun anew, and that is told.
+/// sessions-15: one that cannot be found is begun anew, and that is told.
 #[test]
 fn a_session_that_is_gone_is_begun_anew() {
     check("resume-missing", &with(|options| options.resume = Some("ses_nothere".into())));
 }
 
-/// sessions #16: MCP tool call; one that cannot be started is told.
+/// sessions-16: MCP tool call; one that cannot be started is told.
 #[test]
 fn the_tools_of_an_mcp_server_are_used() {
     let local =
@@ -239,7 +239,7 @@ fn the_tools_of_an_mcp_server_are_used() {
     check("mcp", &options);
 }
 
-/// sessions #9: nothing an agent says is dropped. What other sessions say is.
+/// sessions-9: nothing an agent says is dropped. What other sessions say is.
 #[test]
 fn what_is_not_understood_is_kept() {
     let transcript = check("unparsed", &replay::options());
@@ -247,7 +247,7 @@ fn what_is_not_understood_is_kept() {
     assert_eq!(parts.filter(|part| matches!(part.content, Content::Unparsed { .. })).count(), 6);
 }
 
-/// sessions #1: what the server is started with: no secret in its arguments, MCP servers and skills in its environment.
+/// sessions-1: what the server is started with: no secret in its arguments, MCP servers and skills in its environment.
 #[test]
 fn the_server_is_started_with_the_mcp_servers_and_skills_of_the_session() {
     let options = with(|options| {
@@ -314,13 +314,13 @@ fn replayed(case: &str, sizes: &[usize]) -> Vec<Fact> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// sessions #11: converting a recorded run and folding it gives the same transcript however the bytes were chunked.
+    /// sessions-11: converting a recorded run and folding it gives the same transcript however the bytes were chunked.
     #[test]
     fn a_run_is_the_same_however_its_bytes_are_cut(sizes in prop::collection::vec(1..2000usize, 1..20)) {
         prop_assert_eq!(replayed("permission", &sizes), replayed("permission", &[usize::MAX]));
     }
 
-    /// sessions #11: bad JSON from the agent, at any moment, in any form.
+    /// sessions-11: bad JSON from the agent, at any moment, in any form.
     #[test]
     fn arbitrary_bytes_never_panic(
         garbage in prop::collection::vec(any::<u8>(), 0..200),

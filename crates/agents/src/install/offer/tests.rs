@@ -21,7 +21,7 @@ fn check(component: &str, want: &Want, expected: &[(&'static str, &str)]) {
     assert_eq!(urls(component, want), expected);
 }
 
-/// daemon #7: the addresses of document 003, letter by letter.
+/// daemon-7: the addresses of document 003, letter by letter.
 #[test]
 fn downloads_are_where_the_document_says() {
     check(
@@ -131,7 +131,7 @@ fn downloads_are_where_the_document_says() {
     );
 }
 
-/// daemon #7: a specific version replaces `latest` with `download/{tag}`.
+/// daemon-7: a specific version replaces `latest` with `download/{tag}`.
 #[test]
 fn a_pinned_release_is_named_by_its_tag() {
     let of = |component, platform: &str| {
@@ -147,7 +147,7 @@ fn a_pinned_release_is_named_by_its_tag() {
     );
 }
 
-/// daemon #7: where the newest version is asked for.
+/// daemon-7: where the newest version is asked for.
 #[test]
 fn the_newest_version_is_asked_for_where_the_document_says() {
     let table = Table::built_in().unwrap();
@@ -178,7 +178,7 @@ fn a_tag_tells_its_version() {
     assert!(offer.version_of_tag("../../etc").is_err());
 }
 
-/// daemon #7: mirror, download, npm: in this order.
+/// daemon-7: mirror, download, npm: in this order.
 #[test]
 fn sources_are_tried_in_order() {
     let table = Table::built_in().unwrap();

@@ -51,7 +51,7 @@ fn unpacked(bytes: &[u8], archive: Archive, program: &str) -> (TempDir, Result<(
     (directory, result)
 }
 
-/// daemon #7: archives of every shape that the sources have.
+/// daemon-7: archives of every shape that the sources have.
 #[test]
 fn a_program_comes_out_of_every_kind_of_archive() {
     let tar = tar_of(&[("package/bin/x", SCRIPT), ("package/README", b"read")]);

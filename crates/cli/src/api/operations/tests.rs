@@ -1,4 +1,4 @@
-//! daemon #3: every HTTP endpoint has a CLI command, and no command mirrors what is not there.
+//! daemon-3: every HTTP endpoint has a CLI command, and no command mirrors what is not there.
 
 use std::collections::BTreeSet;
 

@@ -74,7 +74,7 @@ mod tests {
         Line { text: "y".into(), at: Instant::now() }
     }
 
-    /// relay #143: an answer is one to what was shown, so what was typed before that is none.
+    /// relay-143: an answer is one to what was shown, so what was typed before that is none.
     #[tokio::test]
     async fn what_was_typed_before_a_question_could_be_read_is_no_answer() {
         let (terminal, mut questions) = prompt();

@@ -5,7 +5,7 @@ use testkit::{Daemon, DaemonOptions, within};
 use super::*;
 use crate::secs;
 
-/// acp #22: removed surfaces stay absent, and their methods are forwarded like any other.
+/// acp-22: removed surfaces stay absent, and their methods are forwarded like any other.
 #[tokio::test]
 async fn removed_surfaces_are_absent() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
@@ -21,7 +21,7 @@ async fn removed_surfaces_are_absent() {
     assert_eq!(event.data, message);
 }
 
-/// acp #23: without the token nothing under `/v1` is told, but that the daemon is well.
+/// acp-23: without the token nothing under `/v1` is told, but that the daemon is well.
 #[tokio::test]
 async fn a_token_guards_everything_but_health() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -59,7 +59,7 @@ async fn a_token_guards_everything_but_health() {
     }
 }
 
-/// acp #24: the mock answers the whole of a conversation.
+/// acp-24: the mock answers the whole of a conversation.
 #[tokio::test]
 async fn the_mock_holds_a_conversation() {
     let daemon = Daemon::start(TOMBOLO);

@@ -1,4 +1,4 @@
-//! acp #25: standard clients work as they come from their registry.
+//! acp-25: standard clients work as they come from their registry.
 
 use std::{
     path::{Path, PathBuf},

@@ -7,7 +7,7 @@ use testkit::{Daemon, DaemonOptions, within};
 use super::*;
 use crate::secs;
 
-/// acp #1, acp #6: an instance lives under the client's name and is listed with its process.
+/// acp-1, acp-6: an instance lives under the client's name and is listed with its process.
 #[tokio::test]
 async fn an_instance_is_made_listed_and_ended() {
     let daemon = Daemon::start(TOMBOLO);
@@ -30,7 +30,7 @@ async fn an_instance_is_made_listed_and_ended() {
     assert_eq!(empty["items"], json!([]));
 }
 
-/// acp #2: fifty racing first messages start one process.
+/// acp-2: fifty racing first messages start one process.
 #[tokio::test]
 async fn racing_first_messages_start_one_process() {
     let daemon = with_script(
@@ -52,7 +52,7 @@ async fn join_all<T: Send + 'static>(
     set.join_all().await
 }
 
-/// acp #3: what is asked of an instance that is there, not there, or another's.
+/// acp-3: what is asked of an instance that is there, not there, or another's.
 #[tokio::test]
 async fn agents_must_be_named_known_and_right() {
     let daemon = DaemonOptions::default().agent("x", &["cat"]).start(TOMBOLO);
@@ -83,7 +83,7 @@ async fn agents_must_be_named_known_and_right() {
     }
 }
 
-/// acp #4: two instances of one agent share nothing.
+/// acp-4: two instances of one agent share nothing.
 #[tokio::test]
 async fn instances_of_one_agent_are_isolated() {
     let daemon = Daemon::start(TOMBOLO);
@@ -114,7 +114,7 @@ async fn instances_of_one_agent_are_isolated() {
     assert_eq!(ended["result"]["stopReason"], "cancelled");
 }
 
-/// acp #5: a name outside the rule is refused, whatever is done with it.
+/// acp-5: a name outside the rule is refused, whatever is done with it.
 #[tokio::test]
 async fn a_server_id_outside_the_rule_is_refused() {
     let daemon = Daemon::start(TOMBOLO);
@@ -132,7 +132,7 @@ fn request_body(method: &Method) -> Value {
     if *method == Method::PUT { json!({ "agent": "mock" }) } else { request(1, "initialize") }
 }
 
-/// acp #10b: an instance is prepared with its own directory, variables and arguments, and starts lazily.
+/// acp-10b: an instance is prepared with its own directory, variables and arguments, and starts lazily.
 #[tokio::test]
 async fn a_prepared_instance_starts_lazily_with_its_own_options() {
     let daemon = with_script(
@@ -170,7 +170,7 @@ async fn a_prepared_instance_starts_lazily_with_its_own_options() {
     assert_eq!(all["items"].as_array().unwrap().len(), 1, "what was refused changed nothing");
 }
 
-/// acp #2, acp #11: a message that cannot be sent starts nothing, and an agent that cannot be started says why.
+/// acp-2, acp-11: a message that cannot be sent starts nothing, and an agent that cannot be started says why.
 #[tokio::test]
 async fn nothing_is_started_for_nothing() {
     let daemon = DaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
@@ -182,7 +182,7 @@ async fn nothing_is_started_for_nothing() {
     assert_eq!(all["items"], json!([]));
 }
 
-/// acp #21: whoever deletes gets an answer when the process is gone.
+/// acp-21: whoever deletes gets an answer when the process is gone.
 #[tokio::test]
 async fn deleting_ends_the_process() {
     let daemon = Daemon::start(TOMBOLO);

@@ -78,7 +78,7 @@ async fn a_key_belongs_to_one_message_of_one_instance() {
     assert_eq!(heard(&daemon, 9).await, [1, 9]);
 }
 
-/// acp #9: the id is in flight, and yet its own repetition is no conflict.
+/// acp-9: the id is in flight, and yet its own repetition is no conflict.
 #[tokio::test]
 async fn a_request_that_runs_is_not_in_its_own_way() {
     let daemon = Daemon::start(TOMBOLO);
@@ -90,7 +90,7 @@ async fn a_request_that_runs_is_not_in_its_own_way() {
     check_problem(&problem(other).await, 409, "urn:problem:id-in-flight");
 }
 
-/// acp #12: what was handed over and killed the agent does not start it anew when it comes again.
+/// acp-12: what was handed over and killed the agent does not start it anew when it comes again.
 #[tokio::test]
 async fn a_repeated_message_starts_no_agent() {
     let daemon = Daemon::start(TOMBOLO);
@@ -112,7 +112,7 @@ async fn what_was_refused_may_be_sent_again() {
     assert_eq!(heard(&daemon, 9).await, [1, 9]);
 }
 
-/// daemon #3: the command line has the header too.
+/// daemon-3: the command line has the header too.
 #[tokio::test]
 async fn a_key_can_be_given_on_the_command_line() {
     let daemon = echo();

@@ -10,7 +10,7 @@ use crate::secs;
 /// Answers each request with a text of its own, taken from the request: `"raw": "…"`.
 const RAW: &str = "import sys,json\nfor l in sys.stdin:\n m=json.loads(l)\n print(m['params']['raw'])";
 
-/// acp #7: what a client sends reaches the agent byte for byte, and what the agent says reaches the stream so.
+/// acp-7: what a client sends reaches the agent byte for byte, and what the agent says reaches the stream so.
 #[tokio::test]
 async fn bytes_pass_unchanged_in_both_directions() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
@@ -36,7 +36,7 @@ async fn bytes_pass_unchanged_in_both_directions() {
     assert_eq!(within(secs(5), events.next()).await.unwrap().data, broken.replace(['\r', '\n'], " "));
 }
 
-/// acp #7: a thousand random messages come back as they went.
+/// acp-7: a thousand random messages come back as they went.
 #[tokio::test]
 async fn random_json_passes_unchanged() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
@@ -110,7 +110,7 @@ impl Random {
     }
 }
 
-/// acp #7, acp #8: the answer to a request is the agent's response, byte for byte; the rest is accepted.
+/// acp-7, acp-8: the answer to a request is the agent's response, byte for byte; the rest is accepted.
 #[tokio::test]
 async fn a_request_is_answered_with_the_agents_own_bytes() {
     let daemon = with_script(RAW);
@@ -136,7 +136,7 @@ async fn a_request_is_answered_with_the_agents_own_bytes() {
     assert_eq!(accepted.status(), 202);
 }
 
-/// acp #9: ids match by their spelling: `1`, `"1"` and `1.0` are three requests.
+/// acp-9: ids match by their spelling: `1`, `"1"` and `1.0` are three requests.
 #[tokio::test]
 async fn ids_match_exactly() {
     // Holds three requests, then answers them in reverse order.
@@ -156,7 +156,7 @@ async fn ids_match_exactly() {
     assert_eq!(float, r#"{"jsonrpc":"2.0","id":1.0,"result":1.0}"#);
 }
 
-/// acp #9: an id in flight is refused and the first request is untouched.
+/// acp-9: an id in flight is refused and the first request is untouched.
 #[tokio::test]
 async fn an_id_in_flight_is_refused() {
     let daemon = Daemon::start(TOMBOLO);
@@ -175,7 +175,7 @@ async fn an_id_in_flight_is_refused() {
     assert_eq!(answer["result"]["stopReason"], "cancelled");
 }
 
-/// acp #10: a request that takes too long is told so, and its answer comes on the stream.
+/// acp-10: a request that takes too long is told so, and its answer comes on the stream.
 #[tokio::test]
 async fn a_late_answer_goes_to_the_stream() {
     let daemon = DaemonOptions::default().arg("--timeout-max-ms=5000").start(TOMBOLO);
@@ -198,7 +198,7 @@ async fn a_late_answer_goes_to_the_stream() {
     }
 }
 
-/// acp #10: a client that leaves does not cancel the agent's work.
+/// acp-10: a client that leaves does not cancel the agent's work.
 #[tokio::test]
 async fn a_client_that_leaves_cancels_nothing() {
     let daemon = Daemon::start(TOMBOLO);
@@ -224,7 +224,7 @@ async fn a_client_that_leaves_cancels_nothing() {
     assert!(ended.data.contains(r#""id":2"#) && ended.data.contains("end_turn"));
 }
 
-/// acp #10a: the answer names its place on the stream, after everything that came before it.
+/// acp-10a: the answer names its place on the stream, after everything that came before it.
 #[tokio::test]
 async fn an_answer_names_its_place_on_the_stream() {
     let daemon = Daemon::start(TOMBOLO);
@@ -236,7 +236,7 @@ async fn an_answer_names_its_place_on_the_stream() {
     assert_eq!((event.id, event.data), (Some(21), body));
 }
 
-/// acp #10a: `Prefer: respond-async` answers at once and leaves the response to the stream.
+/// acp-10a: `Prefer: respond-async` answers at once and leaves the response to the stream.
 #[tokio::test]
 async fn an_asynchronous_request_is_answered_on_the_stream_only() {
     let daemon = Daemon::start(TOMBOLO);
@@ -248,7 +248,7 @@ async fn an_asynchronous_request_is_answered_on_the_stream_only() {
     assert!(within(secs(5), events.next_of("message")).await.data.contains("end_turn"));
 }
 
-/// acp #11: what is not one JSON-RPC message, or not said to be JSON, is refused and changes nothing.
+/// acp-11: what is not one JSON-RPC message, or not said to be JSON, is refused and changes nothing.
 #[tokio::test]
 async fn bad_bodies_are_refused() {
     let daemon = Daemon::start(TOMBOLO);
@@ -282,7 +282,7 @@ async fn bad_bodies_are_refused() {
     assert_eq!(daemon.instance("a").await["events"], json!({ "oldest": 1, "newest": 2 }));
 }
 
-/// acp #12: when the agent ends, whoever waits is told at once, with its last words.
+/// acp-12: when the agent ends, whoever waits is told at once, with its last words.
 #[tokio::test]
 async fn a_dying_agent_fails_its_requests_at_once() {
     let daemon = with_script(
@@ -320,7 +320,7 @@ async fn a_dying_agent_fails_its_requests_at_once() {
     assert_eq!(ids, [("exited", None), ("message", Some(3)), ("exited", None)]);
 }
 
-/// acp #13: lines that are no messages are shown as such and break nothing.
+/// acp-13: lines that are no messages are shown as such and break nothing.
 #[tokio::test]
 async fn garbage_is_shown_and_breaks_nothing() {
     let daemon = Daemon::start(TOMBOLO);
@@ -344,7 +344,7 @@ async fn garbage_is_shown_and_breaks_nothing() {
     assert!(after.data.contains("after"));
 }
 
-/// acp #13: a line above the limit is dropped with a notice; one below it passes whole.
+/// acp-13: a line above the limit is dropped with a notice; one below it passes whole.
 #[tokio::test]
 async fn long_lines_pass_and_too_long_ones_are_dropped() {
     let daemon = with_script(
@@ -363,7 +363,7 @@ async fn long_lines_pass_and_too_long_ones_are_dropped() {
     assert_eq!(after.data, r#"{"id":1,"result":1}"#);
 }
 
-/// acp #14: an agent that stops reading makes its clients come back later, and costs bounded memory.
+/// acp-14: an agent that stops reading makes its clients come back later, and costs bounded memory.
 #[tokio::test]
 async fn an_agent_that_does_not_read_is_busy() {
     let daemon = with_script("import sys,time\nprint('{\"method\":\"up\"}')\ntime.sleep(600)");

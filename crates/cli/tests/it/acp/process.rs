@@ -31,7 +31,7 @@ fn lives(pid: u64) -> bool {
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
 }
 
-/// acp #21: nobody of a stubborn family survives DELETE, within the grace period and half a second.
+/// acp-21: nobody of a stubborn family survives DELETE, within the grace period and half a second.
 #[tokio::test]
 async fn nobody_survives_a_delete() {
     let (daemon, pids) = stubborn().await;
@@ -41,7 +41,7 @@ async fn nobody_survives_a_delete() {
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
 }
 
-/// acp #21: who is in a hurry gives the agent less time.
+/// acp-21: who is in a hurry gives the agent less time.
 #[tokio::test]
 async fn a_delete_may_give_an_agent_less_time() {
     let (daemon, pids) = stubborn().await;
@@ -56,7 +56,7 @@ async fn a_delete_may_give_an_agent_less_time() {
     }
 }
 
-/// acp #21: whoever deletes need not wait for the end of it: the instance goes all the same, and can be made anew.
+/// acp-21: whoever deletes need not wait for the end of it: the instance goes all the same, and can be made anew.
 #[tokio::test]
 async fn a_delete_is_done_although_whoever_asked_has_left() {
     let (daemon, _) = stubborn().await;
@@ -71,7 +71,7 @@ async fn a_delete_is_done_although_whoever_asked_has_left() {
     assert_eq!(daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await.status(), 200);
 }
 
-/// daemon #4, acp #21: SIGTERM and SIGINT end the daemon in order, with streams open, and nobody survives.
+/// daemon-4, acp-21: SIGTERM and SIGINT end the daemon in order, with streams open, and nobody survives.
 #[tokio::test]
 async fn nobody_survives_a_signal_to_the_daemon() {
     for signal in ["TERM", "INT"] {
@@ -100,7 +100,7 @@ async fn an_agent_does_not_outlive_a_killed_daemon() {
     }
 }
 
-/// acp #12: a death is told in under 50 ms after the last output, even when a grandchild keeps the pipe.
+/// acp-12: a death is told in under 50 ms after the last output, even when a grandchild keeps the pipe.
 #[tokio::test]
 async fn a_death_is_told_although_a_grandchild_keeps_the_pipe() {
     let daemon = with_script(

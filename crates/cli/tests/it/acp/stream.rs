@@ -14,7 +14,7 @@ use crate::secs;
 /// Says `{"method":"n","params":1}` and so on without end, as fast as the pipe takes it.
 const ENDLESS: &str = "import sys\nsys.stdin.readline()\nn=0\nwhile 1:\n n+=1\n sys.stdout.write('{\"method\":\"n\",\"params\":%d}\\n'%n)";
 
-/// acp #15: the frame, to the byte.
+/// acp-15: the frame, to the byte.
 #[tokio::test]
 async fn a_frame_is_exactly_as_specified() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
@@ -30,7 +30,7 @@ async fn a_frame_is_exactly_as_specified() {
     assert_eq!(String::from_utf8(text).unwrap(), format!(": connected\n\n{frame}"));
 }
 
-/// acp #15: a comment every 15 s keeps a silent stream alive.
+/// acp-15: a comment every 15 s keeps a silent stream alive.
 #[tokio::test]
 async fn a_silent_stream_has_a_heartbeat() {
     let daemon = Daemon::start(TOMBOLO);
@@ -43,7 +43,7 @@ async fn a_silent_stream_has_a_heartbeat() {
     assert!((14..17).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 }
 
-/// acp #16: `Last-Event-ID`, as a header or in the query, replays what came after it.
+/// acp-16: `Last-Event-ID`, as a header or in the query, replays what came after it.
 #[tokio::test]
 async fn what_came_after_an_id_is_replayed() {
     let daemon = Daemon::start(TOMBOLO);
@@ -78,7 +78,7 @@ async fn what_came_after_an_id_is_replayed() {
     }
 }
 
-/// acp #16, acp #18: the ring is bounded in events and bytes, and what fell out of it is told as a gap.
+/// acp-16, acp-18: the ring is bounded in events and bytes, and what fell out of it is told as a gap.
 #[tokio::test]
 async fn what_fell_out_is_told_as_a_gap() {
     let daemon = DaemonOptions::default().arg("--events-max=10").start(TOMBOLO);
@@ -102,7 +102,7 @@ async fn what_fell_out_is_told_as_a_gap() {
     assert!((8..=20).contains(&count), "100 000 bytes are at most 20 events of 5 000: {kept}");
 }
 
-/// acp #17: a thousand reconnects under continuous output, no loss, no duplicate, no reordering.
+/// acp-17: a thousand reconnects under continuous output, no loss, no duplicate, no reordering.
 #[tokio::test]
 async fn reconnects_lose_and_double_nothing() {
     // Paced, so that a reader that is away for a moment does not fall out of the ring.
@@ -123,7 +123,7 @@ async fn reconnects_lose_and_double_nothing() {
     }
 }
 
-/// acp #19: one reader that never reads among a hundred costs nobody anything, and is told the gap.
+/// acp-19: one reader that never reads among a hundred costs nobody anything, and is told the gap.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stuck_reader_slows_nobody() {
     const EVENTS: u64 = 30_000;
@@ -157,7 +157,7 @@ async fn a_stuck_reader_slows_nobody() {
     assert_eq!(text.matches("event: gap").count(), 1);
 }
 
-/// acp #19: a reader that keeps reading loses nothing, however small the ring.
+/// acp-19: a reader that keeps reading loses nothing, however small the ring.
 #[tokio::test]
 async fn a_moving_reader_loses_nothing_with_a_small_ring() {
     let daemon = DaemonOptions::default()
@@ -190,7 +190,7 @@ async fn follow(response: &mut reqwest::Response, ids: std::ops::RangeInclusive<
     }
 }
 
-/// acp #19: a reader that never reads is cut in the end, and the log says why.
+/// acp-19: a reader that never reads is cut in the end, and the log says why.
 #[tokio::test]
 async fn a_reader_that_never_reads_is_cut() {
     let options = DaemonOptions::default().arg("--stall-ms=300").arg("--log=debug");
@@ -218,7 +218,7 @@ async fn a_reader_that_never_reads_is_cut() {
     assert!(log.contains("the peer read nothing"), "{log}");
 }
 
-/// acp #20: control events carry no id, and messages are only what the agent said.
+/// acp-20: control events carry no id, and messages are only what the agent said.
 #[tokio::test]
 async fn control_events_carry_no_id() {
     let daemon = DaemonOptions::default().arg("--events-max=8").start(TOMBOLO);
@@ -235,7 +235,7 @@ async fn control_events_carry_no_id() {
     assert_eq!((kinds["gap"], kinds["unparsed"], kinds["exited"]), (1, 5, 1), "{events:?}");
 }
 
-/// acp #21: deleting while a prompt runs ends the stream with `exited` and the prompt with 502.
+/// acp-21: deleting while a prompt runs ends the stream with `exited` and the prompt with 502.
 #[tokio::test]
 async fn deleting_in_mid_prompt_tells_everybody() {
     let daemon = Daemon::start(TOMBOLO);

@@ -1,4 +1,4 @@
-//! daemon #3: every command, as a table and as the wire body.
+//! daemon-3: every command, as a table and as the wire body.
 
 use reqwest::Method;
 use testkit::{Daemon, DaemonOptions};

@@ -26,7 +26,7 @@ fn extract(home: &Path, arguments: &[&str]) -> String {
     Run::of(command.args(["credentials", "extract"]).args(arguments).output().unwrap()).ok()
 }
 
-/// daemon #9: what is exported is what was found, whatever characters are in it, and only what can be used.
+/// daemon-9: what is exported is what was found, whatever characters are in it, and only what can be used.
 #[test]
 fn a_shell_gets_the_credentials_that_were_found() {
     let home = home();
@@ -41,7 +41,7 @@ fn a_shell_gets_the_credentials_that_were_found() {
     assert_eq!(claude.lines().count(), 1);
 }
 
-/// daemon #9: shown is where they are, never what they are.
+/// daemon-9: shown is where they are, never what they are.
 #[test]
 fn nothing_else_shows_them() {
     let home = home();

@@ -19,7 +19,7 @@ fn nobody() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// daemon #2: the token by flag, file and variable, in this order.
+/// daemon-2: the token by flag, file and variable, in this order.
 #[test]
 fn the_token_opens_the_door_however_it_is_given() {
     let daemon = guarded();

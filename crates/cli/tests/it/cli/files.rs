@@ -1,4 +1,4 @@
-//! daemon #3: files, by the command line.
+//! daemon-3: files, by the command line.
 
 use std::{
     fs,

@@ -16,7 +16,7 @@ fn help_says_what_there_is() {
     assert_shown!("help_acp_send", run(&["api", "acp", "send", "--help"]));
 }
 
-/// daemon #3: everything that can be typed is in the reference, and every API command says what it mirrors.
+/// daemon-3: everything that can be typed is in the reference, and every API command says what it mirrors.
 #[test]
 fn the_reference_has_every_command() {
     let reference = run(&["reference"]);

@@ -1,4 +1,4 @@
-//! daemon #3: each command asks the endpoint that it declares, shown by a server that writes down what it is asked.
+//! daemon-3: each command asks the endpoint that it declares, shown by a server that writes down what it is asked.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! daemon #2, #3: the program by its other name.
+//! daemon-2, daemon-3: the program by its other name.
 
 use std::{
     io::{BufRead, BufReader},
@@ -105,7 +105,7 @@ fn a_token_in_the_environment_goes_with_every_command() {
     assert_eq!(mixed.code, Some(2), "{}", mixed.stderr);
 }
 
-/// daemon #2: an open daemon is not put on the network by mistake.
+/// daemon-2: an open daemon is not put on the network by mistake.
 #[test]
 fn an_open_daemon_on_the_network_is_refused() {
     let home = TempDir::new().unwrap();

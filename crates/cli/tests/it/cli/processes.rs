@@ -1,4 +1,4 @@
-//! daemon #3, #13: processes, by the command line.
+//! daemon-3, daemon-13: processes, by the command line.
 
 use std::process::Stdio;
 

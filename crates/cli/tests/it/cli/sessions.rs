@@ -1,4 +1,4 @@
-//! daemon #3, sessions #1 to #6: sessions from the command line.
+//! daemon-3, sessions-1 to sessions-6: sessions from the command line.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! daemon #3: streams by the command line, so far and followed.
+//! daemon-3: streams by the command line, so far and followed.
 
 use std::{
     io::{BufRead, BufReader, Lines},

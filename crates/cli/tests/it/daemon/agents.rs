@@ -4,7 +4,7 @@ use testkit::DaemonOptions;
 
 use crate::{TOMBOLO, check_problem, problem};
 
-/// daemon #5, daemon #8: built-in and user-defined agents are listed with what is known of them.
+/// daemon-5, daemon-8: built-in and user-defined agents are listed with what is known of them.
 #[tokio::test]
 async fn agents_are_listed() {
     let options = DaemonOptions::default().agent("mine", &["cat"]).agent("gone", &["/no/such/program"]);
@@ -57,7 +57,7 @@ async fn agents_are_listed() {
     }
 }
 
-/// daemon #6: installing what is there already is no work; what the user must install is said so.
+/// daemon-6: installing what is there already is no work; what the user must install is said so.
 #[tokio::test]
 async fn installing_is_idempotent() {
     let daemon = DaemonOptions::default().agent("gone", &["/no/such/program"]).start(TOMBOLO);
@@ -90,7 +90,7 @@ async fn installing_is_idempotent() {
     );
 }
 
-/// daemon #6: a preprovisioned image installs nothing.
+/// daemon-6: a preprovisioned image installs nothing.
 #[tokio::test]
 async fn nothing_is_installed_where_that_is_switched_off() {
     let options = DaemonOptions::default().arg("--no-install").agent("gone", &["/no/such/program"]);
@@ -100,7 +100,7 @@ async fn nothing_is_installed_where_that_is_switched_off() {
     assert_eq!(install("mock").await.unwrap().status(), 200);
 }
 
-/// daemon #8: a user's definition may shadow a built-in name.
+/// daemon-8: a user's definition may shadow a built-in name.
 #[tokio::test]
 async fn a_user_may_shadow_the_mock() {
     let daemon = DaemonOptions::default().agent("mock", &["cat"]).start(TOMBOLO);

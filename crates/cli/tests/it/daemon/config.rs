@@ -4,7 +4,7 @@ use testkit::Daemon;
 
 use crate::{TOMBOLO, check_problem, problem};
 
-/// daemon #12: MCP servers and skills are stored per directory and returned as they were given.
+/// daemon-12: MCP servers and skills are stored per directory and returned as they were given.
 #[tokio::test]
 async fn entries_are_kept_per_directory() {
     let daemon = Daemon::start(TOMBOLO);
@@ -43,7 +43,7 @@ async fn entries_are_kept_per_directory() {
     );
 }
 
-/// daemon #12: both parameters are required, and an entry of another shape is refused and changes nothing.
+/// daemon-12: both parameters are required, and an entry of another shape is refused and changes nothing.
 #[tokio::test]
 async fn entries_of_another_shape_are_refused() {
     let daemon = Daemon::start(TOMBOLO);

@@ -10,7 +10,7 @@ async fn put(daemon: &Daemon, path: &str, content: impl Into<reqwest::Body>) -> 
     daemon.request(Method::PUT, &format!("/v1/fs/file?path={path}")).body(content).send().await.unwrap()
 }
 
-/// daemon #10: the life of a file and of a directory.
+/// daemon-10: the life of a file and of a directory.
 #[tokio::test]
 async fn files_are_written_read_moved_and_removed() {
     let daemon = Daemon::start(TOMBOLO);
@@ -78,7 +78,7 @@ async fn files_are_written_read_moved_and_removed() {
     check_problem(&problem(put(&daemon, "taken/below", "x").await).await, 409, "urn:problem:path-conflict");
 }
 
-/// daemon #10: a directory is listed page by page without a loss, whatever the names are made of.
+/// daemon-10: a directory is listed page by page without a loss, whatever the names are made of.
 #[tokio::test]
 async fn pages_of_odd_names_lose_nothing() {
     use std::os::unix::ffi::OsStrExt;
@@ -106,7 +106,7 @@ async fn pages_of_odd_names_lose_nothing() {
     assert_eq!(seen, names.len());
 }
 
-/// daemon #11: parts and conditions of a `GET`, conditions of a `PUT`.
+/// daemon-11: parts and conditions of a `GET`, conditions of a `PUT`.
 #[tokio::test]
 async fn ranges_and_conditions_hold() {
     let daemon = Daemon::start(TOMBOLO);
@@ -182,7 +182,7 @@ async fn ranges_and_conditions_hold() {
     );
 }
 
-/// daemon #11: what leads out of `--fs-root` is not there.
+/// daemon-11: what leads out of `--fs-root` is not there.
 #[tokio::test]
 async fn a_root_confines_everything() {
     let outside = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// daemon #10, daemon #11: an archive is unpacked as a whole or not at all.
+/// daemon-10, daemon-11: an archive is unpacked as a whole or not at all.
 #[tokio::test]
 async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
     let daemon = Daemon::start(TOMBOLO);
@@ -246,7 +246,7 @@ async fn an_archive_is_unpacked_as_a_whole_or_not_at_all() {
     }
 }
 
-/// daemon #11: a large file goes up and down in constant memory, byte for byte.
+/// daemon-11: a large file goes up and down in constant memory, byte for byte.
 #[tokio::test]
 async fn a_large_file_streams() {
     const MEGABYTES: usize = 256;

@@ -19,7 +19,7 @@ async fn raw(daemon: &Daemon, request: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-/// daemon #1: the root says what this is, and the OpenAPI document is served as it is committed.
+/// daemon-1: the root says what this is, and the OpenAPI document is served as it is committed.
 #[tokio::test]
 async fn the_daemon_describes_itself() {
     let daemon = Daemon::start(TOMBOLO);
@@ -32,7 +32,7 @@ async fn the_daemon_describes_itself() {
     assert!(served == committed, "docs/openapi.json is out of date: run `cargo xtask codegen`");
 }
 
-/// daemon #4: wrong methods, routes, queries and bodies are problem documents that name what is wrong.
+/// daemon-4: wrong methods, routes, queries and bodies are problem documents that name what is wrong.
 #[tokio::test]
 async fn every_mistake_is_a_problem_document() {
     let daemon = Daemon::start(TOMBOLO);
@@ -56,7 +56,7 @@ async fn every_mistake_is_a_problem_document() {
     check_problem(&problem(large).await, 413, "urn:problem:payload-too-large");
 }
 
-/// daemon #4: a client that starts a request and does not go on is cut, and a body that pauses is told so.
+/// daemon-4: a client that starts a request and does not go on is cut, and a body that pauses is told so.
 #[tokio::test]
 async fn slow_requests_are_cut() {
     let daemon = DaemonOptions::default().arg("--stall-ms=200").start(TOMBOLO);
@@ -84,7 +84,7 @@ async fn a_refused_upload_gets_its_answer() {
     }
 }
 
-/// daemon #2: on the loopback only known names and origins are answered, so that no web page can rebind its name.
+/// daemon-2: on the loopback only known names and origins are answered, so that no web page can rebind its name.
 #[tokio::test]
 async fn foreign_hosts_and_origins_are_refused() {
     let daemon = DaemonOptions::default().arg("--allow-host=box.example").start(TOMBOLO);
@@ -113,7 +113,7 @@ async fn foreign_hosts_and_origins_are_refused() {
     }
 }
 
-/// daemon #2: CORS is off by default and opened by flags.
+/// daemon-2: CORS is off by default and opened by flags.
 #[tokio::test]
 async fn cors_is_opened_by_flags() {
     let closed = Daemon::start(TOMBOLO);
@@ -149,7 +149,7 @@ async fn cors_is_opened_by_flags() {
     assert_eq!(other.send().await.unwrap().status(), 403);
 }
 
-/// daemon #2: an open daemon does not listen on the network unless that is said.
+/// daemon-2: an open daemon does not listen on the network unless that is said.
 #[test]
 fn an_open_daemon_stays_on_the_loopback() {
     let run = |args: &[&str]| {

@@ -55,7 +55,7 @@ fn install(home: &Path, mirror: &Loopback) -> std::process::Command {
     command
 }
 
-/// daemon #6: the first message to an instance installs its agent, then starts it.
+/// daemon-6: the first message to an instance installs its agent, then starts it.
 #[tokio::test]
 async fn the_first_message_installs_the_agent() {
     let mirror = Loopback::start().await;
@@ -72,7 +72,7 @@ async fn the_first_message_installs_the_agent() {
     assert_eq!((&opencode["installed"], &opencode["version"]), (&json!(true), &json!("1.18.33")));
 }
 
-/// daemon #6: twenty first messages at once: one download, one installation, twenty answers.
+/// daemon-6: twenty first messages at once: one download, one installation, twenty answers.
 #[tokio::test]
 async fn twenty_first_messages_install_the_agent_once() {
     let mirror = Loopback::start().await;
@@ -90,7 +90,7 @@ async fn twenty_first_messages_install_the_agent_once() {
     assert_eq!(mirror.asked(OPENCODE).len(), 1, "downloads");
 }
 
-/// daemon #6: a request's patience ends the wait, not the installation.
+/// daemon-6: a request's patience ends the wait, not the installation.
 #[tokio::test]
 async fn a_request_that_gives_up_leaves_the_installation() {
     let mirror = Loopback::start().await;
@@ -105,7 +105,7 @@ async fn a_request_that_gives_up_leaves_the_installation() {
     assert!(parts.exists(), "the installation goes on");
 }
 
-/// daemon #6: an installation can be followed, and ends with what it came to.
+/// daemon-6: an installation can be followed, and ends with what it came to.
 #[tokio::test]
 async fn an_installation_is_followed_by_events() {
     let mirror = Loopback::start().await;
@@ -130,7 +130,7 @@ async fn an_installation_is_followed_by_events() {
     assert_eq!((&again["alreadyInstalled"], &again["version"]), (&json!(true), &json!("1.18.33")));
 }
 
-/// daemon #6: a failure is a problem that names every source; followed, it is the last event.
+/// daemon-6: a failure is a problem that names every source; followed, it is the last event.
 #[tokio::test]
 async fn a_failed_installation_names_its_sources() {
     let mirror = Loopback::start().await;
@@ -152,7 +152,7 @@ async fn a_failed_installation_names_its_sources() {
     assert!(events.contains("event: failed\ndata: {\"type\":\"urn:problem:checksum-mismatch\""), "{events}");
 }
 
-/// daemon #6: a preprovisioned image installs nothing on first use either.
+/// daemon-6: a preprovisioned image installs nothing on first use either.
 #[tokio::test]
 async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
     let mirror = Loopback::start().await;
@@ -167,7 +167,7 @@ async fn nothing_is_installed_on_first_use_where_that_is_switched_off() {
     assert!(mirror.asked("").is_empty());
 }
 
-/// daemon #8: an agent of another protocol cannot be driven by ACP.
+/// daemon-8: an agent of another protocol cannot be driven by ACP.
 #[tokio::test]
 async fn an_agent_that_speaks_no_acp_is_refused() {
     let options = DaemonOptions::default().agent("mine", &["cat"]).config("protocol = \"codex\"\n");
@@ -176,7 +176,7 @@ async fn an_agent_that_speaks_no_acp_is_refused() {
     check_problem(&problem(answer).await, 409, "urn:problem:not-acp");
 }
 
-/// daemon #6: killed in mid-install, nothing is left that could be taken for the agent, and the next try goes on.
+/// daemon-6: killed in mid-install, nothing is left that could be taken for the agent, and the next try goes on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_installation_is_taken_up_by_the_next() {
     let mirror = Loopback::start().await;
@@ -215,7 +215,7 @@ async fn a_killed_installation_is_taken_up_by_the_next() {
     assert!(!place.join(".new-left-behind").exists());
 }
 
-/// daemon #6: two processes at once install it once.
+/// daemon-6: two processes at once install it once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_at_once_install_it_once() {
     let mirror = Loopback::start().await;
@@ -232,7 +232,7 @@ async fn two_processes_at_once_install_it_once() {
     assert_eq!(mirror.asked("opencode-linux-x64.tar.gz").len(), 1);
 }
 
-/// daemon #6: from the command line to another machine, in one file.
+/// daemon-6: from the command line to another machine, in one file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_goes_from_one_home_to_another() {
     let mirror = Loopback::start().await;

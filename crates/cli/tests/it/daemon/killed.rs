@@ -173,7 +173,7 @@ fn random(seed: u64, below: Duration) -> Duration {
     below.mul_f64(((mixed ^ (mixed >> 29)) % 1000) as f64 / 1000.0)
 }
 
-/// daemon #6: whenever the daemon is killed, the agent is either not there or whole; the next try works, and so does
+/// daemon-6: whenever the daemon is killed, the agent is either not there or whole; the next try works, and so does
 /// the first one of another home that shares the cache.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_killed_at_any_moment_leaves_no_half_of_an_agent() {

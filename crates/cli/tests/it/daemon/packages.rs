@@ -61,7 +61,7 @@ async fn check(daemon: &Daemon, from: &str) {
     assert_eq!(answer["result"]["from"], from, "{answer}");
 }
 
-/// daemon #8: an `npx` agent is installed by npm, with what it depends on, from the registry of the user.
+/// daemon-8: an `npx` agent is installed by npm, with what it depends on, from the registry of the user.
 #[tokio::test]
 async fn npm_installs_an_agent_with_its_dependencies() {
     let (mirror, place) = (Loopback::start().await, tempfile::tempdir().unwrap());
@@ -76,7 +76,7 @@ async fn npm_installs_an_agent_with_its_dependencies() {
     assert_eq!(mirror.asked("/npm/@loop/part/-/2.1.0.tgz").len(), 1);
 }
 
-/// daemon #8: a `uvx` agent is installed by uv, and uv by pip where there is none; both look where pip is told to.
+/// daemon-8: a `uvx` agent is installed by uv, and uv by pip where there is none; both look where pip is told to.
 #[tokio::test]
 async fn uv_installs_an_agent_and_is_installed_for_it() {
     let (mirror, place) = (Loopback::start().await, tempfile::tempdir().unwrap());

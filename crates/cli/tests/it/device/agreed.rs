@@ -23,7 +23,7 @@ async fn asked(terminal: &mut Terminal, connected: &Connected, (root, path): (&s
     tokio::join!(write(connected, root, path), answer);
 }
 
-/// relay #143: yes is for this time, whatever the policy; always is for what the question says.
+/// relay-143: yes is for this time, whatever the policy; always is for what the question says.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_always_is_remembered() {
     let mut hub = StandIn::start().await;
@@ -48,7 +48,7 @@ async fn only_always_is_remembered() {
     assert!(terminal.written("c.txt"));
 }
 
-/// relay #143: "the remembered decision is … revocable", from anywhere on the machine and where the device runs.
+/// relay-143: "the remembered decision is … revocable", from anywhere on the machine and where the device runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_agreed_to_can_be_taken_back() {
     let mut hub = StandIn::start().await;

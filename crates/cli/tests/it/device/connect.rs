@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// relay #17, #18, #172: the hello is the first thing that it says, and it needs no desktop.
+/// relay-17, relay-18, relay-172: the hello is the first thing that it says, and it needs no desktop.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_says_who_it_is() {
     let mut hub = StandIn::start().await;
@@ -17,7 +17,7 @@ async fn a_device_says_who_it_is() {
     lender.said("connected to http://");
 }
 
-/// relay #119, #121: it connects again by itself, with the same name.
+/// relay-119, relay-121: it connects again by itself, with the same name.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_cut_off_connects_again() {
     let mut hub = StandIn::start().await;
@@ -31,7 +31,7 @@ async fn a_device_that_is_cut_off_connects_again() {
     within_blocking(secs(10), connected);
 }
 
-/// relay #157: a token that is no good is not tried for ever.
+/// relay-157: a token that is no good is not tried for ever.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_the_hub_does_not_want_ends_and_says_so() {
     let hub = StandIn::start().await;
@@ -43,7 +43,7 @@ async fn a_device_that_the_hub_does_not_want_ends_and_says_so() {
     assert!(log.contains("A valid bearer token is needed") && !log.contains("somebody_else"), "{log}");
 }
 
-/// relay #159: a hub that speaks another version says so by both names; the device tells its owner, and does not try for ever.
+/// relay-159: a hub that speaks another version says so by both names; the device tells its owner, and does not try for ever.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_speaks_another_version_ends_and_says_so() {
     let why = "this side speaks ya-environment-relay.v2, not ya-environment-relay.v1";
@@ -54,7 +54,7 @@ async fn a_device_that_speaks_another_version_ends_and_says_so() {
     assert!(log.contains(why), "{log}");
 }
 
-/// relay #27, #121: a hub for which it was too slow may be faster the next time.
+/// relay-27, relay-121: a hub for which it was too slow may be faster the next time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_was_too_slow_tries_again() {
     let hub = StandIn::refusing("no hello in time").await;
@@ -81,7 +81,7 @@ async fn a_device_runs_once() {
     assert!(text(&again.stderr).contains("the device `laptop` already runs"), "{}", text(&again.stderr));
 }
 
-/// relay #175: only what makes sense is lent, and never the device's own files.
+/// relay-175: only what makes sense is lent, and never the device's own files.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_lent_is_said_before_anything_is() {
     let hub = StandIn::start().await;
@@ -105,7 +105,7 @@ async fn what_cannot_be_lent_is_said_before_anything_is() {
     }
 }
 
-/// relay #128, #175: what is run at its next start is not for others to change, nor its token for them to read.
+/// relay-128, relay-175: what is run at its next start is not for others to change, nor its token for them to read.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_decides_what_it_does_is_not_lent() {
     let hub = StandIn::start().await;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// relay #178: one command shows the state; relay #145: it is visible.
+/// relay-178: one command shows the state; relay-145: it is visible.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_state_of_a_device_is_shown() {
     let mut hub = StandIn::start().await;
@@ -36,7 +36,7 @@ async fn the_state_of_a_device_is_shown() {
     }
 }
 
-/// relay #61: nothing new begins while it is paused, and the hub is told.
+/// relay-61: nothing new begins while it is paused, and the hub is told.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_is_paused_and_resumed() {
     let mut hub = StandIn::start().await;
@@ -57,7 +57,7 @@ async fn a_device_is_paused_and_resumed() {
     assert_eq!(lender.place.status().unwrap()["lending"], json!({ "state": "active" }));
 }
 
-/// relay #155, #156, #157: it ends at once, and is gone when `stop` returns.
+/// relay-155, relay-156, relay-157: it ends at once, and is gone when `stop` returns.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_stopped_is_gone() {
     let mut hub = StandIn::start().await;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// relay #152, #153, #154: its own record, also of what was refused; `verify` names what was changed.
+/// relay-152, relay-153, relay-154: its own record, also of what was refused; `verify` names what was changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_keeps_its_own_record() {
     let mut hub = StandIn::start().await;

@@ -61,7 +61,7 @@ async fn confirmed(hub: &Hub, code: &str) {
 }
 
 /// Issue 6: "`tombolo device pair` shows a short code that is confirmed in the hub; no token copying".
-/// relay #24 to #26, #170: what is used is what was granted of what is lent.
+/// relay-24 to relay-26, relay-170: what is used is what was granted of what is lent.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_is_paired_lent_and_sent_away() {
     let (hub, place) = (Hub::start(TOMBOLO), Place::new());
@@ -109,7 +109,7 @@ async fn a_device_is_paired_lent_and_sent_away() {
     assert_eq!(lender.place.status().unwrap()["sessions"][0]["sessionId"], "s-1");
     lender.said("session s-1 uses this device");
 
-    // relay #157: a token that was revoked is of no use, and the device does not try for ever.
+    // relay-157: a token that was revoked is of no use, and the device does not try for ever.
     let (status, _) = tell(&hub, hub.token(), Method::DELETE, "/api/devices/laptop", &json!(null)).await;
     assert_eq!(status, 204);
     assert_eq!(lender.ended(), Some(1));

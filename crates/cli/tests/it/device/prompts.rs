@@ -12,7 +12,7 @@ fn write(path: &str) -> Value {
     json!({ "root_id": "main", "path": path, "content": "hello\u{1b}[2J", "encoding": "utf-8" })
 }
 
-/// relay #144, #175: what, where and how far; yes is for once, no is no, and nothing else is an answer.
+/// relay-144, relay-175: what, where and how far; yes is for once, no is no, and nothing else is an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_is_asked_in_the_terminal() {
     let mut hub = StandIn::start().await;
@@ -45,7 +45,7 @@ async fn the_owner_is_asked_in_the_terminal() {
 }
 
 /// What is no longer wanted is not asked any more. What was typed for it is no answer to what is asked next, which the
-/// owner has not seen when they typed it (relay #143).
+/// owner has not seen when they typed it (relay-143).
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
     let mut hub = StandIn::start().await;
@@ -70,7 +70,7 @@ async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
     assert!(!terminal.written("a.txt") && terminal.written("b.txt"));
 }
 
-/// relay #143: "an approval applies to the exact arguments shown": all of a command is shown, or nobody is asked.
+/// relay-143: "an approval applies to the exact arguments shown": all of a command is shown, or nobody is asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_is_shown_as_it_is_run() {
     let mut hub = StandIn::start().await;
@@ -119,7 +119,7 @@ async fn the_owner_speaks_to_it_in_the_terminal() {
     assert_eq!(terminal.ended().await, 0);
 }
 
-/// relay #142: where nobody can be asked, nobody has agreed.
+/// relay-142: where nobody can be asked, nobody has agreed.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_terminal_nobody_agrees() {
     let mut hub = StandIn::start().await;

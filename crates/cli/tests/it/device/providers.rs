@@ -19,7 +19,7 @@ risk = "low"
 input_schema = { type = "object" }
 "#;
 
-/// relay #19, #20, #21, #23, #175: what is lent is said, and nothing else is.
+/// relay-19, relay-20, relay-21, relay-23, relay-175: what is lent is said, and nothing else is.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_lent_is_said_and_nothing_else() {
     let mut hub = StandIn::start().await;
@@ -57,14 +57,14 @@ async fn what_is_lent_is_said_and_nothing_else() {
     let call = json!({ "name": "shout", "arguments": { "x": "hello" } });
     let answer = connected.ask("tool.call", call).await.unwrap();
     assert!(answer.to_string().contains("HELLO"), "{answer}");
-    // relay #43, #135: nothing of where it is.
+    // relay-43, relay-135: nothing of where it is.
     let refused =
         connected.ask("file.read", json!({ "root_id": "main", "path": "no.txt", "encoding": "utf-8" })).await;
     let refused = serde_json::to_string(&refused.unwrap_err()).unwrap();
     assert!(!refused.contains(lender.place.path("").to_str().unwrap()), "{refused}");
 }
 
-/// relay #129, #175: what the owner does not want is not done, whatever is granted.
+/// relay-129, relay-175: what the owner does not want is not done, whatever is granted.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stricter_holds() {
     let mut hub = StandIn::start().await;
@@ -78,7 +78,7 @@ async fn the_stricter_holds() {
     assert!(!lender.place.path("code/a.txt").exists());
 }
 
-/// relay #155, #157: `stop` ends what runs, in the foreground and in the background, also what does not want to.
+/// relay-155, relay-157: `stop` ends what runs, in the foreground and in the background, also what does not want to.
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_what_runs() {
     let mut hub = StandIn::start().await;
@@ -115,7 +115,7 @@ async fn stop_ends_what_runs() {
     assert!(list.contains("cancelled"), "{list}");
 }
 
-/// relay #178: what runs in the background is shown until it has ended.
+/// relay-178: what runs in the background is shown until it has ended.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_runs_in_the_background_is_shown() {
     let mut hub = StandIn::start().await;
@@ -137,7 +137,7 @@ async fn what_runs_in_the_background_is_shown() {
     assert!(lines.lines().any(|line| line.contains("\"exit_code\":0")), "{lines}");
 }
 
-/// relay #155, #157: nothing goes on when `stop` has said so: no deletion, …
+/// relay-155, relay-157: nothing goes on when `stop` has said so: no deletion, …
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_a_deletion() {
     let mut hub = StandIn::start().await;
@@ -167,7 +167,7 @@ async fn stop_ends_a_deletion() {
     assert!(list.contains("cancelled"), "{list}");
 }
 
-/// relay #155, #157: … and no program that offers tools.
+/// relay-155, relay-157: … and no program that offers tools.
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_ends_servers_of_tools() {
     let mut hub = StandIn::start().await;
@@ -185,7 +185,7 @@ async fn stop_ends_servers_of_tools() {
     assert_eq!(lender.ended(), Some(0));
 }
 
-/// relay #53: a tool that is ended leaves nobody, whatever they have left behind and whomever they have lost.
+/// relay-53: a tool that is ended leaves nobody, whatever they have left behind and whomever they have lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_hides_from_the_end_of_a_tool() {
     let mut hub = StandIn::start().await;

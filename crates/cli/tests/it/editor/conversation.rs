@@ -17,7 +17,7 @@ async fn an_editor_holds_a_conversation() {
     let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow" } });
     editor.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": outcome })).await;
     assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], "permission answered: allow");
-    // acp #10a: the response comes on the stream, after everything that was said before it.
+    // acp-10a: the response comes on the stream, after everything that was said before it.
     assert_eq!(
         editor.hear().await,
         json!({ "jsonrpc": "2.0", "id": 2, "result": { "stopReason": "end_turn" } })
@@ -32,7 +32,7 @@ async fn an_editor_holds_a_conversation() {
     assert!(ended.stdout.is_empty());
 }
 
-/// acp #7: bytes pass unchanged, whatever they say.
+/// acp-7: bytes pass unchanged, whatever they say.
 #[tokio::test]
 async fn bytes_pass_unchanged_in_both_directions() {
     let daemon = DaemonOptions::default().agent("cat", &["cat"]).start(TOMBOLO);
@@ -59,7 +59,7 @@ async fn a_wrong_message_is_answered_and_ends_nothing() {
     let answer = editor.hear().await;
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)));
     editor.say(&prompt(7, "/hang")).await;
-    // acp #9: the id is still in flight.
+    // acp-9: the id is still in flight.
     editor.say(&initialize()).await;
     assert_eq!(editor.hear().await["id"], 1);
     editor.say(&prompt(7, "again")).await;

@@ -19,7 +19,7 @@ async fn check(mut editor: Editor, id: u64, code: i32, words: &str) -> Ended {
     ended
 }
 
-/// daemon #2: the token comes from a file or the variable, and is never printed or seen.
+/// daemon-2: the token comes from a file or the variable, and is never printed or seen.
 #[tokio::test]
 async fn a_wrong_token_is_told() {
     let daemon = DaemonOptions::default().arg("--token").arg("the-right-one").start(TOMBOLO);
@@ -66,7 +66,7 @@ async fn the_instance_of_another_agent_is_told() {
     assert_eq!(daemon.instance("a").await["state"], "running");
 }
 
-/// acp #12: the end of the agent is told at once, after the last that it said.
+/// acp-12: the end of the agent is told at once, after the last that it said.
 #[tokio::test]
 async fn the_end_of_the_agent_is_told() {
     let daemon = Daemon::start(TOMBOLO);
@@ -81,7 +81,7 @@ async fn the_end_of_the_agent_is_told() {
     assert!(instances(&daemon).await.is_empty());
 }
 
-/// acp #21: somebody else deletes the instance.
+/// acp-21: somebody else deletes the instance.
 #[tokio::test]
 async fn a_deleted_instance_is_told() {
     let (daemon, _proxy, editor) = in_a_turn(DaemonOptions::default(), &[]).await;
@@ -100,7 +100,7 @@ async fn an_instance_that_is_gone_after_an_outage_is_told() {
     assert!(instances(&daemon).await.is_empty());
 }
 
-/// acp #18: what fell out of the ring while the network was down is never passed over in silence.
+/// acp-18: what fell out of the ring while the network was down is never passed over in silence.
 #[tokio::test]
 async fn a_gap_is_told() {
     let (daemon, proxy, editor) = in_a_turn(DaemonOptions::default().arg("--events-max=10"), &[]).await;

@@ -11,7 +11,7 @@ fn numbered(number: u64) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"n","params":{number}}}"#)
 }
 
-/// acp #16, acp #17: every connection is cut again and again, in the middle of requests, after a message was delivered
+/// acp-16, acp-17: every connection is cut again and again, in the middle of requests, after a message was delivered
 /// and before its answer came, and in the middle of the stream.
 #[tokio::test]
 async fn a_network_that_is_cut_again_and_again_loses_and_doubles_nothing() {

@@ -1,4 +1,4 @@
-//! acp #25: the official SDKs start `tombolo acp` as they start any agent.
+//! acp-25: the official SDKs start `tombolo acp` as they start any agent.
 
 use std::{
     path::{Path, PathBuf},

@@ -12,7 +12,7 @@ const BREAKS_MIN: usize = 10;
 /// Who sees something so much later reads on before the next break.
 const OLD: jiff::SignedDuration = jiff::SignedDuration::from_millis(200);
 
-/// observation #31, #35, #53: who watches stays when the runtime goes away, is told, and misses nothing.
+/// observation-31, observation-35, observation-53: who watches stays when the runtime goes away, is told, and misses nothing.
 #[tokio::test]
 async fn a_runtime_goes_away_and_comes_back() {
     let (mut daemon, hub) = both().await;
@@ -38,7 +38,7 @@ async fn a_runtime_goes_away_and_comes_back() {
     assert_eq!(payloads, told[end + 1 - seen.len()..=end]);
 }
 
-/// observation #33, #52, #61, #62, #75: whatever breaks, and whoever is killed: all that somebody saw, put together, is what
+/// observation-33, observation-52, observation-61, observation-62, observation-75: whatever breaks, and whoever is killed: all that somebody saw, put together, is what
 /// happened, in order and each once.
 #[tokio::test]
 async fn nothing_is_missed_whatever_breaks() {
@@ -50,7 +50,7 @@ async fn nothing_is_missed_whatever_breaks() {
     all_is_seen(daemon, hub, |_| (), &wire, &format!("/drip {PIECES} 1")).await;
 }
 
-/// observation #33, #52, #61, #75: the same where the daemon has called the hub, and the tunnel is what breaks.
+/// observation-33, observation-52, observation-61, observation-75: the same where the daemon has called the hub, and the tunnel is what breaks.
 #[tokio::test]
 async fn nothing_is_missed_whatever_breaks_of_a_tunnel() {
     let hub = Hub::start(TOMBOLO);

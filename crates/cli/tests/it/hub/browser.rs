@@ -74,7 +74,7 @@ async fn a_browser_logs_in_and_out() {
     assert_eq!(answer(token).await.0, 401);
 }
 
-/// observation #49: a page of somebody else cannot use the cookie: nothing is done, and nothing watched, without an
+/// observation-49: a page of somebody else cannot use the cookie: nothing is done, and nothing watched, without an
 /// `Origin` of ours.
 #[tokio::test]
 async fn a_cookie_is_for_our_own_pages() {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// observation #5, #37, #44: nothing that anybody receives tells where a runtime is, how it is spoken to, or where it keeps
+/// observation-5, observation-37, observation-44: nothing that anybody receives tells where a runtime is, how it is spoken to, or where it keeps
 /// its files: everything is recorded, and searched.
 #[tokio::test]
 async fn nothing_tells_where_a_runtime_is() {

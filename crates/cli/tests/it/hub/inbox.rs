@@ -211,7 +211,7 @@ async fn the_inbox_on_the_command_line() {
 }
 
 /// What waits in a workspace is told to those who see it at that moment, and to nobody once they are no longer let in.
-/// observation #22, #49
+/// observation-22, observation-49
 #[tokio::test]
 async fn the_inbox_has_what_somebody_sees() {
     let (daemon, hub) = both().await;

@@ -35,7 +35,7 @@ async fn status(hub: &Hub, query: &str, token: &str) -> u16 {
     }
 }
 
-/// observation #1, #2, #5, #37: a daemon whose address nobody knows is driven and watched through the hub, which asks it over
+/// observation-1, observation-2, observation-5, observation-37: a daemon whose address nobody knows is driven and watched through the hub, which asks it over
 /// the connection that the daemon made; and nothing that is received tells where it is.
 #[tokio::test]
 async fn a_daemon_that_nobody_can_reach_is_driven_and_watched() {

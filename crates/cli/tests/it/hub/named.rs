@@ -49,7 +49,7 @@ async fn a_runtime_is_there_while_a_file_names_it() {
     assert!(!viewer.received.contains(daemon.base()) && !hub.log().contains(TOKEN));
 }
 
-/// observation #58: of a worker so much is kept as was said; who comes back too late is told.
+/// observation-58: of a worker so much is kept as was said; who comes back too late is told.
 #[tokio::test]
 async fn how_much_is_kept_of_a_worker_can_be_said() {
     let directory = tempfile::tempdir().unwrap();

@@ -167,7 +167,7 @@ pub(super) async fn check_inbox(owner: &Person, runtime: &str) {
     assert!(again["detail"].as_str().unwrap().contains(&format!("by {}", owner.name)), "{again}");
 }
 
-/// observation #49: a terminal ends with what let somebody have it.
+/// observation-49: a terminal ends with what let somebody have it.
 #[tokio::test]
 async fn a_terminal_ends_with_the_token() {
     let (_daemon, hub) = both().await;

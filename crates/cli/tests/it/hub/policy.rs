@@ -47,7 +47,7 @@ async fn watched(file: &Path) -> (Daemon, Hub, Viewer, Vec<Value>) {
     (daemon, hub, viewer, seen)
 }
 
-/// observation #68, #70: what a file says is hidden is hidden on the stream; it is read again when the hub is told to, and
+/// observation-68, observation-70: what a file says is hidden is hidden on the stream; it is read again when the hub is told to, and
 /// holds at once.
 #[tokio::test]
 async fn a_policy_is_read_again() {
@@ -75,7 +75,7 @@ async fn a_policy_is_read_again() {
     assert!(viewer.received.contains(THOUGHT));
 }
 
-/// observation #68: what is hidden on the stream is hidden in what is asked for too; what cannot be shown in part is refused.
+/// observation-68: what is hidden on the stream is hidden in what is asked for too; what cannot be shown in part is refused.
 #[tokio::test]
 async fn what_is_hidden_cannot_be_asked_for() {
     let directory = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ async fn what_is_hidden_cannot_be_asked_for() {
     assert_eq!(sent.send().await.unwrap().status(), 202);
 }
 
-/// observation #68, #70: what is hidden goes by the role in the workspace. Who loses a role sees less at once, also on a stream
+/// observation-68, observation-70: what is hidden goes by the role in the workspace. Who loses a role sees less at once, also on a stream
 /// that is open; one that cannot be shown in part is cut off.
 #[tokio::test]
 async fn who_has_a_lesser_role_sees_less() {
@@ -173,7 +173,7 @@ async fn who_has_a_lesser_role_sees_less() {
     within(secs(20), async { while events.next().await.is_some() {} }).await;
 }
 
-/// observation #68: what waits for a person is shown as everything else is, in the list, on the stream and in the answer, and
+/// observation-68: what waits for a person is shown as everything else is, in the list, on the stream and in the answer, and
 /// is told anew when another policy holds.
 #[tokio::test]
 async fn what_waits_is_shown_in_part() {

@@ -13,7 +13,7 @@ pub(super) async fn status(refused: Result<Viewer, tungstenite::Error>) -> u16 {
     }
 }
 
-/// observation #49: nobody comes in without a token of the hub; that of a daemon is none.
+/// observation-49: nobody comes in without a token of the hub; that of a daemon is none.
 #[tokio::test]
 async fn nobody_comes_in_without_a_token() {
     let (_daemon, hub) = both().await;
@@ -38,7 +38,7 @@ async fn nobody_comes_in_without_a_token() {
     assert!(!files.contains(hub.token()), "{files}");
 }
 
-/// observation #49: a page of another origin is not let in, whoever it is.
+/// observation-49: a page of another origin is not let in, whoever it is.
 #[tokio::test]
 async fn pages_of_other_origins_are_not_let_in() {
     let (_daemon, hub) = both().await;
@@ -48,7 +48,7 @@ async fn pages_of_other_origins_are_not_let_in() {
     }
 }
 
-/// observation #29, #46: what is not there is told before there is a WebSocket; names lead nowhere else.
+/// observation-29, observation-46: what is not there is told before there is a WebSocket; names lead nowhere else.
 #[tokio::test]
 async fn names_lead_nowhere_else() {
     let (daemon, hub) = both().await;
@@ -67,7 +67,7 @@ async fn names_lead_nowhere_else() {
     check_problem(&problem(plain).await, 426, "urn:problem:upgrade-required");
 }
 
-/// observation #45, #66: whoever says something is told that they can only listen.
+/// observation-45, observation-66: whoever says something is told that they can only listen.
 #[tokio::test]
 async fn nothing_can_be_said() {
     let (daemon, hub) = both().await;
@@ -83,7 +83,7 @@ async fn nothing_can_be_said() {
     }
 }
 
-/// observation #55, #59, #63: a cursor that is no good is told, each in its own way.
+/// observation-55, observation-59, observation-63: a cursor that is no good is told, each in its own way.
 #[tokio::test]
 async fn a_cursor_that_is_no_good_is_told() {
     let (daemon, hub) = both().await;

@@ -42,7 +42,7 @@ impl Open {
     }
 }
 
-/// observation #49: whatever lets somebody in no longer ends what they have open, at once; nobody else notices.
+/// observation-49: whatever lets somebody in no longer ends what they have open, at once; nobody else notices.
 #[tokio::test]
 async fn what_is_revoked_ends_at_once_also_on_open_streams() {
     let (daemon, hub) = both().await;

@@ -95,7 +95,7 @@ async fn a_spelling_opens_nothing() {
     assert_eq!(runtime.asked(), Vec::<String>::new());
 }
 
-/// observation #22: a runtime of a workspace where somebody has no role is not there for them, whatever they ask.
+/// observation-22: a runtime of a workspace where somebody has no role is not there for them, whatever they ask.
 #[tokio::test]
 async fn a_workspace_is_closed_to_others() {
     let (daemon, hub) = both().await;

@@ -85,7 +85,7 @@ impl Drop for Up {
     }
 }
 
-/// observation #7: the daemon in the same process is a runtime like any other: a session is created, watched and answered
+/// observation-7: the daemon in the same process is a runtime like any other: a session is created, watched and answered
 /// through the hub. It is there again after a restart, and is not written down; the token is told once.
 #[tokio::test]
 async fn one_process_is_a_daemon_and_a_hub() {
@@ -127,7 +127,7 @@ async fn one_process_is_a_daemon_and_a_hub() {
     assert!(again.watch(&token, "s").await.until("event").await["payload"]["snapshot"].is_object());
 }
 
-/// observation #7: terminals and what waits are those of any other runtime, though nothing is connected: all is in memory.
+/// observation-7: terminals and what waits are those of any other runtime, though nothing is connected: all is in memory.
 #[tokio::test]
 async fn what_is_in_the_process_is_used_as_any_other() {
     let home = TempDir::new().unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// observation #28, #38, #39, #41, #42, #72: the snapshot and then everything that happens, as the daemon has it, in
+/// observation-28, observation-38, observation-39, observation-41, observation-42, observation-72: the snapshot and then everything that happens, as the daemon has it, in
 /// envelopes of the hub.
 #[tokio::test]
 async fn a_session_is_watched_through_the_hub() {
@@ -25,7 +25,7 @@ async fn a_session_is_watched_through_the_hub() {
     }
 }
 
-/// observation #71: whoever comes later gets what the daemon itself would say by then, without asking it.
+/// observation-71: whoever comes later gets what the daemon itself would say by then, without asking it.
 #[tokio::test]
 async fn what_the_hub_knows_is_what_the_daemon_knows() {
     let (daemon, hub) = both().await;
@@ -69,7 +69,7 @@ async fn what_the_hub_knows_is_what_the_daemon_knows() {
     assert_eq!(ours, theirs);
 }
 
-/// observation #44, #51, #60: a cursor of the hub goes on where it was.
+/// observation-44, observation-51, observation-60: a cursor of the hub goes on where it was.
 #[tokio::test]
 async fn a_cursor_goes_on() {
     let (daemon, hub) = both().await;

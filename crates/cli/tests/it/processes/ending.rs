@@ -1,4 +1,4 @@
-//! daemon #13: "signal", "DELETE"; daemon #4: an end in order with streams open.
+//! daemon-13: "signal", "DELETE"; daemon-4: an end in order with streams open.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! daemon #13: "input".
+//! daemon-13: "input".
 
 use testkit::{Daemon, within};
 

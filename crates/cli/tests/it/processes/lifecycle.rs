@@ -1,4 +1,4 @@
-//! daemon #13: "start, list, wait".
+//! daemon-13: "start, list, wait".
 
 use serde_json::{Value, json};
 use testkit::{Daemon, DaemonOptions, within};

@@ -1,4 +1,4 @@
-//! daemon #13: "logs with follow".
+//! daemon-13: "logs with follow".
 
 use serde_json::{Value, json};
 use testkit::{Daemon, within};

@@ -1,4 +1,4 @@
-//! daemon #13, #4: what is refused, and in which words.
+//! daemon-13, daemon-4: what is refused, and in which words.
 
 use reqwest::Method;
 use serde_json::{Value, json};

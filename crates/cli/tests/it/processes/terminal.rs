@@ -1,4 +1,4 @@
-//! daemon #13: "PTY over WebSocket", "resize".
+//! daemon-13: "PTY over WebSocket", "resize".
 
 use serde_json::{Value, json};
 use testkit::Daemon;

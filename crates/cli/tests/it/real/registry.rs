@@ -5,7 +5,7 @@ use testkit::DaemonOptions;
 
 use crate::TOMBOLO;
 
-/// daemon #6, daemon #8: the smallest of them, 4 MB, out of an empty home: one request installs it and is answered.
+/// daemon-6, daemon-8: the smallest of them, 4 MB, out of an empty home: one request installs it and is answered.
 #[tokio::test]
 async fn an_agent_of_the_registry_is_installed_by_its_first_message() {
     let daemon = DaemonOptions::default().installs().start(TOMBOLO);

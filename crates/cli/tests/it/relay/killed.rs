@@ -47,7 +47,7 @@ fn kept(device: &Device) -> Vec<String> {
     names
 }
 
-/// relay #120, #174: a device that is killed takes nothing with it but what it lends and what was asked of it: the session, the
+/// relay-120, relay-174: a device that is killed takes nothing with it but what it lends and what was asked of it: the session, the
 /// record, the environment and what is granted are where they were. On the device there is its record, and where it is spoken to.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_is_killed_takes_nothing_with_it() {
@@ -85,7 +85,7 @@ async fn a_device_that_is_killed_takes_nothing_with_it() {
     assert_eq!(kept(&device), ["audit.jsonl", "control.sock", "lock"]);
 }
 
-/// relay #154: a hub that is killed while something goes on has written that it began, and says that it knows no end; the record
+/// relay-154: a hub that is killed while something goes on has written that it began, and says that it knows no end; the record
 /// holds.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_went_on_when_the_hub_was_killed_is_seen_as_such() {

@@ -53,7 +53,7 @@ enum Fault {
     HubFrozen,
 }
 
-/// Bar of the relay, #119 to #123, #154: whatever plug is pulled, every request ends in time and says why, everything works again
+/// Bar of the relay, relay-119 to relay-123, relay-154: whatever plug is pulled, every request ends in time and says why, everything works again
 /// afterwards, nothing is left over, and the record holds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_plug_is_pulled_every_request_ends_and_nothing_is_left() {

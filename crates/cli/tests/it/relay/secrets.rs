@@ -24,7 +24,7 @@ fn holding(directory: &Path, secret: &str) -> Vec<String> {
     found
 }
 
-/// relay #7: neither in the log of the hub, whatever is logged, nor in any other file of it: not if it was said where it belongs, and
+/// relay-7: neither in the log of the hub, whatever is logged, nor in any other file of it: not if it was said where it belongs, and
 /// not if it was said in the address, where it lets nobody in.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_lets_in_is_written_nowhere() {

@@ -43,8 +43,8 @@ fn ended(entries: &[Value]) -> Vec<[String; 4]> {
     ended
 }
 
-/// relay #171: files are read, listed and looked at; a command is started, heard and cancelled; tools are listed and called.
-/// relay #38: the records of the hub and of the device both say for which run and which call of a tool each of it was.
+/// relay-171: files are read, listed and looked at; a command is started, heard and cancelled; tools are listed and called.
+/// relay-38: the records of the hub and of the device both say for which run and which call of a tool each of it was.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_slice_works_from_end_to_end() {
     let hub = Hub::start(TOMBOLO);

@@ -8,7 +8,7 @@ use testkit::{Hub, within_blocking};
 use super::{environment, lend, plug::Runtime, typed};
 use crate::{TOMBOLO, secs};
 
-/// relay #178: one command shows, in words, which device is connected as what, what it lends and which directories, how far away it is,
+/// relay-178: one command shows, in words, which device is connected as what, what it lends and which directories, how far away it is,
 /// what goes on, what went wrong last, and the head of the audit.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_command_shows_the_whole_state() {

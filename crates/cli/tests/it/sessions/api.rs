@@ -3,7 +3,7 @@
 use super::*;
 use crate::{check_problem, problem};
 
-/// sessions #1: "`POST /v1/sessions/{id}` … → `{healthy, error?}` … Same id again: same parameters → idempotent 200,
+/// sessions-1: "`POST /v1/sessions/{id}` … → `{healthy, error?}` … Same id again: same parameters → idempotent 200,
 /// other parameters → 409".
 #[tokio::test]
 async fn a_session_is_created_once() {
@@ -22,7 +22,7 @@ async fn a_session_is_created_once() {
     assert_eq!(session["state"], "idle");
 }
 
-/// sessions #1: what cannot be a session is refused, with its reason.
+/// sessions-1: what cannot be a session is refused, with its reason.
 #[tokio::test]
 async fn what_cannot_be_a_session_is_refused() {
     let daemon = Daemon::start(TOMBOLO);
@@ -43,7 +43,7 @@ async fn what_cannot_be_a_session_is_refused() {
     check_problem(&refused, 400, "urn:problem:invalid-request");
 }
 
-/// sessions #2: "`agentMode` is behaviour, `permissionMode` is restriction; they are separate; … `bypass` = no checks."
+/// sessions-2: "`agentMode` is behaviour, `permissionMode` is restriction; they are separate; … `bypass` = no checks."
 #[tokio::test]
 async fn behaviour_and_restriction_are_separate() {
     let daemon = Daemon::start(TOMBOLO);
@@ -60,7 +60,7 @@ async fn behaviour_and_restriction_are_separate() {
     assert_eq!((&session["agentMode"], &session["permissionMode"]), (&json!("build"), &json!("plan")));
 }
 
-/// sessions #6: "`GET /v1/sessions`, `GET /v1/sessions/{id}`".
+/// sessions-6: "`GET /v1/sessions`, `GET /v1/sessions/{id}`".
 #[tokio::test]
 async fn sessions_are_listed_with_the_last_one_first() {
     let daemon = Daemon::start(TOMBOLO);
@@ -77,7 +77,7 @@ async fn sessions_are_listed_with_the_last_one_first() {
     check_problem(&missing, 404, "urn:problem:session-not-found");
 }
 
-/// sessions #6: "`POST …/cancel` (interrupt the turn)".
+/// sessions-6: "`POST …/cancel` (interrupt the turn)".
 #[tokio::test]
 async fn a_turn_is_interrupted() {
     let daemon = Daemon::start(TOMBOLO);
@@ -92,7 +92,7 @@ async fn a_turn_is_interrupted() {
     assert_eq!(ended(&turn(&daemon, "s", "hello").await), "completed");
 }
 
-/// sessions #6: "`DELETE` (terminate)". Whoever follows is told, and nothing is left.
+/// sessions-6: "`DELETE` (terminate)". Whoever follows is told, and nothing is left.
 #[tokio::test]
 async fn a_deleted_session_is_gone() {
     let daemon = Daemon::start(TOMBOLO);
@@ -113,7 +113,7 @@ async fn a_deleted_session_is_gone() {
     assert!(said(&all(&daemon, "s").await).is_empty());
 }
 
-/// sessions #6: "`GET …/messages` (the transcript folded from events)".
+/// sessions-6: "`GET …/messages` (the transcript folded from events)".
 #[tokio::test]
 async fn the_transcript_is_what_the_events_come_to() {
     let daemon = Daemon::start(TOMBOLO);

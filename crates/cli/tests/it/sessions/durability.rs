@@ -1,9 +1,9 @@
-//! sessions #13: what was seen is there after the daemon was killed.
+//! sessions-13: what was seen is there after the daemon was killed.
 
 use super::*;
 use crate::{check_problem, problem};
 
-/// sessions #13: "`kill -9` of the daemon at any moment: after restart every event any client saw is there, in order, the
+/// sessions-13: "`kill -9` of the daemon at any moment: after restart every event any client saw is there, in order, the
 /// session list is there, running turns are marked interrupted, the next message resumes the agent's own session … with
 /// its memory intact".
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn nothing_that_was_seen_is_lost() {
     }
 }
 
-/// sessions #3, #13: what waits for its turn survives, and has its turn without anybody asking.
+/// sessions-3, sessions-13: what waits for its turn survives, and has its turn without anybody asking.
 #[tokio::test]
 async fn what_waited_is_delivered_after_a_restart() {
     let mut daemon = Daemon::start(TOMBOLO);
@@ -58,7 +58,7 @@ async fn what_waited_is_delivered_after_a_restart() {
     assert_eq!(of(&records, "turnEnded")[1]["turnId"], queued["turnId"]);
 }
 
-/// sessions #13: a wait whose agent is gone is withdrawn, and whoever answers late is told so.
+/// sessions-13: a wait whose agent is gone is withdrawn, and whoever answers late is told so.
 #[tokio::test]
 async fn a_wait_of_a_dead_agent_is_withdrawn() {
     let mut daemon = Daemon::start(TOMBOLO);
@@ -74,7 +74,7 @@ async fn a_wait_of_a_dead_agent_is_withdrawn() {
     assert_eq!(get(&daemon, "/v1/waits").await["items"], json!([]));
 }
 
-/// sessions #13: an ordinary end of the daemon ends the streams at once, also of sessions that nobody used since it
+/// sessions-13: an ordinary end of the daemon ends the streams at once, also of sessions that nobody used since it
 /// started, and keeps everything.
 #[tokio::test]
 async fn an_ordinary_end_keeps_everything() {

@@ -1,10 +1,10 @@
-//! sessions #7: "Agent errors are typed … Each provoked by a test."
+//! sessions-7: "Agent errors are typed … Each provoked by a test."
 
 use super::*;
 use crate::{check_problem, problem};
 use testkit::{DaemonOptions, Mounted};
 
-/// sessions #7: errors of the model, as far as an agent tells them apart.
+/// sessions-7: errors of the model, as far as an agent tells them apart.
 #[tokio::test]
 async fn errors_of_the_model_are_typed() {
     let daemon = Daemon::start(TOMBOLO);
@@ -24,7 +24,7 @@ async fn errors_of_the_model_are_typed() {
     assert_eq!(get(&daemon, &path("s", "")).await["error"], Value::Null);
 }
 
-/// sessions #15: "Agent process death: `error{processExited, code, signal, stderr}`, the session stays usable (next message
+/// sessions-15: "Agent process death: `error{processExited, code, signal, stderr}`, the session stays usable (next message
 /// restarts and resumes)."
 #[tokio::test]
 async fn an_agent_that_dies_is_started_again() {
@@ -41,7 +41,7 @@ async fn an_agent_that_dies_is_started_again() {
     assert_eq!(of(&records, "started")[0]["resumed"], true);
 }
 
-/// sessions #7: an agent that cannot be installed, started or used is no healthy session, and says why.
+/// sessions-7: an agent that cannot be installed, started or used is no healthy session, and says why.
 #[tokio::test]
 async fn an_agent_that_cannot_be_used_says_why() {
     let daemon = DaemonOptions::default()
@@ -70,7 +70,7 @@ async fn an_agent_that_cannot_be_used_says_why() {
     }
 }
 
-/// sessions #14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop."
+/// sessions-14: "Disk full, locked or corrupt store: a clear problem, no lost acknowledged event, no crash loop."
 #[tokio::test]
 async fn a_store_that_cannot_be_used_is_told() {
     let daemon = Daemon::start(TOMBOLO);
@@ -98,7 +98,7 @@ async fn a_store_that_cannot_be_used_is_told() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
-/// sessions #14: a full disk is a clear problem, nothing that was told is lost, and with room it goes on.
+/// sessions-14: a full disk is a clear problem, nothing that was told is lost, and with room it goes on.
 #[tokio::test]
 async fn a_full_disk_is_told_and_loses_nothing() {
     let place = tempfile::tempdir().unwrap();

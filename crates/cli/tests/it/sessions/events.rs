@@ -3,8 +3,8 @@
 use super::*;
 use crate::{check_problem, problem};
 
-/// sessions #3: "`202` with `{turnId}` … Every input is a row with a receipt (`accepted → delivered → consumed …`, as
-/// events)". sessions #8: "Every record: `{seq, id, time, sessionId, agent, agentSessionId?, event, …}`".
+/// sessions-3: "`202` with `{turnId}` … Every input is a row with a receipt (`accepted → delivered → consumed …`, as
+/// events)". sessions-8: "Every record: `{seq, id, time, sessionId, agent, agentSessionId?, event, …}`".
 #[tokio::test]
 async fn a_turn_is_told_from_its_first_word_to_its_last() {
     let daemon = Daemon::start(TOMBOLO);
@@ -26,7 +26,7 @@ async fn a_turn_is_told_from_its_first_word_to_its_last() {
     assert_eq!((ended(&records), of(&records, "started").len()), ("completed", 1));
 }
 
-/// sessions #8, #9: thoughts, tools with their results, changes with their diffs, plans and commands.
+/// sessions-8, sessions-9: thoughts, tools with their results, changes with their diffs, plans and commands.
 #[tokio::test]
 async fn everything_that_an_agent_does_has_its_event() {
     let daemon = Daemon::start(TOMBOLO);
@@ -49,7 +49,7 @@ async fn everything_that_an_agent_does_has_its_event() {
     assert_eq!(of(&records, "commandsUpdated")[0]["commands"][0]["name"], "review");
 }
 
-/// sessions #9: "the special *unparsed* part that carries the raw JSON and the error: nothing an agent says is dropped."
+/// sessions-9: "the special *unparsed* part that carries the raw JSON and the error: nothing an agent says is dropped."
 #[tokio::test]
 async fn what_is_not_understood_is_not_dropped() {
     let daemon = Daemon::start(TOMBOLO);
@@ -67,7 +67,7 @@ async fn what_is_not_understood_is_not_dropped() {
     assert_eq!((said(&records).as_str(), ended(&records)), ("still here", "completed"));
 }
 
-/// sessions #4: "`GET …/events?offset=&limit=` → `{events, hasMore}`; `GET …/events/sse?offset=` the same live.
+/// sessions-4: "`GET …/events?offset=&limit=` → `{events, hasMore}`; `GET …/events/sse?offset=` the same live.
 /// `Last-Event-ID` works too".
 #[tokio::test]
 async fn pages_and_the_stream_tell_the_same() {
@@ -97,7 +97,7 @@ async fn pages_and_the_stream_tell_the_same() {
     assert_eq!(resumed.next().await.unwrap()["seq"], newest + 1);
 }
 
-/// sessions #4: "`includeRaw=true` adds the agent's own payload."
+/// sessions-4: "`includeRaw=true` adds the agent's own payload."
 #[tokio::test]
 async fn the_agents_own_words_are_told_to_whoever_asks() {
     let daemon = Daemon::start(TOMBOLO);
@@ -123,7 +123,7 @@ fn all_raw(events: &Value) -> Vec<&Value> {
     events.as_array().unwrap().iter().filter_map(|record| record.get("raw")).collect()
 }
 
-/// sessions #4: what was never there is told as a gap, and then everything that there is.
+/// sessions-4: what was never there is told as a gap, and then everything that there is.
 #[tokio::test]
 async fn a_place_that_was_never_there_is_a_gap() {
     let daemon = Daemon::start(TOMBOLO);
@@ -143,7 +143,7 @@ async fn a_place_that_was_never_there_is_a_gap() {
     check_problem(&missing, 404, "urn:problem:session-not-found");
 }
 
-/// sessions #12: "snapshot + later events = full replay."
+/// sessions-12: "snapshot + later events = full replay."
 #[tokio::test]
 async fn a_snapshot_and_what_comes_after_it_are_everything() {
     let daemon = Daemon::start(TOMBOLO);

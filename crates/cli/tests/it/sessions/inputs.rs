@@ -1,4 +1,4 @@
-//! sessions #3: what people send.
+//! sessions-3: what people send.
 
 use super::*;
 use crate::{check_problem, problem};
@@ -16,7 +16,7 @@ async fn busy(daemon: &Daemon) -> Followed {
     followed
 }
 
-/// sessions #3: "a second message while a turn runs is queued … may be edited or withdrawn while queued."
+/// sessions-3: "a second message while a turn runs is queued … may be edited or withdrawn while queued."
 #[tokio::test]
 async fn what_waits_can_be_changed_and_taken_back() {
     let daemon = Daemon::start(TOMBOLO);
@@ -51,7 +51,7 @@ async fn what_waits_can_be_changed_and_taken_back() {
     check_problem(&problem(daemon.delete(&unknown).await).await, 404, "urn:problem:input-not-found");
 }
 
-/// sessions #3: "queued, refused or steered into the turn by an explicit `whenBusy: queue|reject|steer`".
+/// sessions-3: "queued, refused or steered into the turn by an explicit `whenBusy: queue|reject|steer`".
 #[tokio::test]
 async fn a_message_is_refused_or_steered_while_a_turn_runs() {
     let daemon = Daemon::start(TOMBOLO);
@@ -74,7 +74,7 @@ async fn a_message_is_refused_or_steered_while_a_turn_runs() {
     assert_eq!(send_with(&daemon, "s", &body("free", "reject"), None).await.status(), 202);
 }
 
-/// sessions #3: every input "has an author, honours `Idempotency-Key`".
+/// sessions-3: every input "has an author, honours `Idempotency-Key`".
 #[tokio::test]
 async fn a_message_that_is_sent_again_is_taken_once() {
     let daemon = Daemon::start(TOMBOLO);
@@ -100,7 +100,7 @@ async fn a_message_that_is_sent_again_is_taken_once() {
     check_problem(&problem(bad).await, 400, "urn:problem:invalid-request");
 }
 
-/// sessions #3: "attachments (text, file, image)".
+/// sessions-3: "attachments (text, file, image)".
 #[tokio::test]
 async fn what_goes_with_a_message_is_in_the_transcript() {
     let daemon = Daemon::start(TOMBOLO);

@@ -1,4 +1,4 @@
-//! sessions #13, under load: the daemon is killed a hundred times, and no reader was ever told what is not so.
+//! sessions-13, under load: the daemon is killed a hundred times, and no reader was ever told what is not so.
 
 use std::{
     cell::{Cell, RefCell},
@@ -71,7 +71,7 @@ async fn speak(daemon: &Daemon, id: &str) {
     }
 }
 
-/// sessions #13: "`kill -9` of the daemon at any moment: after restart every event any client saw is there, in order, the
+/// sessions-13: "`kill -9` of the daemon at any moment: after restart every event any client saw is there, in order, the
 /// session list is there, running turns are marked interrupted, the next message resumes the agent's own session".
 #[tokio::test]
 async fn a_hundred_kills_under_load_lose_nothing_that_was_seen() {

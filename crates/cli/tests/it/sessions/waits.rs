@@ -17,7 +17,7 @@ fn id(asked: &Value) -> &str {
     asked["id"].as_str().unwrap()
 }
 
-/// sessions #5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`", and each does what it says.
+/// sessions-5: "`POST …/permissions/{pid}/reply {reply: "once"|"always"|"reject"}`", and each does what it says.
 #[tokio::test]
 async fn a_permission_is_given_once_always_or_not() {
     let daemon = Daemon::start(TOMBOLO);
@@ -44,7 +44,7 @@ async fn a_permission_is_given_once_always_or_not() {
     );
 }
 
-/// sessions #5: "`POST …/questions/{qid}/reply {answers: string[][]}`, `…/reject {}`".
+/// sessions-5: "`POST …/questions/{qid}/reply {answers: string[][]}`, `…/reject {}`".
 #[tokio::test]
 async fn a_question_is_answered_or_rejected() {
     let daemon = Daemon::start(TOMBOLO);
@@ -75,7 +75,7 @@ async fn a_question_is_answered_or_rejected() {
     assert_eq!(said(&followed.until("turnEnded").await), "question answered: decline");
 }
 
-/// sessions #10: a plan is "a question with approve/reject options".
+/// sessions-10: a plan is "a question with approve/reject options".
 #[tokio::test]
 async fn a_plan_is_approved_or_rejected() {
     let daemon = Daemon::start(TOMBOLO);
@@ -89,7 +89,7 @@ async fn a_plan_is_approved_or_rejected() {
     }
 }
 
-/// sessions #5: "Unknown id 404, already settled 409 naming who settled it and how."
+/// sessions-5: "Unknown id 404, already settled 409 naming who settled it and how."
 #[tokio::test]
 async fn the_first_answer_holds_and_the_second_is_told_whose_it_was() {
     let daemon = Daemon::start(TOMBOLO);
@@ -122,7 +122,7 @@ async fn the_first_answer_holds_and_the_second_is_told_whose_it_was() {
     }
 }
 
-/// sessions #5: "`GET /v1/waits` lists all open ones with age, session, what is asked, choices and the default on expiry".
+/// sessions-5: "`GET /v1/waits` lists all open ones with age, session, what is asked, choices and the default on expiry".
 #[tokio::test]
 async fn all_that_waits_is_in_one_list() {
     let daemon = Daemon::start(TOMBOLO);
@@ -144,7 +144,7 @@ async fn all_that_waits_is_in_one_list() {
     assert_eq!(get(&daemon, "/v1/waits").await["items"].as_array().unwrap().len(), 1);
 }
 
-/// sessions #5, DESIGN: a wait that nobody answers is settled by its default, which is no.
+/// sessions-5, DESIGN: a wait that nobody answers is settled by its default, which is no.
 #[tokio::test]
 async fn what_nobody_answers_in_time_is_rejected() {
     let daemon = DaemonOptions::default().arg("--wait-timeout").arg("200ms").start(TOMBOLO);
@@ -162,7 +162,7 @@ async fn what_nobody_answers_in_time_is_rejected() {
     assert_eq!(waits["items"][0]["expiresAt"], Value::Null);
 }
 
-/// sessions #5: an interrupted turn no longer asks.
+/// sessions-5: an interrupted turn no longer asks.
 #[tokio::test]
 async fn an_interrupted_turn_no_longer_asks() {
     let daemon = Daemon::start(TOMBOLO);

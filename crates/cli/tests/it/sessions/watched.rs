@@ -81,7 +81,7 @@ fn payloads(envelopes: &[Value]) -> Vec<Value> {
     envelopes.iter().map(|envelope| envelope["payload"].clone()).collect()
 }
 
-/// observation #11, #13, #14, #19, #23, #26: the snapshot, then every event of this worker and of no other, as it is.
+/// observation-11, observation-13, observation-14, observation-19, observation-23, observation-26: the snapshot, then every event of this worker and of no other, as it is.
 #[tokio::test]
 async fn the_snapshot_comes_first_and_then_what_happens() {
     let daemon = Daemon::start(TOMBOLO);
@@ -93,7 +93,7 @@ async fn the_snapshot_comes_first_and_then_what_happens() {
     let snapshot = backend.snapshot().await;
     assert_eq!(snapshot["event_id"], json!(format!("snapshot:{}", snapshot["cursor"].as_str().unwrap())));
     assert_eq!(snapshot["worker_id"], "s");
-    // observation #21: it is what there is, not an empty one.
+    // observation-21: it is what there is, not an empty one.
     assert_eq!(snapshot["payload"]["snapshot"], get(&daemon, &path("s", "/snapshot")).await);
     assert_eq!(snapshot["payload"]["snapshot"]["messages"].as_array().unwrap().len(), 2);
     assert_eq!(backend.control().await["type"], "live");
@@ -111,7 +111,7 @@ async fn the_snapshot_comes_first_and_then_what_happens() {
     assert_eq!(u16::from(backend.next().await.unwrap_err().unwrap().code), 1000);
 }
 
-/// observation #27, #32, #51, #60: after a cursor comes what was missed, marked as what the snapshot covers.
+/// observation-27, observation-32, observation-51, observation-60: after a cursor comes what was missed, marked as what the snapshot covers.
 #[tokio::test]
 async fn a_cursor_goes_on() {
     let daemon = Daemon::start(TOMBOLO);
@@ -128,7 +128,7 @@ async fn a_cursor_goes_on() {
     let again = backend.until("turnEnded").await;
     assert_eq!(payloads(&again), payloads(&seen[3..]));
     assert!(again.iter().all(|envelope| envelope["replay"] == true));
-    // observation #52: they are known by their ids.
+    // observation-52: they are known by their ids.
     assert_eq!(again[0]["event_id"], seen[3]["event_id"]);
     // What else happened by then.
     let mut frame = backend.next().await.unwrap();
@@ -139,7 +139,7 @@ async fn a_cursor_goes_on() {
     assert_eq!(frame["control"]["type"], "live");
     turn(&daemon, "s", "two").await;
     assert!(backend.until("turnEnded").await.iter().all(|envelope| envelope.get("replay").is_none()));
-    // A cursor survives the daemon (observation #62).
+    // A cursor survives the daemon (observation-62).
     let mut daemon = daemon;
     daemon.killed_and_restarted();
     let mut backend = Backend::new(&daemon, "s", first["cursor"].as_str()).await;
@@ -148,7 +148,7 @@ async fn a_cursor_goes_on() {
     assert_eq!(payloads(&backend.until("turnEnded").await[..seen.len()]), payloads(&seen));
 }
 
-/// observation #55, #59, #63, #66: what is wrong with a cursor is told, each in its own way; nothing else is sent.
+/// observation-55, observation-59, observation-63, observation-66: what is wrong with a cursor is told, each in its own way; nothing else is sent.
 #[tokio::test]
 async fn a_cursor_that_is_none_is_told() {
     let daemon = Daemon::start(TOMBOLO);
@@ -168,13 +168,13 @@ async fn a_cursor_that_is_none_is_told() {
         let refused = Backend::new(&daemon, "s", Some(cursor)).await.refused().await;
         assert_eq!(refused, (code.to_owned(), 1008), "{cursor}");
     }
-    // observation #56: more than is kept for whoever comes back.
+    // observation-56: more than is kept for whoever comes back.
     turn(&daemon, "s", "/chunks 1100").await;
     let refused = Backend::new(&daemon, "s", Some(&own)).await.refused().await;
     assert_eq!(refused, ("runtime.cursor_expired".to_owned(), 1008));
 }
 
-/// observation #16: "any text or binary frame from the peer is answered by an observation-only diagnostic".
+/// observation-16: "any text or binary frame from the peer is answered by an observation-only diagnostic".
 #[tokio::test]
 async fn nothing_can_be_said() {
     let daemon = Daemon::start(TOMBOLO);
@@ -194,7 +194,7 @@ async fn nothing_can_be_said() {
     assert_eq!(get(&daemon, &path("s", "")).await["state"], "idle");
 }
 
-/// observation #22: who may not watch, and what there is not, is told before there is a WebSocket.
+/// observation-22: who may not watch, and what there is not, is told before there is a WebSocket.
 #[tokio::test]
 async fn what_cannot_be_watched_is_a_problem() {
     let daemon = Daemon::start(TOMBOLO);
@@ -208,7 +208,7 @@ async fn what_cannot_be_watched_is_a_problem() {
     assert_eq!(daemon.get("/v1/workers/s/events/ws").await.status(), 426);
 }
 
-/// observation #20: whoever comes while much happens misses nothing between the snapshot and what follows.
+/// observation-20: whoever comes while much happens misses nothing between the snapshot and what follows.
 #[tokio::test]
 async fn nothing_falls_between_the_snapshot_and_what_follows() {
     let daemon = Daemon::start(TOMBOLO);

@@ -182,7 +182,7 @@ async fn a_daemon_counts_what_it_does() {
     assert!(routes.iter().all(|route| !route.contains("secret") && !route.contains("talker")), "{routes:?}");
 }
 
-/// observation #58: how much is kept of each worker, and how full that is, can be seen; also who watches, and what passes.
+/// observation-58: how much is kept of each worker, and how full that is, can be seen; also who watches, and what passes.
 #[tokio::test]
 async fn a_hub_counts_what_passes() {
     let (daemon, hub) = both(daemon(), HubOptions::default()).await;

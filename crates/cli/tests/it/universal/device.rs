@@ -136,7 +136,7 @@ fn is_of_the_device(wait: &Value) -> bool {
     wait["ask"]["permission"]["tool"] == "shell.start"
 }
 
-/// relay #90, #116, #140, #152, #154: a real agent reads and edits a file and runs a command on a device that is in another place.
+/// relay-90, relay-116, relay-140, relay-152, relay-154: a real agent reads and edits a file and runs a command on a device that is in another place.
 /// Somebody is asked before the command, besides what the agent itself asks before; the record tells each step.
 async fn uses_a_device(agent: &'static Agent, asks_before: &[&str]) {
     let lent = Lent::new(agent).await;

@@ -32,7 +32,7 @@ impl LocalSockets {
 mod tests {
     use super::*;
 
-    /// relay #138: where the system cannot keep sockets inside, there are none that could reach out.
+    /// relay-138: where the system cannot keep sockets inside, there are none that could reach out.
     #[test]
     fn there_are_sockets_only_where_they_are_kept_inside() {
         let check = |network, enforced, expected| {

@@ -29,7 +29,7 @@ fn sha256(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// relay #66, #70
+/// relay-66, relay-70
 #[tokio::test]
 async fn text_and_bytes_are_read_whole_and_in_part() {
     let world = World::new().await;
@@ -55,7 +55,7 @@ async fn text_and_bytes_are_read_whole_and_in_part() {
     }
 }
 
-/// relay #4, #70: the bytes of a file come as they are behind the response, whole and in part.
+/// relay-4, relay-70: the bytes of a file come as they are behind the response, whole and in part.
 #[tokio::test]
 async fn bytes_are_read_in_a_binary_message() {
     let world = World::new().await;
@@ -83,7 +83,7 @@ async fn bytes_are_read_in_a_binary_message() {
     assert_eq!(all, content);
 }
 
-/// relay #48, #66: a character that is cut is not corrupted.
+/// relay-48, relay-66: a character that is cut is not corrupted.
 #[tokio::test]
 async fn text_ends_with_a_whole_character_or_is_refused() {
     let world = World::new().await;
@@ -102,7 +102,7 @@ async fn text_ends_with_a_whole_character_or_is_refused() {
     }
 }
 
-/// relay #70
+/// relay-70
 #[tokio::test]
 async fn a_file_larger_than_a_frame_is_read_in_chunks() {
     let world = World::new().await;
@@ -128,7 +128,7 @@ async fn a_file_larger_than_a_frame_is_read_in_chunks() {
     }
 }
 
-/// relay #67, #71
+/// relay-67, relay-71
 #[tokio::test]
 async fn files_are_written_and_told_of_by_size_and_hash() {
     let world = World::new().await;
@@ -158,7 +158,7 @@ async fn files_are_written_and_told_of_by_size_and_hash() {
     assert_eq!(left.len(), 3, "nothing is left over: {left:?}");
 }
 
-/// relay #71
+/// relay-71
 #[tokio::test]
 async fn a_file_is_written_only_if_it_is_as_expected() {
     let world = World::new().await;
@@ -193,7 +193,7 @@ async fn a_file_is_written_only_if_it_is_as_expected() {
     assert_eq!(world.get("a"), "newernew");
 }
 
-/// relay #71: of many who replace what they have seen one does.
+/// relay-71: of many who replace what they have seen one does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_writers_that_saw_the_same_file_one_is_told_of_the_conflict() {
     let world = World::in_memory().await;
@@ -223,7 +223,7 @@ fn bytes_written() -> u64 {
     line.parse().unwrap()
 }
 
-/// relay #71: a large file that comes in pieces is not written anew with each of them.
+/// relay-71: a large file that comes in pieces is not written anew with each of them.
 #[tokio::test]
 async fn a_file_that_comes_in_pieces_is_written_once() {
     let world = World::in_memory().await;
@@ -241,7 +241,7 @@ async fn a_file_that_comes_in_pieces_is_written_once() {
     assert!(growth < 3 * whole.len() as u64, "{growth} bytes for {}", whole.len());
 }
 
-/// relay #71: whoever appends is told of the file as it is, also after others have changed it.
+/// relay-71: whoever appends is told of the file as it is, also after others have changed it.
 #[tokio::test]
 async fn what_is_appended_is_told_of_by_size_and_hash() {
     let world = World::new().await;
@@ -272,7 +272,7 @@ async fn what_is_appended_is_told_of_by_size_and_hash() {
     refused(ask(&world, "file.write", "none", existing).await, Code::NotFound, "not_found");
 }
 
-/// relay #67
+/// relay-67
 #[tokio::test]
 async fn what_is_there_is_described() {
     let world = World::new().await;
@@ -305,7 +305,7 @@ async fn what_is_there_is_described() {
     refused(ask(&world, "file.read", "dir", json!({})).await, Code::InvalidRequest, "is_a_directory");
 }
 
-/// relay #67, #72
+/// relay-67, relay-72
 #[tokio::test]
 async fn directories_are_made_and_deleted() {
     let world = World::new().await;

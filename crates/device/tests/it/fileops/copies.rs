@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use super::{World, root};
 
-/// relay #75, #133: nothing is copied or moved into a root that can only be read, also if whoever asks thinks that it may be changed.
+/// relay-75, relay-133: nothing is copied or moved into a root that can only be read, also if whoever asks thinks that it may be changed.
 #[tokio::test]
 async fn nothing_is_copied_or_moved_into_what_can_only_be_read() {
     let world = World::new().await;

@@ -40,7 +40,7 @@ async fn begun(world: &World) -> Call {
     call
 }
 
-/// relay #51: who cancels hears of it when it has ended, and what is left stays.
+/// relay-51: who cancels hears of it when it has ended, and what is left stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_that_is_cancelled_ends() {
     let world = world().await;
@@ -60,7 +60,7 @@ async fn a_deletion_that_is_cancelled_ends() {
     assert_eq!(left(&world), kept);
 }
 
-/// relay #155, #157: when a device has ended nothing is deleted any more, also what was still wanted.
+/// relay-155, relay-157: when a device has ended nothing is deleted any more, also what was still wanted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_ends_with_the_device() {
     let world = world().await;
@@ -74,7 +74,7 @@ async fn a_deletion_ends_with_the_device() {
     assert_eq!(left(&world), kept);
 }
 
-/// relay #120, #157: the same when the connection is cut in the midst of it.
+/// relay-120, relay-157: the same when the connection is cut in the midst of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_ends_with_the_connection() {
     let world = world().await;

@@ -1,4 +1,4 @@
-//! Nothing leads out of a root: paths by the thousand, and links that are swapped in meanwhile (relay #132).
+//! Nothing leads out of a root: paths by the thousand, and links that are swapped in meanwhile (relay-132).
 
 use std::{
     fs,
@@ -113,7 +113,7 @@ fn naive(main: &Path, path: &str) -> Option<PathBuf> {
     fs::canonicalize(main.join(path)).ok()
 }
 
-/// relay #132, #163: whatever the path and the method, nothing is read or changed outside, and what would be is refused.
+/// relay-132, relay-163: whatever the path and the method, nothing is read or changed outside, and what would be is refused.
 #[test]
 fn no_path_leads_out() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -219,7 +219,7 @@ const ATTEMPTS: [(&str, &str); 10] = [
     ("file.delete", "d/new"),
 ];
 
-/// relay #132: zero escapes in 100 000 tries.
+/// relay-132: zero escapes in 100 000 tries.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_that_is_swapped_in_during_a_call_never_leads_out() {
     let world = World::in_memory().await;

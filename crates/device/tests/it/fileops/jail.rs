@@ -33,7 +33,7 @@ pub(super) fn more(method: &str) -> Value {
     }
 }
 
-/// relay #69, #163
+/// relay-69, relay-163
 #[tokio::test]
 async fn a_path_that_is_none_is_an_invalid_request() {
     let world = World::new().await;
@@ -47,7 +47,7 @@ async fn a_path_that_is_none_is_an_invalid_request() {
     assert_eq!(ask(&world, "file.stat", &long, json!({})).await.unwrap_err().code, Code::InvalidRequest);
 }
 
-/// relay #132, #163: links that lead out, in every way.
+/// relay-132, relay-163: links that lead out, in every way.
 fn lay_traps(world: &World) {
     let outside = world.dir.path().join("outside");
     std::fs::create_dir(world.main("dir")).unwrap();
@@ -69,7 +69,7 @@ fn lay_traps(world: &World) {
     link("loop".as_ref(), "loop");
 }
 
-/// relay #131, #132
+/// relay-131, relay-132
 #[tokio::test]
 async fn what_leads_out_is_refused_as_such() {
     let world = World::new().await;
@@ -122,7 +122,7 @@ async fn what_leads_out_is_refused_as_such() {
     world.outside_is_untouched();
 }
 
-/// relay #132, #134: the links of `/proc` that stand for handles lead to anywhere.
+/// relay-132, relay-134: the links of `/proc` that stand for handles lead to anywhere.
 #[tokio::test]
 async fn a_link_that_stands_for_a_handle_is_not_followed() {
     let lent = super::lend([(root("proc", Mode::Rw), "/proc/self".into())]).await;
@@ -137,7 +137,7 @@ async fn a_link_that_stands_for_a_handle_is_not_followed() {
     }
 }
 
-/// relay #131, #133
+/// relay-131, relay-133
 #[tokio::test]
 async fn nothing_is_changed_in_a_root_that_can_only_be_read() {
     let world = World::new().await;
@@ -160,7 +160,7 @@ async fn nothing_is_changed_in_a_root_that_can_only_be_read() {
     assert_eq!(std::fs::read_dir(world.dir.path().join("docs")).unwrap().count(), 1);
 }
 
-/// relay #127, #129: terms take away, and never give.
+/// relay-127, relay-129: terms take away, and never give.
 #[tokio::test]
 async fn terms_restrict_roots_and_modes() {
     let world = World::new().await;
@@ -195,7 +195,7 @@ async fn terms_restrict_roots_and_modes() {
     assert_eq!(error.code, Code::PermissionDenied);
 }
 
-/// relay #134
+/// relay-134
 #[tokio::test]
 async fn what_is_neither_file_nor_directory_is_refused() {
     let world = World::new().await;
@@ -223,7 +223,7 @@ async fn what_is_neither_file_nor_directory_is_refused() {
     }
 }
 
-/// relay #43, #135
+/// relay-43, relay-135
 #[tokio::test]
 async fn no_frame_tells_where_a_root_is() {
     let world = World::new().await;

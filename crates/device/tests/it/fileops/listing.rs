@@ -8,7 +8,7 @@ use super::{
     basics::{ask, refused},
 };
 
-/// relay #67
+/// relay-67
 #[tokio::test]
 async fn a_directory_is_listed_by_name_with_what_is_there() {
     let world = World::new().await;
@@ -50,7 +50,7 @@ async fn names(world: &World, path: &str, more: Value) -> Vec<String> {
     }
 }
 
-/// relay #67
+/// relay-67
 #[tokio::test]
 async fn a_tree_is_listed_in_the_same_order_whatever_the_pages() {
     let world = World::new().await;
@@ -74,7 +74,7 @@ async fn a_tree_is_listed_in_the_same_order_whatever_the_pages() {
     );
 }
 
-/// relay #8, #70: names are long, and a frame is not.
+/// relay-8, relay-70: names are long, and a frame is not.
 #[tokio::test]
 async fn a_page_fits_in_a_frame_however_long_the_names_are() {
     let world = World::in_memory().await;

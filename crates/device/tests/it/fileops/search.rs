@@ -39,7 +39,7 @@ async fn places(world: &World, path: &str, more: Value) -> Vec<String> {
     found.iter().map(|it| format!("{}:{}", it["path"].as_str().unwrap(), it["line"])).collect()
 }
 
-/// relay #73
+/// relay-73
 #[tokio::test]
 async fn matches_are_told_with_where_they_are() {
     let world = World::new().await;
@@ -67,7 +67,7 @@ async fn matches_are_told_with_where_they_are() {
     }
 }
 
-/// relay #73: what is not looked at is told.
+/// relay-73: what is not looked at is told.
 #[tokio::test]
 async fn a_directory_with_too_many_names_is_searched_in_part() {
     let world = World::in_memory().await;
@@ -80,7 +80,7 @@ async fn a_directory_with_too_many_names_is_searched_in_part() {
     assert_eq!(searched["truncated"], json!(false));
 }
 
-/// relay #73
+/// relay-73
 #[tokio::test]
 async fn what_is_ignored_hidden_or_binary_is_left_out() {
     let world = World::new().await;
@@ -121,7 +121,7 @@ async fn what_is_ignored_hidden_or_binary_is_left_out() {
     assert_eq!(places(&world, "target/out.rs", json!({ "pattern": "needle" })).await, ["target/out.rs:1"]);
 }
 
-/// relay #73
+/// relay-73
 #[tokio::test]
 async fn globs_say_which_files() {
     let world = World::new().await;
@@ -146,7 +146,7 @@ async fn globs_say_which_files() {
     refused(ask(&world, "file.search", "", many).await, Code::InvalidRequest, "too_many_globs");
 }
 
-/// relay #73
+/// relay-73
 #[tokio::test]
 async fn lines_around_a_match_come_with_it() {
     let world = World::new().await;
@@ -163,7 +163,7 @@ async fn lines_around_a_match_come_with_it() {
     );
 }
 
-/// relay #73: many matches, long lines, and an end.
+/// relay-73: many matches, long lines, and an end.
 #[tokio::test]
 async fn a_search_ends_at_its_limit_and_says_so() {
     let world = World::new().await;
@@ -186,7 +186,7 @@ async fn a_search_ends_at_its_limit_and_says_so() {
     assert!(found.len() < 3001 && searched["truncated"] == true, "{searched}");
 }
 
-/// relay #73: what is found is told before the search ends, which stops within 100 ms of being told so: in the middle of a long
+/// relay-73: what is found is told before the search ends, which stops within 100 ms of being told so: in the middle of a long
 /// file, between many, and while nobody reads what it finds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_is_cancelled_stops_at_once() {

@@ -56,7 +56,7 @@ fn conflicts(outcome: Result<(), Error>) {
     assert_eq!(details["reason"], "conflict");
 }
 
-/// relay #75: a file is neither moved nor copied onto itself, by whichever links.
+/// relay-75: a file is neither moved nor copied onto itself, by whichever links.
 #[tokio::test]
 async fn a_file_is_not_moved_onto_itself() {
     let world = World::new().await;
@@ -82,7 +82,7 @@ async fn a_file_is_not_moved_onto_itself() {
     }
 }
 
-/// relay #75: what is changed while it is moved is not lost.
+/// relay-75: what is changed while it is moved is not lost.
 #[tokio::test]
 async fn a_file_that_is_changed_while_it_is_moved_stays() {
     let world = World::new().await;
@@ -92,7 +92,7 @@ async fn a_file_that_is_changed_while_it_is_moved_stays() {
     assert_eq!((world.get("a"), world.get("b")), ("something else".into(), "as it was".into()));
 }
 
-/// relay #75: a directory is not moved into itself, by whichever links, and what is in it stays.
+/// relay-75: a directory is not moved into itself, by whichever links, and what is in it stays.
 #[tokio::test]
 async fn a_directory_is_not_moved_into_itself() {
     let world = World::new().await;
@@ -112,7 +112,7 @@ async fn a_directory_is_not_moved_into_itself() {
     assert_eq!(world.get("moved/sub/a"), "a");
 }
 
-/// relay #75: roots may have the same directory in them.
+/// relay-75: roots may have the same directory in them.
 #[tokio::test]
 async fn what_is_lent_twice_is_not_moved_onto_itself() {
     let dir = tempfile::tempdir().unwrap();

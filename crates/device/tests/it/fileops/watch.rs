@@ -50,7 +50,7 @@ async fn is_told_to_look_again(call: &mut Call) {
     assert_eq!(told.path.as_str(), "", "everything below it");
 }
 
-/// relay #74
+/// relay-74
 #[tokio::test]
 async fn what_changes_is_told() {
     use ChangeKind::{Created, Deleted, Modified};
@@ -95,7 +95,7 @@ async fn what_changes_is_told() {
     );
 }
 
-/// relay #74
+/// relay-74
 #[tokio::test]
 async fn a_tree_is_watched_as_it_grows_and_moves() {
     let world = World::new().await;
@@ -125,7 +125,7 @@ async fn a_tree_is_watched_as_it_grows_and_moves() {
     sees(&mut call, &[(ChangeKind::Created, "end")]).await;
 }
 
-/// relay #74, #132: a link is not a way to watch other places.
+/// relay-74, relay-132: a link is not a way to watch other places.
 #[tokio::test]
 async fn nothing_outside_is_watched() {
     let world = World::new().await;
@@ -139,7 +139,7 @@ async fn nothing_outside_is_watched() {
     sees(&mut call, &[(ChangeKind::Created, "real/end")]).await;
 }
 
-/// relay #74
+/// relay-74
 #[tokio::test]
 async fn a_file_is_watched_by_its_name() {
     let world = World::new().await;
@@ -153,7 +153,7 @@ async fn a_file_is_watched_by_its_name() {
     sees(&mut call, &[(ChangeKind::Deleted, "a")]).await;
 }
 
-/// relay #74: bursts are few changes, or one that says to look again.
+/// relay-74: bursts are few changes, or one that says to look again.
 #[tokio::test]
 async fn a_burst_is_told_in_short() {
     let world = World::in_memory().await;
@@ -177,7 +177,7 @@ async fn a_burst_is_told_in_short() {
     is_told_to_look_again(&mut call).await;
 }
 
-/// relay #74: the kernel gives up before we do.
+/// relay-74: the kernel gives up before we do.
 #[tokio::test]
 async fn an_overflow_of_the_kernel_is_told() {
     let world = World::in_memory().await;
@@ -194,7 +194,7 @@ async fn an_overflow_of_the_kernel_is_told() {
     within(SOON, async { while change(&mut call).await.path.as_str() != "late/x" {} }).await;
 }
 
-/// relay #51, #74
+/// relay-51, relay-74
 #[tokio::test]
 async fn a_watch_ends_when_it_is_cancelled_and_there_are_not_too_many() {
     let world = World::new().await;

@@ -14,7 +14,7 @@ use testkit::within;
 use super::support::{BOTH, Kind, Laptop, config};
 use crate::support::SOON;
 
-/// relay #83
+/// relay-83
 #[tokio::test]
 async fn a_command_in_the_background_is_asked_about() {
     for kind in BOTH {
@@ -33,7 +33,7 @@ async fn a_command_in_the_background_is_asked_about() {
     }
 }
 
-/// relay #83
+/// relay-83
 #[tokio::test]
 async fn a_command_in_the_background_that_is_killed_says_so() {
     for kind in BOTH {
@@ -45,7 +45,7 @@ async fn a_command_in_the_background_that_is_killed_says_so() {
     }
 }
 
-/// relay #83, #49: a flood is kept within a limit, and that is told.
+/// relay-83, relay-49: a flood is kept within a limit, and that is told.
 #[tokio::test]
 async fn a_flood_in_the_background_is_cut() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -62,7 +62,7 @@ async fn a_flood_in_the_background_is_cut() {
     assert!(kept.contains(&written.len()) && written.ends_with("999999\n1000000\n"), "{}", written.len());
 }
 
-/// relay #78: a command that has ended is forgotten after a while, …
+/// relay-78: a command that has ended is forgotten after a while, …
 #[tokio::test]
 async fn a_command_is_forgotten_after_a_while() {
     let limits = Limits { retention: Duration::from_millis(300), ..config(Kind::Local).limits };
@@ -81,7 +81,7 @@ async fn a_command_is_forgotten_after_a_while() {
     assert_eq!((error.code, error.details["reason"].as_str()), (Code::NotFound, Some("unknown")));
 }
 
-/// relay #78, #83: … and when too many others have ended.
+/// relay-78, relay-83: … and when too many others have ended.
 #[tokio::test]
 async fn only_some_are_remembered() {
     let limits = Limits { ended_max: 2, ..config(Kind::Local).limits };
@@ -99,7 +99,7 @@ async fn only_some_are_remembered() {
     assert!(laptop.status(&ids[1]).await.is_ok() && laptop.status(&ids[2]).await.is_ok());
 }
 
-/// relay #34: there is an end to how many run.
+/// relay-34: there is an end to how many run.
 #[tokio::test]
 async fn only_some_run_at_a_time() {
     let limits = Limits { running_max: 2, ..config(Kind::Local).limits };

@@ -35,7 +35,7 @@ async fn both(params: impl Fn(&Laptop) -> Value) -> (Heard, Heard) {
     (sandboxed.run(params(&sandboxed)).await, local.run(params(&local)).await)
 }
 
-/// relay #138: what is somebody's cannot be read, wherever it is.
+/// relay-138: what is somebody's cannot be read, wherever it is.
 #[tokio::test]
 async fn credentials_are_not_there() {
     let home = tempfile::tempdir_in("/tmp").unwrap();
@@ -79,7 +79,7 @@ async fn credentials_are_not_there() {
     assert_eq!(laptop.line(&line).await.stdout(), "", "they are not there");
 }
 
-/// relay #138, #133: what is not lent, or lent to be read, cannot be written.
+/// relay-138, relay-133: what is not lent, or lent to be read, cannot be written.
 #[tokio::test]
 async fn only_what_is_lent_can_be_written() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -118,7 +118,7 @@ async fn only_what_is_lent_can_be_written() {
     }
 }
 
-/// relay #133: what may only be read stays as it is, from wherever it is reached.
+/// relay-133: what may only be read stays as it is, from wherever it is reached.
 #[tokio::test]
 async fn a_root_that_may_only_be_read_stays_as_it_is() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -153,7 +153,7 @@ async fn a_root_that_may_only_be_read_stays_as_it_is() {
     assert_eq!(laptop.line("echo x > readme && mkdir new && rm readme").await.code(), 0);
 }
 
-/// relay #138: `/tmp` is empty and gone with the command.
+/// relay-138: `/tmp` is empty and gone with the command.
 #[tokio::test]
 async fn nothing_is_left_in_tmp() {
     let number = unique();
@@ -170,7 +170,7 @@ async fn nothing_is_left_in_tmp() {
     fs::remove_file(file).unwrap();
 }
 
-/// relay #138: neither this machine nor another is reached, nor a socket that has no file.
+/// relay-138: neither this machine nor another is reached, nor a socket that has no file.
 #[tokio::test]
 async fn the_network_is_not_there() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -236,7 +236,7 @@ async fn on_landlock(version: i32) -> Laptop {
     Laptop::with(Config { sandbox: Some(sandbox), ..config(Kind::Sandboxed) }).await
 }
 
-/// relay #138: a socket without a file is not reached even where the network is, also on systems that could not prevent it.
+/// relay-138: a socket without a file is not reached even where the network is, also on systems that could not prevent it.
 #[tokio::test]
 async fn sockets_without_a_file_are_out_of_reach() {
     let name = format!("tombolo-test-{}", unique());
@@ -253,7 +253,7 @@ async fn sockets_without_a_file_are_out_of_reach() {
     }
 }
 
-/// relay #138: without a network nobody outside is reached through a file either, in whatever root it is.
+/// relay-138: without a network nobody outside is reached through a file either, in whatever root it is.
 #[tokio::test]
 async fn sockets_with_a_file_are_out_of_reach_without_a_network() {
     let (old, new, local) =
@@ -274,7 +274,7 @@ async fn sockets_with_a_file_are_out_of_reach_without_a_network() {
     }
 }
 
-/// relay #138: what builds and tests do with sockets of their own works without a network.
+/// relay-138: what builds and tests do with sockets of their own works without a network.
 #[tokio::test]
 async fn ordinary_programs_run_without_a_network() {
     let laptop = on_landlock(8).await;
@@ -298,7 +298,7 @@ with multiprocessing.get_context('fork').Pool(2) as pool: print(pool.map(abs, [-
     assert_eq!(heard.stdout(), "one\nroot\n", "{}", heard.stderr());
 }
 
-/// relay #138: other processes are not seen.
+/// relay-138: other processes are not seen.
 #[tokio::test]
 async fn others_are_not_seen() {
     let (sandboxed, local) = both(|_| json!({ "command": format!("kill -0 {} && echo seen; ls /proc | grep -c '^[0-9]'", std::process::id()) })).await;
@@ -307,7 +307,7 @@ async fn others_are_not_seen() {
     assert!(seen <= 5, "{seen}");
 }
 
-/// relay #138: system calls that take a sandbox apart are refused, with the errors that they are refused with.
+/// relay-138: system calls that take a sandbox apart are refused, with the errors that they are refused with.
 #[tokio::test]
 async fn some_system_calls_are_refused() {
     let script = r"
@@ -372,7 +372,7 @@ for family in (socket.AF_INET, socket.AF_NETLINK, 38, 40, 17):
     assert!(!others.contains("clone3 ENOSYS"));
 }
 
-/// relay #138: nobody becomes more than they are, and there is an end to what they take.
+/// relay-138: nobody becomes more than they are, and there is an end to what they take.
 #[tokio::test]
 async fn privileges_are_gone_and_limits_hold() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -395,7 +395,7 @@ async fn privileges_are_gone_and_limits_hold() {
     assert_eq!((local.stdout().as_str(), sandboxed.stdout().as_str()), ("made\n", ""), "control and sandbox");
 }
 
-/// relay #138: when there is no memory left a command is ended, and not what its owner uses; nobody inside changes that.
+/// relay-138: when there is no memory left a command is ended, and not what its owner uses; nobody inside changes that.
 #[tokio::test]
 async fn a_command_is_the_first_to_go_without_memory() {
     let line = "cat /proc/self/oom_score_adj; (echo 0 > /proc/self/oom_score_adj) 2>/dev/null; \
@@ -405,7 +405,7 @@ async fn a_command_is_the_first_to_go_without_memory() {
     assert!(!local.stdout().contains("1000"), "control: {}", local.stdout());
 }
 
-/// relay #138: what is memory has an end, which all places together have.
+/// relay-138: what is memory has an end, which all places together have.
 #[tokio::test]
 async fn files_in_memory_have_an_end() {
     // As much as one of 64 has of it, and a quarter of the other half: 8.5 MiB, of which a quarter is in `/dev/shm`.
@@ -431,7 +431,7 @@ async fn files_in_memory_have_an_end() {
     check(fill("/tmp", 6), "").await;
 }
 
-/// relay #138: a terminal of somebody else cannot be typed on.
+/// relay-138: a terminal of somebody else cannot be typed on.
 #[tokio::test]
 async fn nobody_types_for_others() {
     let script = "import fcntl, os, termios\nfd = os.open('/dev/tty', os.O_RDWR)\nfcntl.ioctl(fd, termios.TIOCSTI, b'x')";
@@ -460,7 +460,7 @@ fn session_of(process: &str) -> Option<String> {
     after_name.split(' ').nth(3).map(str::to_owned)
 }
 
-/// relay #135, #138: the paths of the machine are not in what a command sees of itself.
+/// relay-135, relay-138: the paths of the machine are not in what a command sees of itself.
 #[tokio::test]
 async fn a_command_sees_virtual_paths() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -478,7 +478,7 @@ async fn a_command_sees_virtual_paths() {
     assert!(local.line("pwd").await.stdout().contains("/main"));
 }
 
-/// relay #138: with the device its commands die, whoever they started.
+/// relay-138: with the device its commands die, whoever they started.
 #[tokio::test]
 async fn commands_die_with_the_device() {
     let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -502,7 +502,7 @@ async fn commands_die_with_the_device() {
     nobody_runs(&number).await;
 }
 
-/// relay #138: who leaves the group, the session and the environment behind is found all the same.
+/// relay-138: who leaves the group, the session and the environment behind is found all the same.
 #[tokio::test]
 async fn nobody_hides_in_a_sandbox() {
     let laptop = Laptop::new(Kind::Sandboxed).await;

@@ -28,7 +28,7 @@ fn stubborn(number: &str) -> String {
     )
 }
 
-/// relay #53: who cancels hears of it when all are gone.
+/// relay-53: who cancels hears of it when all are gone.
 #[tokio::test]
 async fn cancelling_leaves_nobody() {
     for kind in BOTH {
@@ -48,7 +48,7 @@ async fn cancelling_leaves_nobody() {
     }
 }
 
-/// relay #53: a request that is no longer wanted ends its command too, and says so when all are gone.
+/// relay-53: a request that is no longer wanted ends its command too, and says so when all are gone.
 #[tokio::test]
 async fn a_request_that_is_cancelled_leaves_nobody() {
     for kind in BOTH {
@@ -70,7 +70,7 @@ async fn a_request_that_is_cancelled_leaves_nobody() {
     }
 }
 
-/// relay #53: TERM comes first, and there is time to heed it.
+/// relay-53: TERM comes first, and there is time to heed it.
 #[tokio::test]
 async fn a_command_may_end_by_itself_when_cancelled() {
     for kind in BOTH {
@@ -97,7 +97,7 @@ async fn cancelled(line: &str, others: &[&str]) -> (Value, Child, TempDir) {
     (serde_json::from_str(&answer).unwrap(), lender, home)
 }
 
-/// relay #53: without a sandbox, too, nobody survives, whatever they have left behind.
+/// relay-53: without a sandbox, too, nobody survives, whatever they have left behind.
 #[tokio::test]
 async fn nobody_hides_without_a_sandbox() {
     let number = unique();
@@ -109,7 +109,7 @@ async fn nobody_hides_without_a_sandbox() {
     assert_eq!(answer, json!({}));
 }
 
-/// relay #53: who may be of another command is left alone, which is told; nobody outlives the device.
+/// relay-53: who may be of another command is left alone, which is told; nobody outlives the device.
 #[tokio::test]
 async fn who_may_have_survived_is_told() {
     let number = unique();
@@ -121,7 +121,7 @@ async fn who_may_have_survived_is_told() {
     assert!(!somebody_runs(&number));
 }
 
-/// relay #81: what takes too long is ended, and nobody is left.
+/// relay-81: what takes too long is ended, and nobody is left.
 #[tokio::test]
 async fn what_takes_too_long_is_ended() {
     for kind in BOTH {
@@ -135,7 +135,7 @@ async fn what_takes_too_long_is_ended() {
     }
 }
 
-/// relay #138: whoever is left by a command that has ended is ended too.
+/// relay-138: whoever is left by a command that has ended is ended too.
 #[tokio::test]
 async fn a_command_leaves_nobody_behind() {
     for kind in BOTH {
@@ -148,7 +148,7 @@ async fn a_command_leaves_nobody_behind() {
     }
 }
 
-/// relay #156: when the owner ends what is lent, commands end at once.
+/// relay-156: when the owner ends what is lent, commands end at once.
 #[tokio::test]
 async fn commands_end_when_the_owner_says_so() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -159,7 +159,7 @@ async fn commands_end_when_the_owner_says_so() {
     nobody_runs(&number).await;
 }
 
-/// relay #83, #53: what has ended cannot be cancelled.
+/// relay-83, relay-53: what has ended cannot be cancelled.
 #[tokio::test]
 async fn what_has_ended_is_not_there_to_be_cancelled() {
     let laptop = Laptop::new(Kind::Local).await;

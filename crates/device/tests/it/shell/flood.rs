@@ -18,7 +18,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// relay #47, #49: 1 GB of output for somebody who never reads; others are answered meanwhile.
+/// relay-47, relay-49: 1 GB of output for somebody who never reads; others are answered meanwhile.
 #[tokio::test]
 async fn a_flood_that_nobody_reads_waits() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -52,7 +52,7 @@ async fn a_flood_that_nobody_reads_waits() {
     }
 }
 
-/// relay #81: the time of a command runs while nobody reads, too.
+/// relay-81: the time of a command runs while nobody reads, too.
 #[tokio::test]
 async fn a_flood_that_nobody_reads_is_ended_in_time() {
     let laptop = Laptop::new(Kind::Local).await;

@@ -1,4 +1,4 @@
-//! What a grant says of commands, and what their owner says: each is kept to (relay #136).
+//! What a grant says of commands, and what their owner says: each is kept to (relay-136).
 
 use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::Path, sync::Arc};
 
@@ -16,7 +16,7 @@ fn granted(kind: Kind) -> ShellGrant {
     ShellGrant { unsandboxed: kind == Kind::Local, ..grant() }
 }
 
-/// relay #136: cwd.
+/// relay-136: cwd.
 #[tokio::test]
 async fn commands_run_where_they_may() {
     for kind in BOTH {
@@ -44,7 +44,7 @@ async fn commands_run_where_they_may() {
     }
 }
 
-/// relay #132, #136: a link does not lead out of the root.
+/// relay-132, relay-136: a link does not lead out of the root.
 #[tokio::test]
 async fn commands_do_not_run_outside_of_their_root() {
     for kind in BOTH {
@@ -57,12 +57,12 @@ async fn commands_do_not_run_outside_of_their_root() {
             let error = laptop.run(json!({ "command": "pwd", "cwd": cwd })).await.error();
             assert_eq!(error.code, Code::PermissionDenied, "{kind:?} {cwd}");
             let home = laptop.home.path().to_str().unwrap();
-            assert!(laptop.lent.said().iter().all(|frame| !frame.contains(home)), "relay #135");
+            assert!(laptop.lent.said().iter().all(|frame| !frame.contains(home)), "relay-135");
         }
     }
 }
 
-/// relay #127, #136: roots that are not granted are not there, nor is a shell.
+/// relay-127, relay-136: roots that are not granted are not there, nor is a shell.
 #[tokio::test]
 async fn commands_see_what_is_granted() {
     let laptop = Laptop::new(Kind::Sandboxed).await;
@@ -78,7 +78,7 @@ async fn commands_see_what_is_granted() {
     assert_eq!(laptop.run_under(no_roots, line).await.error().code, Code::PermissionDenied);
 }
 
-/// relay #136, #139: the environment is what both sides name, and nothing else.
+/// relay-136, relay-139: the environment is what both sides name, and nothing else.
 #[tokio::test]
 async fn a_command_has_the_variables_that_it_may() {
     for kind in BOTH {
@@ -115,7 +115,7 @@ async fn a_command_has_the_variables_that_it_may() {
     }
 }
 
-/// relay #139: nothing of this process comes with a command.
+/// relay-139: nothing of this process comes with a command.
 #[tokio::test]
 async fn nothing_is_inherited() {
     // Cargo and nextest leave many variables here, the control of this test.
@@ -138,7 +138,7 @@ async fn nothing_is_inherited() {
     }
 }
 
-/// relay #138: what bubblewrap is told to load would be loaded outside.
+/// relay-138: what bubblewrap is told to load would be loaded outside.
 #[tokio::test]
 async fn variables_of_the_loader_are_heeded_inside_only() {
     let lends =
@@ -153,7 +153,7 @@ async fn variables_of_the_loader_are_heeded_inside_only() {
     assert!(!heard.stderr().contains("libcap") && !heard.stderr().contains("bwrap"), "{}", heard.stderr());
 }
 
-/// relay #136: the longest that a command may take.
+/// relay-136: the longest that a command may take.
 #[tokio::test]
 async fn a_command_takes_no_longer_than_it_may() {
     for kind in BOTH {
@@ -174,7 +174,7 @@ async fn a_command_takes_no_longer_than_it_may() {
     assert_eq!(laptop.line("sleep 60").await.error().code, Code::Timeout, "its owner says so too");
 }
 
-/// relay #49, #136: how much a command may write.
+/// relay-49, relay-136: how much a command may write.
 #[tokio::test]
 async fn output_is_cut_where_it_must_be() {
     for kind in BOTH {
@@ -197,7 +197,7 @@ async fn output_is_cut_where_it_must_be() {
     }
 }
 
-/// relay #137: without a sandbox a shell says so, and is there only if both sides want that.
+/// relay-137: without a sandbox a shell says so, and is there only if both sides want that.
 #[tokio::test]
 async fn a_shell_without_a_sandbox_says_so() {
     let offered = |shell: &Shell| {
@@ -234,7 +234,7 @@ async fn a_shell_without_a_sandbox_says_so() {
     assert_eq!(offered(&fallen_back).as_deref(), Some("local_shell"), "its owner chose so");
 }
 
-/// relay #133: without a sandbox nothing would keep a command from writing, so it does not run in what may only be read.
+/// relay-133: without a sandbox nothing would keep a command from writing, so it does not run in what may only be read.
 #[tokio::test]
 async fn a_shell_without_a_sandbox_does_not_run_where_it_may_only_read() {
     let laptop = Laptop::new(Kind::Local).await;
@@ -245,7 +245,7 @@ async fn a_shell_without_a_sandbox_does_not_run_where_it_may_only_read() {
     assert_eq!(error.code, Code::PermissionDenied);
 }
 
-/// relay #136: the network, as far as both sides allow it.
+/// relay-136: the network, as far as both sides allow it.
 #[tokio::test]
 async fn the_network_is_reached_where_both_sides_say_so() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! What becomes of commands when the connection is lost (relay #123).
+//! What becomes of commands when the connection is lost (relay-123).
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ fn cases() -> impl Iterator<Item = (Kind, Loss)> {
     BOTH.into_iter().flat_map(|kind| LOSSES.map(|loss| (kind, loss)))
 }
 
-/// relay #123: usually they are ended, …
+/// relay-123: usually they are ended, …
 #[tokio::test]
 async fn commands_end_with_the_connection() {
     for (kind, loss) in cases() {
@@ -85,7 +85,7 @@ async fn commands_end_with_the_connection() {
     }
 }
 
-/// relay #123: … and if their owner wants it, they go on and tell the truth afterwards.
+/// relay-123: … and if their owner wants it, they go on and tell the truth afterwards.
 #[tokio::test]
 async fn commands_are_kept_over_a_connection() {
     for (kind, loss) in cases() {
@@ -115,7 +115,7 @@ async fn commands_are_kept_over_a_connection() {
     }
 }
 
-/// relay #123, #53: a request that is cancelled ends its command, whatever is kept.
+/// relay-123, relay-53: a request that is cancelled ends its command, whatever is kept.
 #[tokio::test]
 async fn what_is_kept_can_be_cancelled() {
     let mut laptop = laptop(Kind::Sandboxed, OnDisconnect::Keep).await;
@@ -147,7 +147,7 @@ fn snatch(text: &str) {
     waitpid(Some(pid), WaitOptions::empty()).unwrap();
 }
 
-/// relay #83, #123: a command is lost of which nobody can tell how it ended, and is called so on the next connection, too.
+/// relay-83, relay-123: a command is lost of which nobody can tell how it ended, and is called so on the next connection, too.
 #[tokio::test]
 async fn a_command_is_lost_of_which_nobody_knows_the_end() {
     let mut laptop = laptop(Kind::Local, OnDisconnect::Keep).await;
@@ -168,7 +168,7 @@ async fn a_command_is_lost_of_which_nobody_knows_the_end() {
     }
 }
 
-/// relay #155, #157: what was to be kept is ended at once when the device comes back and no commands are granted any more,
+/// relay-155, relay-157: what was to be kept is ended at once when the device comes back and no commands are granted any more,
 /// also what does not want to end.
 #[tokio::test]
 async fn commands_that_are_no_longer_granted_are_not_kept() {
@@ -223,7 +223,7 @@ impl Provider for Late {
     }
 }
 
-/// relay #53: a request that is cancelled before it is answered leaves nothing in the background, whatever is kept.
+/// relay-53: a request that is cancelled before it is answered leaves nothing in the background, whatever is kept.
 #[tokio::test]
 async fn what_is_started_by_a_request_that_is_cancelled_ends() {
     for on_disconnect in [OnDisconnect::Kill, OnDisconnect::Keep] {

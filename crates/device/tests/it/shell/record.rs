@@ -46,7 +46,7 @@ fn of_command(laptop: &Laptop, id: &str) -> (Value, Value) {
     (begin, end)
 }
 
-/// relay #151, #154, #178: what runs in the background is seen until it has ended, and how it ended is on record.
+/// relay-151, relay-154, relay-178: what runs in the background is seen until it has ended, and how it ended is on record.
 #[tokio::test]
 async fn a_command_in_the_background_is_seen_until_its_end() {
     for kind in BOTH {
@@ -74,7 +74,7 @@ async fn a_command_in_the_background_is_seen_until_its_end() {
     }
 }
 
-/// relay #154, #157: one that is ended by its owner has its end on record before the device has ended.
+/// relay-154, relay-157: one that is ended by its owner has its end on record before the device has ended.
 #[tokio::test]
 async fn a_command_that_ends_with_the_device_is_on_record() {
     let laptop = Laptop::recording(config(Kind::Sandboxed)).await;
@@ -86,7 +86,7 @@ async fn a_command_that_ends_with_the_device_is_on_record() {
     assert_eq!(running(&laptop), []);
 }
 
-/// relay #123, #154: the same of one in the foreground that outlives its connection.
+/// relay-123, relay-154: the same of one in the foreground that outlives its connection.
 #[tokio::test]
 async fn a_command_that_is_kept_is_seen_until_its_end() {
     for is_closed in [true, false] {
@@ -118,7 +118,7 @@ async fn a_command_that_is_kept_is_seen_until_its_end() {
     }
 }
 
-/// relay #14, #151, #153: also what nobody can be asked is on record.
+/// relay-14, relay-151, relay-153: also what nobody can be asked is on record.
 #[tokio::test]
 async fn what_cannot_be_asked_is_on_record() {
     let laptop = Laptop::recording(config(Kind::Local)).await;

@@ -7,7 +7,7 @@ use testkit::within;
 use super::support::{BOTH, Kind, Laptop, Next, hear, next, says, started};
 use crate::support::SOON;
 
-/// relay #76, #78: what a command writes comes before how it ended, and its name before both.
+/// relay-76, relay-78: what a command writes comes before how it ended, and its name before both.
 #[tokio::test]
 async fn a_command_runs_and_is_heard() {
     for kind in BOTH {
@@ -22,7 +22,7 @@ async fn a_command_runs_and_is_heard() {
     }
 }
 
-/// relay #76: a program with its arguments is not read by a shell.
+/// relay-76: a program with its arguments is not read by a shell.
 #[tokio::test]
 async fn a_program_gets_its_arguments_as_they_are() {
     for kind in BOTH {
@@ -32,7 +32,7 @@ async fn a_program_gets_its_arguments_as_they_are() {
     }
 }
 
-/// relay #43, #76: a program that is not there is told, without saying where it was looked for.
+/// relay-43, relay-76: a program that is not there is told, without saying where it was looked for.
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told() {
     for kind in BOTH {
@@ -48,7 +48,7 @@ async fn a_program_that_is_not_there_is_told() {
     }
 }
 
-/// relay #41, #77
+/// relay-41, relay-77
 #[tokio::test]
 async fn what_makes_no_sense_is_refused() {
     let laptop = Laptop::new(Kind::Local).await;
@@ -79,7 +79,7 @@ async fn what_makes_no_sense_is_refused() {
     assert_eq!(laptop.ask("shell.input", input).await.unwrap_err().code, Code::InvalidRequest);
 }
 
-/// relay #82
+/// relay-82
 #[tokio::test]
 async fn a_command_leaves_nothing_to_the_next() {
     for kind in BOTH {
@@ -93,7 +93,7 @@ async fn a_command_leaves_nothing_to_the_next() {
     }
 }
 
-/// relay #77, #79
+/// relay-77, relay-79
 #[tokio::test]
 async fn a_command_is_written_to_until_the_end() {
     for kind in BOTH {
@@ -117,7 +117,7 @@ async fn a_command_is_written_to_until_the_end() {
     }
 }
 
-/// relay #79
+/// relay-79
 #[tokio::test]
 async fn input_that_nobody_can_read_is_told() {
     let laptop = Laptop::new(Kind::Local).await;
@@ -136,7 +136,7 @@ async fn input_that_nobody_can_read_is_told() {
     assert_eq!((refused.code, refused.details["reason"].as_str()), (Code::NotFound, Some("stdin_closed")));
 }
 
-/// relay #80
+/// relay-80
 #[tokio::test]
 async fn a_terminal_is_one_stream_and_can_be_resized() {
     for kind in BOTH {
@@ -159,7 +159,7 @@ async fn a_terminal_is_one_stream_and_can_be_resized() {
     }
 }
 
-/// relay #79, #80
+/// relay-79, relay-80
 #[tokio::test]
 async fn the_end_of_input_is_typed_on_a_terminal() {
     for kind in BOTH {
@@ -172,7 +172,7 @@ async fn the_end_of_input_is_typed_on_a_terminal() {
     }
 }
 
-/// relay #77, #80: what is typed reaches who has the terminal, as a signal.
+/// relay-77, relay-80: what is typed reaches who has the terminal, as a signal.
 #[tokio::test]
 async fn an_interrupt_is_typed_on_a_terminal() {
     for kind in BOTH {
@@ -189,7 +189,7 @@ async fn an_interrupt_is_typed_on_a_terminal() {
     }
 }
 
-/// relay #77, #81, #164
+/// relay-77, relay-81, relay-164
 #[tokio::test]
 async fn signals_reach_the_command() {
     for kind in BOTH {
@@ -212,7 +212,7 @@ async fn signals_reach_the_command() {
     }
 }
 
-/// relay #81: who returns 143 was not killed, and who was killed says by what.
+/// relay-81: who returns 143 was not killed, and who was killed says by what.
 #[tokio::test]
 async fn a_signal_is_told_from_a_number() {
     for kind in BOTH {
@@ -224,7 +224,7 @@ async fn a_signal_is_told_from_a_number() {
     }
 }
 
-/// relay #48: characters that are cut by how they are written or read are put together again.
+/// relay-48: characters that are cut by how they are written or read are put together again.
 #[tokio::test]
 async fn characters_are_never_cut() {
     for kind in BOTH {
@@ -241,7 +241,7 @@ async fn characters_are_never_cut() {
     }
 }
 
-/// relay #48
+/// relay-48
 #[tokio::test]
 async fn what_is_no_text_arrives_as_it_is() {
     let laptop = Laptop::new(Kind::Local).await;
@@ -252,7 +252,7 @@ async fn what_is_no_text_arrives_as_it_is() {
     assert!(bytes == expected);
 }
 
-/// relay #78
+/// relay-78
 #[tokio::test]
 async fn a_command_is_known_to_its_session_only() {
     let laptop = Laptop::new(Kind::Local).await;
@@ -273,7 +273,7 @@ async fn a_command_is_known_to_its_session_only() {
     assert_eq!(status(None).await.unwrap_err().code, Code::NotFound);
 }
 
-/// relay #8, #48: a message that would be too large becomes several.
+/// relay-8, relay-48: a message that would be too large becomes several.
 #[tokio::test]
 async fn output_fits_in_messages() {
     let limits = relay::Limits { frame_bytes_max: 2000, ..relay::Limits::default() };
@@ -286,7 +286,7 @@ async fn output_fits_in_messages() {
     assert_eq!(heard.stdout(), "漢\u{1}\n".repeat(20_000));
 }
 
-/// relay #45, #164: what is written to the same stream arrives in order.
+/// relay-45, relay-164: what is written to the same stream arrives in order.
 #[tokio::test]
 async fn output_arrives_in_order() {
     let laptop = Laptop::new(Kind::Sandboxed).await;

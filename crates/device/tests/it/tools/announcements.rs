@@ -12,7 +12,7 @@ use super::{
     support::{Hub, Lent, Told, config, script, variables, written},
 };
 
-/// relay #85, #86: on each connection the device registers what it has, and what changes after that within the same connection.
+/// relay-85, relay-86: on each connection the device registers what it has, and what changes after that within the same connection.
 #[tokio::test]
 async fn tools_are_registered_on_connect_and_followed_after_that() {
     let (shelf, directory) = one_command();
@@ -44,7 +44,7 @@ async fn tools_are_registered_on_connect_and_followed_after_that() {
     again.hub.was_told(&[Told::Register(names(&["paint"]))]).await;
 }
 
-/// relay #86: a relay server that registers nothing hears of it all the same.
+/// relay-86: a relay server that registers nothing hears of it all the same.
 #[tokio::test]
 async fn a_server_that_does_not_register_tools_is_told_of_them() {
     let (shelf, directory) = one_command();

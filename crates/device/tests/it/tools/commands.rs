@@ -26,7 +26,7 @@ path = { type = "string" }
 line = { type = "integer", minimum = 1 }
 "#;
 
-/// relay #84, #86, #21: a descriptor has all of its fields, and a hello says how many there are.
+/// relay-84, relay-86, relay-21: a descriptor has all of its fields, and a hello says how many there are.
 #[tokio::test]
 async fn tools_are_listed_with_all_that_is_known_of_them() {
     let (lent, _directory) = commands(EDITOR).await;
@@ -51,7 +51,7 @@ async fn tools_are_listed_with_all_that_is_known_of_them() {
     assert_eq!(lent.device.offer().tools.unwrap().tool_count, 1);
 }
 
-/// relay #85: the arguments come on stdin, as JSON, and nothing of them is in the arguments of the process.
+/// relay-85: the arguments come on stdin, as JSON, and nothing of them is in the arguments of the process.
 #[tokio::test]
 async fn arguments_come_on_stdin_and_never_in_argv() {
     let (lent, _directory) = commands(&script("tell", "tr '\\0' ' ' </proc/$$/cmdline; echo; cat", "")).await;
@@ -104,13 +104,13 @@ async fn a_command_that_fails_is_an_answer_with_the_end_of_its_stderr() {
     assert_eq!(failed, json!({ "content": "half\nwhy\nexit code 3", "is_error": true }));
     let died = lent.call("dies", json!({})).await.unwrap();
     assert_eq!(died, json!({ "content": "signal 9", "is_error": true }));
-    // relay #43: where it would be is nobody's business.
+    // relay-43: where it would be is nobody's business.
     let error = lent.call("gone", json!({})).await.unwrap_err();
     assert_eq!(error.code, Code::ProviderError);
     assert!(!format!("{error:?}").contains("nowhere"), "{error:?}");
 }
 
-/// relay #87, #165: violations are found at the provider, and the command is not run.
+/// relay-87, relay-165: violations are found at the provider, and the command is not run.
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_with_their_place() {
     let (lent, directory) = commands(&EDITOR.replace(r#"["cat"]"#, r#"["touch", "ran"]"#)).await;
@@ -139,7 +139,7 @@ async fn arguments_that_do_not_fit_are_refused_with_their_place() {
 /// A script that cannot be told to end, with a child that cannot either.
 const STUBBORN: &str = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >child; sleep 600' & wait; sleep 600";
 
-/// relay #89, #53: a `cancel` frame ends all processes of a tool, and is answered after that.
+/// relay-89, relay-53: a `cancel` frame ends all processes of a tool, and is answered after that.
 #[tokio::test]
 async fn a_cancelled_tool_is_gone_when_that_is_answered() {
     let (lent, directory) = commands(&script("wait", STUBBORN, "")).await;
@@ -154,12 +154,12 @@ async fn a_cancelled_tool_is_gone_when_that_is_answered() {
     // Another name: the first use may not be quite over when its processes are.
     let call = lent.begin("tool.call", json!({ "name": "wait", "call_id": "c2" }), None).await;
     let pid: u32 = content(&directory.path().join("child")).await.trim().parse().unwrap();
-    // relay #89: the same by `tool.cancel`.
+    // relay-89: the same by `tool.cancel`.
     assert_eq!(lent.ask("tool.cancel", json!({ "call_id": "c2" }), None).await.unwrap(), json!({}));
     let error = testkit::within(SOON, call.outcome()).await.unwrap_err();
     assert_eq!(error.code, Code::Cancelled);
     assert!(error.recoverable && !is_running(pid), "{error:?}");
-    // relay #52: what is unknown or over is not there to be cancelled.
+    // relay-52: what is unknown or over is not there to be cancelled.
     assert_eq!(lent.ask("tool.cancel", json!({ "call_id": "c2" }), None).await.unwrap(), json!({}));
 }
 
@@ -189,7 +189,7 @@ async fn the_uses_of_one_session_are_not_those_of_another() {
     assert_eq!(testkit::within(SOON, call.outcome()).await.unwrap_err().code, Code::Cancelled);
 }
 
-/// relay #36: a tool that takes too long is ended.
+/// relay-36: a tool that takes too long is ended.
 #[tokio::test]
 async fn a_tool_that_takes_too_long_is_ended() {
     let (lent, directory) = commands(&script("wait", "echo $$ >pid; sleep 600", "timeout_ms = 300")).await;
@@ -201,7 +201,7 @@ async fn a_tool_that_takes_too_long_is_ended() {
     assert!(!is_running(pid));
 }
 
-/// relay #139: the environment is empty but for what is allowed.
+/// relay-139: the environment is empty but for what is allowed.
 #[tokio::test]
 async fn a_tool_has_the_environment_that_it_is_allowed() {
     let (lent, _directory) =
@@ -236,7 +236,7 @@ async fn a_flood_is_cut_and_says_so() {
     assert_eq!(names(&names_of), ["large"]);
 }
 
-/// relay #34: more uses than there may be are refused at once, and nothing is queued.
+/// relay-34: more uses than there may be are refused at once, and nothing is queued.
 #[tokio::test]
 async fn too_many_uses_at_a_time_are_refused() {
     let (lent, _directory) = commands(&script("wait", "sleep 600", "")).await;

@@ -83,7 +83,7 @@ fn a_schema_can_be_in_a_file() {
     assert_eq!(shelf.descriptors()[0].input_schema["required"][0], "x");
 }
 
-/// relay #88: a clash of names is resolved by a prefix or refused, whatever comes up first.
+/// relay-88: a clash of names is resolved by a prefix or refused, whatever comes up first.
 #[test]
 fn a_clash_of_names_is_never_silent() {
     let check = |toml: &str| {

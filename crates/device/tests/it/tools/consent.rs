@@ -41,7 +41,7 @@ fn context(workspace: &str, run: &str) -> Option<Context> {
 
 const ALL: [&str; 5] = ["allow", "ask_once", "ask_once_per_run", "always_ask", "block"];
 
-/// relay #140, #143: what a tool says of itself decides how often the owner is asked, for each tool by itself.
+/// relay-140, relay-143: what a tool says of itself decides how often the owner is asked, for each tool by itself.
 #[tokio::test]
 async fn the_owner_is_asked_as_each_tool_says() {
     let owner = Owner::saying(Answer::Remember);
@@ -57,19 +57,19 @@ async fn the_owner_is_asked_as_each_tool_says() {
         assert_eq!(owner.count() - before, expected, "{policy}");
         assert_eq!(ran(&directory, policy), 5, "{policy}");
     }
-    // relay #142: what is blocked never reaches the tool, nor the owner.
+    // relay-142: what is blocked never reaches the tool, nor the owner.
     let before = owner.count();
     let error = lent.call("block", json!({})).await.unwrap_err();
     assert_eq!((error.code, owner.count(), ran(&directory, "block")), (Code::PolicyBlocked, before, 0));
     // Under `always_ask` there is nothing to agree to but this once.
     assert_eq!(owner.offered.lock().iter().filter(|offered| offered.is_none()).count(), 5);
-    // relay #143: what was agreed to can be taken back.
+    // relay-143: what was agreed to can be taken back.
     lent.device.consent().forget();
     lent.ask("tool.call", json!({ "name": "ask_once" }), context("a", "1")).await.unwrap();
     assert_eq!(owner.count(), before + 1);
 }
 
-/// relay #143: what is allowed this once is asked about again, whatever the policy.
+/// relay-143: what is allowed this once is asked about again, whatever the policy.
 #[tokio::test]
 async fn this_once_is_never_remembered() {
     let owner = Owner::saying(Answer::Once);
@@ -83,7 +83,7 @@ async fn this_once_is_never_remembered() {
     }
 }
 
-/// relay #142: without anybody to ask it is `approval_required`, and nothing is run.
+/// relay-142: without anybody to ask it is `approval_required`, and nothing is run.
 #[tokio::test]
 async fn with_nobody_to_ask_it_is_not_done() {
     let (lent, directory) = lent(&ALL[1..4], Consent::default()).await;
@@ -93,7 +93,7 @@ async fn with_nobody_to_ask_it_is_not_done() {
     }
 }
 
-/// relay #142: an owner who does not agree is policy.
+/// relay-142: an owner who does not agree is policy.
 #[tokio::test]
 async fn what_the_owner_does_not_want_is_not_done() {
     let owner = Owner::saying(Answer::No);
@@ -106,7 +106,7 @@ async fn what_the_owner_does_not_want_is_not_done() {
     assert_eq!((owner.count(), ran(&directory, "ask_once")), (2, 0));
 }
 
-/// relay #141: the owner's rules make it stricter, and never looser.
+/// relay-141: the owner's rules make it stricter, and never looser.
 #[tokio::test]
 async fn the_stricter_of_the_rules_and_the_tool_holds() {
     let owner = Owner::saying(Answer::Remember);
@@ -130,7 +130,7 @@ async fn the_stricter_of_the_rules_and_the_tool_holds() {
     }
 }
 
-/// relay #143: the owner sees the very arguments, and is not asked about what would be refused anyway.
+/// relay-143: the owner sees the very arguments, and is not asked about what would be refused anyway.
 #[tokio::test]
 async fn the_owner_is_shown_the_exact_arguments() {
     let owner = Owner::saying(Answer::Remember);
@@ -148,7 +148,7 @@ async fn the_owner_is_shown_the_exact_arguments() {
     assert_eq!(*owner.asked.lock(), [json!({ "name": "paint", "arguments": { "colour": "red" } })]);
 }
 
-/// relay #89: what is cancelled while the owner thinks about it is not done when they agree.
+/// relay-89: what is cancelled while the owner thinks about it is not done when they agree.
 #[tokio::test]
 async fn what_is_cancelled_while_the_owner_thinks_is_never_done() {
     let thinking = Arc::new(Notify::new());
@@ -162,7 +162,7 @@ async fn what_is_cancelled_while_the_owner_thinks_is_never_done() {
     assert_eq!(ran(&directory, "always_ask"), 0);
 }
 
-/// relay #143: an answer is for one tool, and for that as it was: neither another, nor another under the same name, has it.
+/// relay-143: an answer is for one tool, and for that as it was: neither another, nor another under the same name, has it.
 #[tokio::test]
 async fn an_answer_is_for_one_tool_as_it_was() {
     let owner = Owner::saying(Answer::Remember);

@@ -41,7 +41,7 @@ async fn a_hostile_server_harms_nobody_else() {
         .collect();
     let before = resident();
     let (lent, _directory) = lent(&format!("{}{servers}", script("own", "printf fine", ""))).await;
-    // Those that are servers after all have their tool; what no schema can be is not lent (relay #87).
+    // Those that are servers after all have their tool; what no schema can be is not lent (relay-87).
     lent.has(&["endless", "hangs", "other", "own", "schemas"]).await;
     let hangs = lent.call("hangs", json!({})).await.unwrap_err();
     assert_eq!(hangs.code, Code::Timeout);

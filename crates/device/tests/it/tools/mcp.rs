@@ -43,7 +43,7 @@ fn on_stdio(names: &[&str]) -> String {
     format!("[mcp.good]\n{}{}", select(names), program("good"))
 }
 
-/// relay #90: selected tools of a program are tools of the device, with what their owner says of them, and no others are.
+/// relay-90: selected tools of a program are tools of the device, with what their owner says of them, and no others are.
 #[tokio::test]
 async fn selected_tools_of_a_program_become_tools_of_the_device() {
     let tools = "tools = [{ name = \"echo\", risk = \"low\" }, { name = \"parts\", as = \"pieces\", approval = \"allow\" }, \"a.dotted/name\"]\n";
@@ -75,7 +75,7 @@ async fn selected_tools_of_a_program_become_tools_of_the_device() {
             { "type": "audio", "data": "AQ==", "mimeType": "audio/wav" },
         ], "structured": { "n": 1 } })
     );
-    // relay #87: what does not fit does not reach it.
+    // relay-87: what does not fit does not reach it.
     let error = lent.call("echo", json!({ "text": 1 })).await.unwrap_err();
     assert_eq!((error.code, &error.details["pointer"]), (Code::InvalidRequest, &json!("/text")));
     // What is not selected is not there.
@@ -97,12 +97,12 @@ async fn failures_of_a_server_are_told_as_what_they_are() {
     let large = lent.call("large", json!({})).await.unwrap_err();
     assert_eq!((large.code, &large.details["limit"]), (Code::ProviderError, &json!(900 << 10)));
     assert_eq!(lent.call("huge", json!({})).await.unwrap_err().code, Code::Timeout);
-    // relay #139: it gets its own secret and none of the device's.
+    // relay-139: it gets its own secret and none of the device's.
     let variables = lent.call("variables", json!({})).await.unwrap().to_string();
     assert!(variables.contains("TOKEN") && !variables.contains("CARGO_MANIFEST_DIR"), "{variables}");
 }
 
-/// relay #86: a server that gets other tools says so, and the device follows.
+/// relay-86: a server that gets other tools says so, and the device follows.
 #[tokio::test]
 async fn other_tools_of_a_server_are_followed() {
     let (lent, _directory) = lent(&on_stdio(&["grow", "late"])).await;
@@ -112,7 +112,7 @@ async fn other_tools_of_a_server_are_followed() {
     assert_eq!(lent.call("late", json!({})).await.unwrap()["content"], "{}");
 }
 
-/// relay #89: a server hears that a use of its tool is cancelled.
+/// relay-89: a server hears that a use of its tool is cancelled.
 #[tokio::test]
 async fn a_server_hears_that_a_use_is_cancelled() {
     let (lent, directory) = lent(&on_stdio(&["waits", "echo"])).await;
@@ -152,7 +152,7 @@ async fn a_server_that_dies_is_started_again() {
         })
         .await;
     }
-    // relay #86: the relay server was told each time.
+    // relay-86: the relay server was told each time.
     let told = lent.hub.told.lock().clone();
     assert!(told.len() >= registered + 4, "{told:?}");
 }
@@ -172,7 +172,7 @@ async fn no_server_outlives_the_device() {
     assert!(!is_running(pid));
 }
 
-/// relay #88: a tool that has the name of a command has that of its server before it.
+/// relay-88: a tool that has the name of a command has that of its server before it.
 #[tokio::test]
 async fn a_clash_with_a_command_is_resolved_by_a_prefix() {
     let (lent, _directory) =
@@ -228,7 +228,7 @@ impl OverHttp {
     }
 }
 
-/// relay #90: the same over HTTP, with a token, in both ways in which a server may answer.
+/// relay-90: the same over HTTP, with a token, in both ways in which a server may answer.
 #[tokio::test]
 async fn selected_tools_of_a_server_over_http_become_tools_of_the_device() {
     let plain =
@@ -241,7 +241,7 @@ async fn selected_tools_of_a_server_over_http_become_tools_of_the_device() {
         assert_eq!(answer, json!({ "content": "{\"text\":\"hello\"}" }));
         assert_eq!(lent.call("parts", json!({})).await.unwrap()["content"][1]["mime_type"], "image/png");
         assert_eq!(lent.call("fails", json!({})).await.unwrap()["is_error"], true);
-        // relay #89
+        // relay-89
         let call = lent.begin("tool.call", json!({ "name": "waits", "call_id": "c" }), None).await;
         until(|| server.good.waiting.load(SeqCst) > 0).await;
         lent.ask("tool.cancel", json!({ "call_id": "c" }), None).await.unwrap();
@@ -250,7 +250,7 @@ async fn selected_tools_of_a_server_over_http_become_tools_of_the_device() {
     }
 }
 
-/// relay #86 over HTTP.
+/// relay-86 over HTTP.
 #[tokio::test]
 async fn other_tools_of_a_server_over_http_are_followed() {
     let server = OverHttp::start(StreamableHttpServerConfig::default()).await;
@@ -260,7 +260,7 @@ async fn other_tools_of_a_server_over_http_are_followed() {
     lent.has(&["grow", "late"]).await;
 }
 
-/// relay #90: a server that knows only the newest revision, which begins without a handshake, is as good.
+/// relay-90: a server that knows only the newest revision, which begins without a handshake, is as good.
 #[tokio::test]
 async fn a_server_of_the_newest_revision_only_is_spoken_to_as_it_wants() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -100,7 +100,7 @@ async fn lent() -> (Lent, TempDir) {
     (lent, directory)
 }
 
-/// relay #85, #86, #89: a program registers a tool, is asked to use it and may be told to stop; when it leaves, the tool is gone.
+/// relay-85, relay-86, relay-89: a program registers a tool, is asked to use it and may be told to stop; when it leaves, the tool is gone.
 #[tokio::test]
 async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     let (lent, directory) = lent().await;
@@ -120,7 +120,7 @@ async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     let answer: Value = within(SOON, call.outcome()).await.unwrap().read().unwrap();
     assert_eq!(answer, json!({ "content": "printed" }));
 
-    // relay #89: it hears that it is cancelled.
+    // relay-89: it hears that it is cancelled.
     let params = json!({ "name": "print", "arguments": { "page": 2 }, "call_id": "c" });
     let call = lent.begin("tool.call", params, None).await;
     let asked = program.hear().await.unwrap();
@@ -145,7 +145,7 @@ async fn a_program_offers_a_tool_for_as_long_as_it_is_there() {
     assert_eq!(lent.call("print", json!({ "page": 1 })).await.unwrap_err().code, Code::NotFound);
 }
 
-/// relay #88: names are unique; whoever comes second is told.
+/// relay-88: names are unique; whoever comes second is told.
 #[tokio::test]
 async fn a_name_that_is_taken_is_refused_and_said_so() {
     let (lent, directory) = lent().await;

@@ -125,7 +125,7 @@ fn ended(words: &[Word], show: bool) -> String {
 }
 
 proptest! {
-    /// observation #68, #70: nothing that is hidden is anywhere in what is shown, and everything else is as it was.
+    /// observation-68, observation-70: nothing that is hidden is anywhere in what is shown, and everything else is as it was.
     #[test]
     fn what_is_hidden_is_nowhere(variant in 0..VARIANTS + 2, words in words(), thought in "THOUGHT[a-z]{0,5}", given in "GIVEN[a-z]{0,5}") {
         let path = "/home/joe/.ssh/SECRET with blanks";
@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(Hidden::default().look().event(&told).map(|_| ()), matches!(told, Event::Snapshot(_)).then_some(()));
     }
 
-    /// observation #68: a path that comes in pieces is hidden too, and what they come to is the same either way.
+    /// observation-68: a path that comes in pieces is hidden too, and what they come to is the same either way.
     #[test]
     fn what_comes_in_pieces_is_hidden_too(words in words(), cuts in proptest::collection::vec(0..200usize, 0..8)) {
         let (whole, expected) = (said(&words, false), said(&words, true));

@@ -11,7 +11,7 @@ fn check(rule: &str, text: &str, shown: &str) {
     assert_eq!(paths(&[rule]).text(text), shown, "{rule}: {text}");
 }
 
-/// observation #68: a path is hidden wherever it stands, with everything that is in it.
+/// observation-68: a path is hidden wherever it stands, with everything that is in it.
 #[test]
 fn a_path_is_hidden_wherever_it_stands() {
     let ssh = "/home/*/.ssh/**";

@@ -32,7 +32,7 @@ fn roots(allowed: &Allowed) -> Vec<String> {
     allowed.roots.iter().map(|root| format!("{}:{}", root.root_id, mode(root.mode))).collect()
 }
 
-/// relay #25, #26: offered and enabled and granted; of a root the stricter of what is offered and granted.
+/// relay-25, relay-26: offered and enabled and granted; of a root the stricter of what is offered and granted.
 #[test]
 fn what_is_accepted_is_offered_and_granted() {
     let offered = offer(&json!({
@@ -63,7 +63,7 @@ fn grants_add_up() {
     assert_eq!(roots(&both.of(&offered, None)), [""; 0]);
 }
 
-/// relay #136, #137: a grant of commands that says nothing more lets somebody be asked each time, and wants a sandbox.
+/// relay-136, relay-137: a grant of commands that says nothing more lets somebody be asked each time, and wants a sandbox.
 #[test]
 fn commands_are_asked_about_and_need_a_sandbox_unless_the_grant_says_otherwise() {
     let offered = offer(&json!({ "shell": { "enabled": true, "runtime": "x" } }));

@@ -45,7 +45,7 @@ pub(crate) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// What an answer is remembered for, if the policy lets it be (relay #143).
+    /// What an answer is remembered for, if the policy lets it be.
     pub(super) fn scope(&self) -> Option<Scope> {
         let entry = self.environment;
         let run = match self.approval {

@@ -60,7 +60,7 @@ impl Record {
         Ok(settled)
     }
 
-    /// Writes down how it is, without contents, arguments and variables (relay #154).
+    /// Writes down how it is, without contents, arguments and variables.
     pub(super) async fn write(&self, item: &InboxWait) -> Result<(), Error> {
         let item = plain(item.clone());
         let (key, wait) = (item.wait.id.to_string(), Box::new(item.clone()));

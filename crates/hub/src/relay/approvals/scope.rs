@@ -7,7 +7,7 @@ use protocol::{
     relay::{ClientId, Sha256},
 };
 
-/// What an approval for more than once is for: of nothing else it says anything (relay #143).
+/// What an approval for more than once is for: of nothing else it says anything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Scope {
     pub(super) client_id: ClientId,

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(seen(&said.to_string()).unwrap(), *expected);
     }
 
-    /// relay #143: what is small is shown as it is.
+    /// relay-143: what is small is shown as it is.
     #[test]
     fn what_is_small_is_shown_whole() {
         for said in [
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// relay #34: however it is large, little is kept of it, and what is small is seen all the same.
+    /// relay-34: however it is large, little is kept of it, and what is small is seen all the same.
     #[test]
     fn what_is_large_is_shown_in_part() {
         let deep = (0..30).fold(json!("x".repeat(100_000)), |inner, _| json!([inner]));
@@ -275,7 +275,7 @@ mod tests {
         assert!(items.len() > 400);
     }
 
-    /// relay #143: nothing is shown in place of what cannot be shown.
+    /// relay-143: nothing is shown in place of what cannot be shown.
     #[test]
     fn what_cannot_be_shown_is_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));

@@ -25,7 +25,7 @@ fn names(taken: &[Taken]) -> Vec<&str> {
     taken.iter().map(|taken| taken.id.as_str()).collect()
 }
 
-/// relay #118: a command is there for who has started it, also when it has ended.
+/// relay-118: a command is there for who has started it, also when it has ended.
 #[test]
 fn what_one_has_started_is_not_there_for_another() {
     let (commands, one, two) = (Commands::default(), start(), start());
@@ -46,7 +46,7 @@ fn what_one_has_started_is_not_there_for_another() {
     assert!(!apart("laptop", "c1", second) && apart("laptop", "d0", second));
 }
 
-/// relay #157: what may not go on is taken to be ended, once; if nothing came of that, again.
+/// relay-157: what may not go on is taken to be ended, once; if nothing came of that, again.
 #[test]
 fn what_may_not_go_on_is_taken() {
     let (commands, one, two) = (Commands::default(), start(), start());

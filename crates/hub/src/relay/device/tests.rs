@@ -27,7 +27,7 @@ impl Handler for Laptop {
     fn event(&self, _: EventFrame) {}
 }
 
-/// relay #59, #61: what a device says as soon as it is accepted counts, though nobody else knows of it yet.
+/// relay-59, relay-61: what a device says as soon as it is accepted counts, though nobody else knows of it yet.
 #[tokio::test]
 async fn what_a_device_says_at_once_counts() {
     let directory = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ fn what_is_lent_is_read_again() {
     assert!(!state.is_enabled(&"lab".parse().unwrap()) && state.version() == 2);
 }
 
-/// relay #125: a token is for one device of one workspace, and a stopped device has none.
+/// relay-125: a token is for one device of one workspace, and a stopped device has none.
 #[test]
 fn a_device_is_of_one_workspace_and_can_be_stopped() {
     let (_directory, store) = store();

@@ -6,7 +6,7 @@ fn target(method: &str, params: &Value) -> Target {
     Target::of(Row::find(method).unwrap(), &Json::of(params)).unwrap()
 }
 
-/// relay #154: programs are named, and nothing that may be a secret.
+/// relay-154: programs are named, and nothing that may be a secret.
 #[test]
 fn what_is_written_down_of_a_command_is_its_program() {
     for (params, program) in [
@@ -23,7 +23,7 @@ fn what_is_written_down_of_a_command_is_its_program() {
     assert_eq!(json!(input.summary), json!({ "command_id": "c", "data_bytes": 8 }));
 }
 
-/// relay #153: where it is about a file, the path as a model sees it, if it stays below its root.
+/// relay-153: where it is about a file, the path as a model sees it, if it stays below its root.
 #[test]
 fn a_path_is_that_of_the_root() {
     let allowed: Allowed = Allowed {

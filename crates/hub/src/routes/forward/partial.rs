@@ -171,7 +171,7 @@ pub(super) fn refused() -> Refusal {
 mod tests {
     use super::*;
 
-    /// observation #68: what cannot be shown in part is not shown at all.
+    /// observation-68: what cannot be shown in part is not shown at all.
     #[test]
     fn what_is_not_known_is_refused() {
         let shape = |method: Method, path: &str| {

@@ -13,7 +13,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(forget))
 }
 
-/// Take back what was approved for more than once: from now on somebody is asked again (relay #143).
+/// Take back what was approved for more than once: from now on somebody is asked again.
 #[utoipa::path(
     delete, path = "/api/v1/relay/approvals/{wait_id}", tag = "relay",
     params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "What was approved")),

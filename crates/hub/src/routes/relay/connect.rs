@@ -48,7 +48,7 @@ async fn connect(
     })
 }
 
-/// The device that a token lets in (relay #6, #7, #125).
+/// The device that a token lets in.
 fn who(app: &App, headers: &HeaderMap, peer: Option<Peer>) -> Result<Who> {
     let Some(secret) = bearer(headers) else { return Err(app.limits.not_let_in(peer)) };
     let state = app.relay.store.now();

@@ -1,4 +1,4 @@
-//! `/api/v1/relay/status`: how it is with everything that is lent (relay #178).
+//! `/api/v1/relay/status`: how it is with everything that is lent.
 
 use axum::{Json, extract::State};
 use http::StatusCode;

@@ -9,7 +9,7 @@ use super::{
     world::{World, files, shell, soon, tools},
 };
 
-/// relay #2, #24, #25, #26, #127, #168: a device is accepted for what it offers and is granted, and nothing else: a root
+/// relay-2, relay-24, relay-25, relay-26, relay-127, relay-168: a device is accepted for what it offers and is granted, and nothing else: a root
 /// that is not granted is not there, and one that is granted to be read is read only.
 #[tokio::test]
 async fn a_device_is_accepted_for_what_is_granted() {
@@ -31,7 +31,7 @@ async fn a_device_is_accepted_for_what_is_granted() {
     assert!(time.ends_with('Z') && ago.abs() < SignedDuration::from_secs(10), "{time}");
 }
 
-/// relay #28: what only the device knows beyond the protocol is not used, and not asked of it.
+/// relay-28: what only the device knows beyond the protocol is not used, and not asked of it.
 #[tokio::test]
 async fn what_only_the_device_knows_is_not_used() {
     let world = World::new().await;
@@ -45,7 +45,7 @@ async fn what_only_the_device_knows_is_not_used() {
     assert!(device.asked().is_empty());
 }
 
-/// relay #25, #128: nothing is there by default.
+/// relay-25, relay-128: nothing is there by default.
 #[tokio::test]
 async fn a_device_without_a_grant_is_accepted_for_nothing() {
     let world = World::new().await;
@@ -55,7 +55,7 @@ async fn a_device_without_a_grant_is_accepted_for_nothing() {
     assert_eq!((accepted.accepted_capabilities, accepted.accepted_roots), (Vec::new(), Some(Vec::new())));
 }
 
-/// relay #137: a shell without a sandbox is accepted only where the grant says that it will do.
+/// relay-137: a shell without a sandbox is accepted only where the grant says that it will do.
 #[tokio::test]
 async fn a_shell_without_a_sandbox_must_be_granted_as_such() {
     let world = World::new().await;
@@ -73,7 +73,7 @@ async fn a_shell_without_a_sandbox_must_be_granted_as_such() {
     assert_eq!(device.accepted().await.accepted_capabilities, [Family::Shell]);
 }
 
-/// relay #137: what one runtime is granted neither takes commands from another nor vouches for them.
+/// relay-137: what one runtime is granted neither takes commands from another nor vouches for them.
 #[tokio::test]
 async fn a_grant_says_nothing_of_the_sandbox_of_others() {
     let world = World::new().await;

@@ -47,7 +47,7 @@ pub(super) async fn lent(
     (world, device, environment, runtime)
 }
 
-/// relay #140, #142, #143, #144: somebody is asked, sees exactly what is asked, and it is done once they agree; who did is written
+/// relay-140, relay-142, relay-143, relay-144: somebody is asked, sees exactly what is asked, and it is done once they agree; who did is written
 /// down. The next time somebody is asked again.
 #[tokio::test]
 async fn somebody_is_asked_each_time() {
@@ -81,7 +81,7 @@ async fn somebody_is_asked_each_time() {
     }
 }
 
-/// relay #142: what somebody does not allow is not done, and it is written down who.
+/// relay-142: what somebody does not allow is not done, and it is written down who.
 #[tokio::test]
 async fn what_is_not_allowed_is_not_done() {
     let (world, device, _, runtime) = lent("ask_once", json!({})).await;
@@ -99,7 +99,7 @@ async fn what_is_not_allowed_is_not_done() {
     assert_eq!(entry.summary["refused_by"], "owner");
 }
 
-/// relay #140, #142: what is blocked never reaches the device, and nobody is asked.
+/// relay-140, relay-142: what is blocked never reaches the device, and nobody is asked.
 #[tokio::test]
 async fn what_is_blocked_is_asked_of_nobody() {
     let (world, device, _, runtime) = lent("block", json!({})).await;
@@ -107,7 +107,7 @@ async fn what_is_blocked_is_asked_of_nobody() {
     assert!(device.asked().is_empty() && open(&world).await.is_empty());
 }
 
-/// relay #143: an approval is remembered for the tool and the space, is in the audit, and can be taken back; also after the
+/// relay-143: an approval is remembered for the tool and the space, is in the audit, and can be taken back; also after the
 /// hub was started again.
 #[tokio::test]
 async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
@@ -154,7 +154,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     assert_eq!(done.unwrap_err().code, Code::PolicyBlocked);
 }
 
-/// relay #143: an approval in a run is for that run; many that wait for the same are asked about once.
+/// relay-143: an approval in a run is for that run; many that wait for the same are asked about once.
 #[tokio::test]
 async fn an_approval_in_a_run_is_for_that_run() {
     let (world, device, _, runtime) = lent("ask_once_per_run", json!({})).await;
@@ -170,7 +170,7 @@ async fn an_approval_in_a_run_is_for_that_run() {
     assert_eq!(device.asked().len(), 4);
 }
 
-/// relay #129, #141: an environment asks where the device would not, and never the other way round.
+/// relay-129, relay-141: an environment asks where the device would not, and never the other way round.
 #[tokio::test]
 async fn an_environment_only_makes_stricter() {
     let (world, _device, _, runtime) = lent("allow", json!({ "approvals": { "tool:open": "block" } })).await;
@@ -183,7 +183,7 @@ async fn an_environment_only_makes_stricter() {
     assert!(open(&world).await.is_empty());
 }
 
-/// relay #136, #140: before a command somebody is asked if the grant says so.
+/// relay-136, relay-140: before a command somebody is asked if the grant says so.
 #[tokio::test]
 async fn a_command_waits_for_somebody_if_the_grant_says_so() {
     let world = World::new().await;
@@ -202,7 +202,7 @@ async fn a_command_waits_for_somebody_if_the_grant_says_so() {
     assert_eq!(device.asked().len(), 1);
 }
 
-/// relay #142: nobody answers in time, and nobody could: it is not done.
+/// relay-142: nobody answers in time, and nobody could: it is not done.
 #[tokio::test]
 async fn what_nobody_approves_is_not_done() {
     let (world, device, _, runtime) = lent("ask_once", json!({})).await;

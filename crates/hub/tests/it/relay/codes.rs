@@ -28,7 +28,7 @@ fn call(tool: &str) -> Value {
     json!({ "name": tool, "arguments": { "path": "a" } })
 }
 
-/// relay #41: each code comes of something, but for that of artifacts, which are not lent yet.
+/// relay-41: each code comes of something, but for that of artifacts, which are not lent yet.
 #[tokio::test]
 async fn every_code_comes_of_something() {
     let (world, mut device, environment) = lent().await;
@@ -64,7 +64,7 @@ async fn every_code_comes_of_something() {
     assert_eq!(json!(heard), json!(expected));
 }
 
-/// relay #42: whoever is refused is told whether it can help to ask otherwise.
+/// relay-42: whoever is refused is told whether it can help to ask otherwise.
 #[tokio::test]
 async fn who_is_refused_is_told_whether_to_ask_otherwise() {
     let (world, _device, environment) = lent().await;

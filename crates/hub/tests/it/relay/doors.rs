@@ -18,7 +18,7 @@ fn hang() -> Value {
     json!({ "root_id": "main", "path": "hang" })
 }
 
-/// relay #85, #116, #118: what is asked once comes to the device with its terms, and what comes of it comes back.
+/// relay-85, relay-116, relay-118: what is asked once comes to the device with its terms, and what comes of it comes back.
 #[tokio::test]
 async fn a_request_comes_to_the_device_and_back() {
     let world = World::new().await;
@@ -35,7 +35,7 @@ async fn a_request_comes_to_the_device_and_back() {
     assert!(terms.shell.is_some());
 }
 
-/// relay #37, #38, #39: the context is passed on; only the hub says which session, workspace and terms it is for.
+/// relay-37, relay-38, relay-39: the context is passed on; only the hub says which session, workspace and terms it is for.
 #[tokio::test]
 async fn the_context_is_passed_on_and_terms_are_the_hubs() {
     let world = World::new().await;
@@ -64,7 +64,7 @@ async fn the_context_is_passed_on_and_terms_are_the_hubs() {
     assert_eq!((entry.session_id.as_deref(), entry.tool_call_id.as_deref()), (Some("s1"), Some("c1")));
 }
 
-/// relay #45, #46, #76, #118: the same over a WebSocket with the same frames, with its stream in order.
+/// relay-45, relay-46, relay-76, relay-118: the same over a WebSocket with the same frames, with its stream in order.
 #[tokio::test]
 async fn a_runtime_uses_a_device_over_a_websocket() {
     let world = World::new().await;
@@ -84,7 +84,7 @@ async fn a_runtime_uses_a_device_over_a_websocket() {
     assert_eq!(ended.read::<Value>().unwrap()["exit_code"], 0);
 }
 
-/// relay #4, #28, #118: bytes pass the hub as they are, to who takes them; who does not is told, and what passed is counted.
+/// relay-4, relay-28, relay-118: bytes pass the hub as they are, to who takes them; who does not is told, and what passed is counted.
 #[tokio::test]
 async fn bytes_pass_to_who_takes_them() {
     let world = World::new().await;
@@ -108,7 +108,7 @@ async fn bytes_pass_to_who_takes_them() {
     assert_eq!(refused["error"]["details"]["reason"], "not_negotiated", "{refused}");
 }
 
-/// relay #36, #41, #46, #118: the same as server-sent events; what goes wrong is the last of them.
+/// relay-36, relay-41, relay-46, relay-118: the same as server-sent events; what goes wrong is the last of them.
 #[tokio::test]
 async fn a_request_streams_as_events() {
     let world = World::new().await;
@@ -138,7 +138,7 @@ async fn a_request_streams_as_events() {
     assert!(text.contains("event: response\ndata: {\"error\":{\"code\":\"permission_denied\""), "{text}");
 }
 
-/// relay #50, #51, #54: who leaves cancels, at every door.
+/// relay-50, relay-51, relay-54: who leaves cancels, at every door.
 #[tokio::test]
 async fn who_leaves_cancels() {
     let world = World::new().await;
@@ -170,7 +170,7 @@ async fn who_leaves_cancels() {
     assert_eq!(cancelled(), 4);
 }
 
-/// relay #51, #53: a runtime hears `cancelled` when the device has ended it, and not before.
+/// relay-51, relay-53: a runtime hears `cancelled` when the device has ended it, and not before.
 #[tokio::test]
 async fn a_runtime_hears_that_it_is_cancelled_when_it_has_ended() {
     let world = World::new().await;
@@ -191,7 +191,7 @@ async fn a_runtime_hears_that_it_is_cancelled_when_it_has_ended() {
     device.works_on(0).await;
 }
 
-/// relay #53: a runtime hears that nobody can tell whether it has ended: if the device says so, or is gone.
+/// relay-53: a runtime hears that nobody can tell whether it has ended: if the device says so, or is gone.
 #[tokio::test]
 async fn a_runtime_hears_that_nobody_can_tell() {
     let world = World::new().await;
@@ -216,7 +216,7 @@ async fn a_runtime_hears_that_nobody_can_tell() {
     }
 }
 
-/// relay #50, #143: what waits for somebody is cancelled without having left.
+/// relay-50, relay-143: what waits for somebody is cancelled without having left.
 #[tokio::test]
 async fn what_has_not_left_is_cancelled_at_once() {
     let world = World::new().await;
@@ -235,7 +235,7 @@ async fn what_has_not_left_is_cancelled_at_once() {
     assert!(device.asked().is_empty());
 }
 
-/// relay #36: what takes longer than it may ends with `timeout`, and is cancelled at the device.
+/// relay-36: what takes longer than it may ends with `timeout`, and is cancelled at the device.
 #[tokio::test]
 async fn what_takes_too_long_ends() {
     let world = World::new().await;
@@ -249,7 +249,7 @@ async fn what_takes_too_long_ends() {
     device.works_on(0).await;
 }
 
-/// relay #118: sessions that use the same device do not see or end what others do there.
+/// relay-118: sessions that use the same device do not see or end what others do there.
 #[tokio::test]
 async fn sessions_that_use_the_same_device_are_apart() {
     let world = World::new().await;
@@ -271,7 +271,7 @@ async fn sessions_that_use_the_same_device_are_apart() {
     device.works_on(0).await;
 }
 
-/// relay #77, #78, #118: a command and a use of a tool are there for who has started them, and for nobody else.
+/// relay-77, relay-78, relay-118: a command and a use of a tool are there for who has started them, and for nobody else.
 #[tokio::test]
 async fn what_one_has_started_is_not_there_for_another() {
     let world = World::new().await;
@@ -302,7 +302,7 @@ async fn what_one_has_started_is_not_there_for_another() {
     assert_eq!(device.asked().len(), before + 7, "nothing of the other reached the device");
 }
 
-/// relay #118: what sessions call their uses of tools is their own: one that is over holds up nobody, and one that goes on nobody
+/// relay-118: what sessions call their uses of tools is their own: one that is over holds up nobody, and one that goes on nobody
 /// in another session.
 #[tokio::test]
 async fn a_name_of_a_use_is_free_for_others() {
@@ -328,7 +328,7 @@ async fn a_name_of_a_use_is_free_for_others() {
     until(|| async { world.ask(&two, "tool.call", call("a")).await.0 == 200 }).await;
 }
 
-/// relay #118: names are short, whoever gives them.
+/// relay-118: names are short, whoever gives them.
 #[tokio::test]
 async fn a_name_that_is_too_long_is_refused() {
     let world = World::new().await;
@@ -359,7 +359,7 @@ async fn a_name_that_is_too_long_is_refused() {
     assert!(!format!("{:?}", world.raw_audit().await).contains(&long), "nor are they written down");
 }
 
-/// relay #34: so many requests of an environment go on at a time, and of one family fewer; more are told so at once.
+/// relay-34: so many requests of an environment go on at a time, and of one family fewer; more are told so at once.
 #[tokio::test]
 async fn only_so_many_requests_go_on_at_a_time() {
     let world = World::new().await;
@@ -395,7 +395,7 @@ async fn only_so_many_requests_go_on_at_a_time() {
     until(|| async { runtime.ask("file.read", readme()).await.is_ok() }).await;
 }
 
-/// relay #34: who leaves has the place until the device has answered, so that nobody can take more than their share by leaving.
+/// relay-34: who leaves has the place until the device has answered, so that nobody can take more than their share by leaving.
 #[tokio::test]
 async fn who_leaves_has_the_place_until_the_device_is_done() {
     let world = World::new().await;
@@ -413,7 +413,7 @@ async fn who_leaves_has_the_place_until_the_device_is_done() {
     assert_eq!(world.ask(&two, "file.read", readme()).await.0, 200);
 }
 
-/// relay #52, #53, #157: a command that a device has started before it heard that nobody wants it is ended.
+/// relay-52, relay-53, relay-157: a command that a device has started before it heard that nobody wants it is ended.
 #[tokio::test]
 async fn a_command_that_nobody_hears_of_is_ended() {
     let world = World::new().await;

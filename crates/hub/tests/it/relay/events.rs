@@ -11,7 +11,7 @@ use super::{
     world::{World, files, readme, shell, soon, until},
 };
 
-/// relay #59, #60: a family that the device says is not there is not asked for any more, until it is there again.
+/// relay-59, relay-60: a family that the device says is not there is not asked for any more, until it is there again.
 #[tokio::test]
 async fn a_family_is_there_or_not_as_the_device_says() {
     let world = World::new().await;
@@ -43,7 +43,7 @@ async fn a_family_is_there_or_not_as_the_device_says() {
     }
 }
 
-/// relay #61: while a device is paused nothing new is done, and what goes on goes on.
+/// relay-61: while a device is paused nothing new is done, and what goes on goes on.
 #[tokio::test]
 async fn a_device_that_is_paused_begins_nothing_new() {
     let world = World::new().await;
@@ -69,7 +69,7 @@ async fn a_device_that_is_paused_begins_nothing_new() {
     device.works_on(0).await;
 }
 
-/// relay #57, #58, #63: an event that is not known is counted, and nothing comes of it.
+/// relay-57, relay-58, relay-63: an event that is not known is counted, and nothing comes of it.
 #[tokio::test]
 async fn an_event_that_is_not_known_is_counted() {
     let world = World::new().await;
@@ -86,7 +86,7 @@ async fn an_event_that_is_not_known_is_counted() {
     assert_eq!(device.asked().len(), 1, "nothing was begun by it");
 }
 
-/// relay #62: whatever a device says has happened, nothing is begun by it: not in the session that uses it, and not at the device.
+/// relay-62: whatever a device says has happened, nothing is begun by it: not in the session that uses it, and not at the device.
 #[tokio::test]
 async fn no_event_begins_anything() {
     let world = World::new().await;

@@ -12,7 +12,7 @@ use super::{
     world::{World, files, readme, soon},
 };
 
-/// relay #3: whoever says the same is told the same, at the path of devices and at that of an environment.
+/// relay-3: whoever says the same is told the same, at the path of devices and at that of an environment.
 #[tokio::test]
 async fn frames_are_the_same_on_every_path() {
     let world = World::new().await;
@@ -41,7 +41,7 @@ async fn frames_are_the_same_on_every_path() {
     assert_eq!((&heard[0][7]["type"], &heard[0][8]), (&json!("pong"), &json!(1008)), "{}", heard[0]);
 }
 
-/// relay #8: how large a frame may be is for whoever runs the hub to say.
+/// relay-8: how large a frame may be is for whoever runs the hub to say.
 #[tokio::test]
 async fn larger_frames_can_be_allowed() {
     for (set, is_heard) in
@@ -60,7 +60,7 @@ async fn larger_frames_can_be_allowed() {
     }
 }
 
-/// relay #8: a frame that is too large ends its connection, with what goes on there, and no other.
+/// relay-8: a frame that is too large ends its connection, with what goes on there, and no other.
 #[tokio::test]
 async fn what_is_too_large_ends_its_own_connection_only() {
     let world = World::new().await;

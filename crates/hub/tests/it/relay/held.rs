@@ -35,7 +35,7 @@ async fn made_by(world: &World, token: &str) -> (Environment, Value) {
     (Environment { id, secret }, added["environment"].clone())
 }
 
-/// relay #125, #156, #157: who is removed, or may no longer drive sessions, leaves nothing that could still be used, also if
+/// relay-125, relay-156, relay-157: who is removed, or may no longer drive sessions, leaves nothing that could still be used, also if
 /// somebody has the name again.
 #[tokio::test]
 async fn an_environment_ends_when_who_made_it_may_not_have_it() {
@@ -69,7 +69,7 @@ async fn an_environment_ends_when_who_made_it_may_not_have_it() {
     assert_eq!(left["items"], json!([]));
 }
 
-/// relay #125, #130: an environment does not outlive the token that it was made with.
+/// relay-125, relay-130: an environment does not outlive the token that it was made with.
 #[tokio::test]
 async fn an_environment_ends_with_its_token() {
     let world = World::new().await;

@@ -24,7 +24,7 @@ fn requests() -> Vec<Value> {
     requests
 }
 
-/// relay #64, #166: where everything is offered and granted, each method comes to the device, or to the hub if that is asked by the
+/// relay-64, relay-166: where everything is offered and granted, each method comes to the device, or to the hub if that is asked by the
 /// device; all of `artifact.*` is refused there as what is not available, and nothing as what is not known.
 #[tokio::test]
 async fn every_method_is_known() {

@@ -24,7 +24,7 @@ async fn claim(world: &World, secret: &str) -> (u16, serde_json::Value) {
     world.answer(world.request_as(secret, Method::POST, "/api/devices/pairings/claim")).await
 }
 
-/// relay #125, #170: a device is let in by a code, and its token is told to it alone, once.
+/// relay-125, relay-170: a device is let in by a code, and its token is told to it alone, once.
 #[tokio::test]
 async fn a_device_is_let_in_by_its_code() {
     let world = World::new().await;

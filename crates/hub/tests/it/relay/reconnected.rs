@@ -14,7 +14,7 @@ fn hang() -> Ask {
     Ask::new("file.read", Json::of(&json!({ "root_id": "main", "path": "hang" })))
 }
 
-/// relay #116, #119, #120, #155, #167: what waits for a device that is lost is told so, its capabilities are not there, and
+/// relay-116, relay-119, relay-120, relay-155, relay-167: what waits for a device that is lost is told so, its capabilities are not there, and
 /// when it is back the same environment works with it.
 #[tokio::test]
 async fn an_environment_outlives_the_connection_of_its_device() {
@@ -43,7 +43,7 @@ async fn an_environment_outlives_the_connection_of_its_device() {
     assert_eq!(again.asked().len(), 1);
 }
 
-/// relay #122: a second connection of the same copy takes the place of the first, whose requests are told so.
+/// relay-122: a second connection of the same copy takes the place of the first, whose requests are told so.
 #[tokio::test]
 async fn the_same_copy_takes_the_place_of_its_connection() {
     let world = World::new().await;
@@ -62,7 +62,7 @@ async fn the_same_copy_takes_the_place_of_its_connection() {
     assert_eq!(second.asked().len(), 1);
 }
 
-/// relay #122: another copy is refused before the upgrade while the first is there.
+/// relay-122: another copy is refused before the upgrade while the first is there.
 #[tokio::test]
 async fn another_copy_is_refused() {
     let world = World::new().await;
@@ -96,7 +96,7 @@ async fn everything_that_is_lent_outlives_the_hub() {
     }
 }
 
-/// relay #124: nothing is taken up again in this version: what a connection has left is not known to the next, whatever its hello
+/// relay-124: nothing is taken up again in this version: what a connection has left is not known to the next, whatever its hello
 /// says, and to cancel it does nothing.
 #[tokio::test]
 async fn nothing_is_taken_up_again_by_another_connection() {

@@ -14,7 +14,7 @@ use super::{
     world::{World, files, readme, shell, tools, until},
 };
 
-/// relay #151, #153, #154: a request has an entry before it leaves and one when it has ended; the chain holds.
+/// relay-151, relay-153, relay-154: a request has an entry before it leaves and one when it has ended; the chain holds.
 #[tokio::test]
 async fn a_request_is_written_down() {
     let world = World::new().await;
@@ -35,7 +35,7 @@ async fn a_request_is_written_down() {
     chain::verify(&world.raw_audit().await).unwrap();
 }
 
-/// relay #153: what is blocked is written down too, with what it was about.
+/// relay-153: what is blocked is written down too, with what it was about.
 #[tokio::test]
 async fn what_is_blocked_is_written_down() {
     let world = World::new().await;
@@ -54,7 +54,7 @@ async fn what_is_blocked_is_written_down() {
     assert_eq!(audit[1].root_id.as_ref().unwrap().as_str(), "nothing");
 }
 
-/// relay #151, #153: what nobody can ask is written down too, once, and with who asked.
+/// relay-151, relay-153: what nobody can ask is written down too, once, and with who asked.
 #[tokio::test]
 async fn what_is_nothing_to_ask_is_written_down() {
     let world = World::new().await;
@@ -78,7 +78,7 @@ async fn what_is_nothing_to_ask_is_written_down() {
     chain::verify(&world.raw_audit().await).unwrap();
 }
 
-/// relay #30, #151: what a device asks of the hub is written down: a tool that it registers may be another than before.
+/// relay-30, relay-151: what a device asks of the hub is written down: a tool that it registers may be another than before.
 #[tokio::test]
 async fn what_a_device_asks_is_written_down() {
     let world = World::new().await;
@@ -103,7 +103,7 @@ async fn what_a_device_asks_is_written_down() {
     assert_eq!(audit[2].error, Some(Code::CapabilityUnavailable));
 }
 
-/// relay #151: what is cancelled, fails or is lost has an end as well.
+/// relay-151: what is cancelled, fails or is lost has an end as well.
 #[tokio::test]
 async fn every_end_is_written_down() {
     let world = World::new().await;
@@ -130,7 +130,7 @@ async fn every_end_is_written_down() {
     chain::verify(&world.raw_audit().await).unwrap();
 }
 
-/// relay #135, #154: contents, arguments, variables and tokens are nowhere in what is written down, nor in the log of the hub's own.
+/// relay-135, relay-154: contents, arguments, variables and tokens are nowhere in what is written down, nor in the log of the hub's own.
 #[tokio::test]
 async fn contents_and_secrets_are_not_written_down() {
     let world = World::new().await;
@@ -170,7 +170,7 @@ async fn contents_and_secrets_are_not_written_down() {
     }
 }
 
-/// relay #154: the same while somebody is asked: what they see is nowhere on disk.
+/// relay-154: the same while somebody is asked: what they see is nowhere on disk.
 #[tokio::test]
 async fn what_somebody_is_asked_is_not_written_down() {
     let world = World::new().await;
@@ -203,7 +203,7 @@ async fn what_somebody_is_asked_is_not_written_down() {
     }
 }
 
-/// relay #154: the chain goes on where it was after the hub was started again.
+/// relay-154: the chain goes on where it was after the hub was started again.
 #[tokio::test]
 async fn the_chain_goes_on_after_a_restart() {
     let world = World::new().await;

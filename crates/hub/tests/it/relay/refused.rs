@@ -15,7 +15,7 @@ async fn open(world: &World, query: &str, headers: &[(&'static str, &str)]) -> R
     Raw::open(world, &format!("{CONNECT}{query}"), headers).await
 }
 
-/// relay #6, #7, #10, #125, #130: whoever has no token of a device gets a problem and no WebSocket, wherever the token is.
+/// relay-6, relay-7, relay-10, relay-125, relay-130: whoever has no token of a device gets a problem and no WebSocket, wherever the token is.
 #[tokio::test]
 async fn nobody_is_let_in_without_the_token_of_a_device() {
     let world = World::new().await;
@@ -56,7 +56,7 @@ async fn nobody_is_let_in_without_the_token_of_a_device() {
     );
 }
 
-/// relay #10: a page that is allowed by name may be a device; others are as before.
+/// relay-10: a page that is allowed by name may be a device; others are as before.
 #[tokio::test]
 async fn a_page_that_is_allowed_is_let_in() {
     let world = World::with(|config| config.cors.origins = vec!["https://ours.example".into()]).await;
@@ -71,7 +71,7 @@ async fn a_page_that_is_allowed_is_let_in() {
     }
 }
 
-/// relay #6, #130, #156: a token that has expired, and one that was revoked, let nobody in.
+/// relay-6, relay-130, relay-156: a token that has expired, and one that was revoked, let nobody in.
 #[tokio::test]
 async fn a_token_is_good_for_its_time() {
     let world = World::new().await;
@@ -93,7 +93,7 @@ async fn a_token_is_good_for_its_time() {
     assert_eq!((status, &problem["type"]), (400, &json!("urn:problem:invalid-request")));
 }
 
-/// relay #4, #5, #8, #9, #15: what is no frame closes that connection with a code that says why, and it is written down.
+/// relay-4, relay-5, relay-8, relay-9, relay-15: what is no frame closes that connection with a code that says why, and it is written down.
 #[tokio::test]
 async fn what_is_no_frame_closes_the_connection_and_is_written_down() {
     let world = World::new().await;
@@ -127,7 +127,7 @@ async fn violations(world: &World) -> Vec<u16> {
     broken.map(|entry| entry["status"].as_u64().unwrap() as u16).collect()
 }
 
-/// relay #17, #18, #27, #159: a hello that makes no sense is refused, with the field that is wrong, or both versions.
+/// relay-17, relay-18, relay-27, relay-159: a hello that makes no sense is refused, with the field that is wrong, or both versions.
 #[tokio::test]
 async fn a_hello_that_makes_no_sense_is_refused() {
     let world = World::new().await;

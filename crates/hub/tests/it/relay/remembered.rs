@@ -42,7 +42,7 @@ async fn is_asked(world: &World, used: impl Future<Output = Result<Value, RelayE
     }
 }
 
-/// relay #143: an approval in a run is for the session that it was given for, whatever another says that its run is.
+/// relay-143: an approval in a run is for the session that it was given for, whatever another says that its run is.
 #[tokio::test]
 async fn an_approval_in_a_run_is_borrowed_by_no_other_session() {
     let (world, _device, _, first) = lent("ask_once_per_run", json!({ "sessionId": "s1" })).await;
@@ -69,7 +69,7 @@ async fn an_approval_in_a_run_is_borrowed_by_no_other_session() {
     assert!(is_asked(&world, open_in(&first, "s1")).await, "a run is no session");
 }
 
-/// relay #143: what was approved of a tool is for the tool as it was then.
+/// relay-143: what was approved of a tool is for the tool as it was then.
 #[tokio::test]
 async fn a_tool_that_is_another_is_asked_about_again() {
     for approval in ["ask_once", "ask_once_per_run"] {
@@ -86,7 +86,7 @@ async fn a_tool_that_is_another_is_asked_about_again() {
     }
 }
 
-/// relay #143: a tool that becomes another while somebody is asked about it is not what they approved.
+/// relay-143: a tool that becomes another while somebody is asked about it is not what they approved.
 #[tokio::test]
 async fn a_tool_that_becomes_another_meanwhile_is_not_used() {
     let (world, device, _, runtime) = lent("always_ask", json!({})).await;
@@ -103,7 +103,7 @@ async fn a_tool_that_becomes_another_meanwhile_is_not_used() {
     assert!(device.asked().is_empty());
 }
 
-/// relay #143, #144: whoever is asked sees what `always` would be for.
+/// relay-143, relay-144: whoever is asked sees what `always` would be for.
 #[tokio::test]
 async fn a_wait_says_what_always_is_for() {
     for (approval, run, expected) in [

@@ -67,7 +67,7 @@ impl Lent {
     }
 }
 
-/// relay #155, #156, #157: the user disables the relay for a space.
+/// relay-155, relay-156, relay-157: the user disables the relay for a space.
 #[tokio::test]
 async fn a_workspace_that_lends_nothing_cuts_its_devices_off() {
     let lent = Lent::new().await;
@@ -77,7 +77,7 @@ async fn a_workspace_that_lends_nothing_cuts_its_devices_off() {
     lent.ends_cut_off(call, since).await;
 }
 
-/// relay #130, #156, #157: the token expires while the device is connected.
+/// relay-130, relay-156, relay-157: the token expires while the device is connected.
 #[tokio::test]
 async fn a_token_that_expires_cuts_its_device_off() {
     let world = World::new().await;
@@ -91,7 +91,7 @@ async fn a_token_that_expires_cuts_its_device_off() {
     assert!(late.abs() < SignedDuration::from_secs(1) && !late.is_negative(), "{late:?} {why}");
 }
 
-/// relay #59, #156, #157: the provider loses a permission: what goes on there is ended, the rest is not.
+/// relay-59, relay-156, relay-157: the provider loses a permission: what goes on there is ended, the rest is not.
 #[tokio::test]
 async fn a_permission_that_is_lost_ends_what_needs_it() {
     let lent = Lent::new().await;
@@ -116,7 +116,7 @@ async fn a_permission_that_is_lost_ends_what_needs_it() {
     drop(read);
 }
 
-/// relay #156, #157: the runtime's identity changes: what was made for it is gone, whoever has that name next.
+/// relay-156, relay-157: the runtime's identity changes: what was made for it is gone, whoever has that name next.
 #[tokio::test]
 async fn a_runtime_that_is_another_has_nothing() {
     let mut lent = Lent::new().await;
@@ -137,7 +137,7 @@ async fn a_runtime_that_is_another_has_nothing() {
     assert_eq!(lent.world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
 }
 
-/// relay #156, #157: the same for runtimes that a file names: one that it names otherwise is another. Whoever reads the file
+/// relay-156, relay-157: the same for runtimes that a file names: one that it names otherwise is another. Whoever reads the file
 /// again, or starts the hub again, and finds the same changes nothing.
 #[tokio::test]
 async fn a_runtime_that_is_named_otherwise_has_nothing() {
@@ -168,7 +168,7 @@ async fn a_runtime_that_is_named_otherwise_has_nothing() {
     assert_eq!(world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
 }
 
-/// relay #156: the same if nobody saw the runtime go.
+/// relay-156: the same if nobody saw the runtime go.
 #[tokio::test]
 async fn a_runtime_of_the_same_name_is_another() {
     let Lent { world, device, environment, .. } = Lent::new().await;
@@ -187,7 +187,7 @@ async fn a_runtime_of_the_same_name_is_another() {
     assert_eq!(world.ok(Method::GET, "/api/grants", None).await["items"], json!([]));
 }
 
-/// relay #156, #157: the policy version changes: a grant is taken back, and with it what goes on under it.
+/// relay-156, relay-157: the policy version changes: a grant is taken back, and with it what goes on under it.
 #[tokio::test]
 async fn a_grant_that_is_taken_back_ends_what_goes_on_under_it() {
     let mut lent = Lent::new().await;
@@ -207,7 +207,7 @@ async fn a_grant_that_is_taken_back_ends_what_goes_on_under_it() {
     assert_eq!(lent.world.error(&lent.environment, "file.read", readme()).await, "permission_denied");
 }
 
-/// relay #155, #156: of two runtimes only the one whose grant is taken back loses something.
+/// relay-155, relay-156: of two runtimes only the one whose grant is taken back loses something.
 #[tokio::test]
 async fn a_grant_that_is_taken_back_does_not_concern_others() {
     let lent = Lent::new().await;
@@ -223,7 +223,7 @@ async fn a_grant_that_is_taken_back_does_not_concern_others() {
     drop(theirs);
 }
 
-/// relay #155, #157: a command in the background ends when what it was started under is taken back, those of others do not; what
+/// relay-155, relay-157: a command in the background ends when what it was started under is taken back, those of others do not; what
 /// the hub asks for that is written down.
 #[tokio::test]
 async fn commands_in_the_background_end_with_their_grant() {
@@ -255,7 +255,7 @@ async fn commands_in_the_background_end_with_their_grant() {
     assert_eq!((&entry.summary["command_id"], entry.session_id.as_deref()), (&json!("mine"), Some("s1")));
 }
 
-/// relay #155, #157: nor do they outlive their environment, …
+/// relay-155, relay-157: nor do they outlive their environment, …
 #[tokio::test]
 async fn commands_in_the_background_end_with_their_environment() {
     let lent = Lent::new().await;
@@ -265,7 +265,7 @@ async fn commands_in_the_background_end_with_their_environment() {
     until(|| async { lent.device.asked_to_end() == ["mine"] }).await;
 }
 
-/// relay #123, #157: … also if their device was away when it was ended, and has kept them.
+/// relay-123, relay-157: … also if their device was away when it was ended, and has kept them.
 #[tokio::test]
 async fn commands_that_a_device_has_kept_end_when_it_is_back() {
     let mut lent = Lent::new().await;
@@ -280,7 +280,7 @@ async fn commands_that_a_device_has_kept_end_when_it_is_back() {
     until(|| async { device.asked_to_end() == ["mine"] }).await;
 }
 
-/// relay #156, #157: a device that is cut off is told before to end its commands: all of them if nothing of it is lent any more, …
+/// relay-156, relay-157: a device that is cut off is told before to end its commands: all of them if nothing of it is lent any more, …
 #[tokio::test]
 async fn a_device_that_is_stopped_ends_its_commands() {
     let mut lent = Lent::new().await;
@@ -307,7 +307,7 @@ async fn a_device_of_which_less_is_granted_ends_what_is_not_granted() {
     assert_eq!(lent.device.asked_to_end(), ["mine"]);
 }
 
-/// relay #154, #155, #157: what is taken back while it is being written down that it is asked is not asked.
+/// relay-154, relay-155, relay-157: what is taken back while it is being written down that it is asked is not asked.
 #[tokio::test]
 async fn what_is_taken_back_before_it_leaves_does_not_leave() {
     let lent = Lent::new().await;
@@ -329,7 +329,7 @@ async fn what_is_taken_back_before_it_leaves_does_not_leave() {
     assert!(lent.device.asked().is_empty(), "{:?}", lent.device.asked());
 }
 
-/// relay #155, #156, #157: the user stops a device in an emergency.
+/// relay-155, relay-156, relay-157: the user stops a device in an emergency.
 #[tokio::test]
 async fn a_device_that_is_stopped_is_cut_off() {
     let lent = Lent::new().await;
@@ -339,7 +339,7 @@ async fn a_device_that_is_stopped_is_cut_off() {
     lent.ends_cut_off(call, since).await;
 }
 
-/// relay #155: a device that is removed is cut off, and nothing is left of what was granted or made of it.
+/// relay-155: a device that is removed is cut off, and nothing is left of what was granted or made of it.
 #[tokio::test]
 async fn a_device_that_is_removed_leaves_nothing() {
     let lent = Lent::new().await;

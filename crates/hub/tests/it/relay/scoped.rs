@@ -1,4 +1,4 @@
-//! Whoever changes one of what a grant is for has nothing (relay #173).
+//! Whoever changes one of what a grant is for has nothing (relay-173).
 
 use reqwest::Method;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::{
     world::{World, files, readme, shell},
 };
 
-/// relay #33, #127, #133, #173: another capability, another root and another mode than what is granted.
+/// relay-33, relay-127, relay-133, relay-173: another capability, another root and another mode than what is granted.
 #[tokio::test]
 async fn only_what_is_granted_is_there() {
     let world = World::new().await;
@@ -37,7 +37,7 @@ async fn only_what_is_granted_is_there() {
     assert_eq!(device.asked().len(), 1, "nothing of it reached the device");
 }
 
-/// relay #33: what is granted and not offered was not accepted.
+/// relay-33: what is granted and not offered was not accepted.
 #[tokio::test]
 async fn what_is_not_offered_is_not_there() {
     let world = World::new().await;
@@ -52,7 +52,7 @@ async fn what_is_not_offered_is_not_there() {
     assert!(device.asked().is_empty());
 }
 
-/// relay #125, #128, #173: another device, another runtime, another workspace, another space, another environment.
+/// relay-125, relay-128, relay-173: another device, another runtime, another workspace, another space, another environment.
 #[tokio::test]
 async fn a_grant_is_for_one_device_one_runtime_and_one_space() {
     let world = World::new().await;
@@ -90,7 +90,7 @@ async fn a_grant_is_for_one_device_one_runtime_and_one_space() {
     }
 }
 
-/// relay #120, #173: another connection: what one was accepted for is not there on the next, which offers less.
+/// relay-120, relay-173: another connection: what one was accepted for is not there on the next, which offers less.
 #[tokio::test]
 async fn what_is_accepted_is_accepted_on_one_connection() {
     let world = World::new().await;

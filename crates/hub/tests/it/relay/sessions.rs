@@ -51,7 +51,7 @@ async fn environments(world: &World) -> Vec<Value> {
     list["items"].as_array().unwrap().clone()
 }
 
-/// relay #90, #116: a session that is made with a device gets it as an MCP server, with a secret that is good for nothing else; when the
+/// relay-90, relay-116: a session that is made with a device gets it as an MCP server, with a secret that is good for nothing else; when the
 /// session is deleted the environment is gone.
 #[tokio::test]
 async fn a_session_gets_its_device_as_an_mcp_server() {
@@ -128,7 +128,7 @@ async fn a_session_that_is_not_made_leaves_no_environment() {
     assert_eq!(recorder.told.lock()[1], plain);
 }
 
-/// relay #88: tools of two devices may have the same name: an environment is of one device, and a session that has a server of the
+/// relay-88: tools of two devices may have the same name: an environment is of one device, and a session that has a server of the
 /// name of ours already gets ours under another.
 #[tokio::test]
 async fn tools_of_two_devices_do_not_meet() {
@@ -157,7 +157,7 @@ async fn tools_of_two_devices_do_not_meet() {
     assert!(mcp["device2"]["url"].as_str().unwrap().starts_with(&world.base), "{mcp}");
 }
 
-/// relay #116: whoever hangs up before there is a session leaves no environment.
+/// relay-116: whoever hangs up before there is a session leaves no environment.
 #[tokio::test]
 async fn who_hangs_up_leaves_no_environment() {
     let world = World::new().await;
@@ -172,7 +172,7 @@ async fn who_hangs_up_leaves_no_environment() {
     until(|| async { environments(&world).await.is_empty() }).await;
 }
 
-/// relay #116: a session that is not there any more has no environment either: when it was deleted the answer may have been lost.
+/// relay-116: a session that is not there any more has no environment either: when it was deleted the answer may have been lost.
 #[tokio::test]
 async fn a_session_that_was_gone_before_has_no_environment() {
     let world = World::new().await;

@@ -8,7 +8,7 @@ use super::{
     world::{World, files, readme, until},
 };
 
-/// relay #55, #117, #178: one request shows connections, what is accepted, what waits, what went wrong, and the audit's head.
+/// relay-55, relay-117, relay-178: one request shows connections, what is accepted, what waits, what went wrong, and the audit's head.
 #[tokio::test]
 async fn the_whole_state_is_shown() {
     let world = World::new().await;

@@ -9,7 +9,7 @@ use super::{
     world::{World, soon, tools, until},
 };
 
-/// relay #87: arguments are checked before anything is sent; what is wrong is named by its place.
+/// relay-87: arguments are checked before anything is sent; what is wrong is named by its place.
 #[tokio::test]
 async fn arguments_are_checked_before_they_are_sent() {
     let world = World::new().await;
@@ -27,7 +27,7 @@ async fn arguments_are_checked_before_they_are_sent() {
     assert_eq!(device.asked().len(), 1);
 }
 
-/// relay #30, #84, #85, #86, #88: a device registers tools and takes them away; those who use it are told, and each that is no tool is
+/// relay-30, relay-84, relay-85, relay-86, relay-88: a device registers tools and takes them away; those who use it are told, and each that is no tool is
 /// refused by itself.
 #[tokio::test]
 async fn a_device_registers_tools_while_it_is_connected() {
@@ -66,7 +66,7 @@ async fn a_device_registers_tools_while_it_is_connected() {
     runtime.ask("tool.call", use_one()).await.unwrap();
 }
 
-/// relay #30: a device asks nothing of the hub that it was not accepted for, and nothing that is for runtimes.
+/// relay-30: a device asks nothing of the hub that it was not accepted for, and nothing that is for runtimes.
 #[tokio::test]
 async fn a_device_asks_only_what_it_may() {
     let world = World::new().await;
@@ -83,7 +83,7 @@ async fn a_device_asks_only_what_it_may() {
         .await;
 }
 
-/// relay #86: while the hub finds out which tools there are, those that there are stay there.
+/// relay-86: while the hub finds out which tools there are, those that there are stay there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_tool_is_there_while_others_are_looked_for() {
     let world = World::new().await;

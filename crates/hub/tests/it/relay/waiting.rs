@@ -20,7 +20,7 @@ fn use_open() -> Ask {
     Ask::new("tool.call", Json::of(&json!({ "name": "open", "arguments": { "path": "a" } })))
 }
 
-/// relay #36: whoever says how long it may take waits no longer, for people either.
+/// relay-36: whoever says how long it may take waits no longer, for people either.
 #[tokio::test]
 async fn a_request_waits_for_people_no_longer_than_it_says() {
     let (world, device, environment, _) = lent("always_ask", json!({})).await;
@@ -33,7 +33,7 @@ async fn a_request_waits_for_people_no_longer_than_it_says() {
     assert!(open(&world).await.is_empty() && device.asked().is_empty());
 }
 
-/// relay #36: what somebody is asked says until when, which is no longer than whoever asks waits.
+/// relay-36: what somebody is asked says until when, which is no longer than whoever asks waits.
 #[tokio::test]
 async fn a_wait_ends_when_whoever_asks_no_longer_waits() {
     let (world, _device, environment, _) = lent("always_ask", json!({})).await;
@@ -52,7 +52,7 @@ async fn a_wait_ends_when_whoever_asks_no_longer_waits() {
     assert_eq!(status, 200);
 }
 
-/// relay #120: a device that is lost while somebody is asked fails what waits, and nothing is asked of it when it is back.
+/// relay-120: a device that is lost while somebody is asked fails what waits, and nothing is asked of it when it is back.
 #[tokio::test]
 async fn a_device_that_is_lost_ends_what_waits_for_people() {
     let (world, mut device, _, runtime) = lent("always_ask", json!({})).await;
@@ -71,7 +71,7 @@ async fn a_device_that_is_lost_ends_what_waits_for_people() {
     assert_eq!(entry.summary["wait_id"], asked["id"]);
 }
 
-/// relay #34, #36: those who wait for the same are each asked about no later than they would be alone.
+/// relay-34, relay-36: those who wait for the same are each asked about no later than they would be alone.
 #[tokio::test]
 async fn those_who_wait_for_their_turn_wait_no_longer() {
     let (world, device, _, runtime) = lent("ask_once", json!({})).await;
@@ -86,7 +86,7 @@ async fn those_who_wait_for_their_turn_wait_no_longer() {
     assert!(open(&world).await.is_empty() && device.asked().is_empty());
 }
 
-/// relay #118, #157: what is taken back ends at once for those who wait until others were asked about the same, too.
+/// relay-118, relay-157: what is taken back ends at once for those who wait until others were asked about the same, too.
 #[tokio::test]
 async fn those_who_wait_for_their_turn_are_told_that_it_is_taken_back() {
     let (world, device, _, first) = lent("ask_once", json!({})).await;
@@ -106,7 +106,7 @@ async fn those_who_wait_for_their_turn_are_told_that_it_is_taken_back() {
     assert!(device.asked().is_empty());
 }
 
-/// relay #143: what cannot be shown to whoever is asked is not asked: nothing is done that somebody has not seen.
+/// relay-143: what cannot be shown to whoever is asked is not asked: nothing is done that somebody has not seen.
 #[tokio::test]
 async fn what_cannot_be_shown_is_refused() {
     let world = World::new().await;
@@ -122,7 +122,7 @@ async fn what_cannot_be_shown_is_refused() {
     assert!(open(&world).await.is_empty() && device.asked().is_empty());
 }
 
-/// relay #34, #143: whoever is asked sees the small things whole, and of the large ones the beginning, the size and the hash.
+/// relay-34, relay-143: whoever is asked sees the small things whole, and of the large ones the beginning, the size and the hash.
 #[tokio::test]
 async fn what_is_too_large_is_shown_in_part() {
     let world = World::new().await;
@@ -144,7 +144,7 @@ async fn what_is_too_large_is_shown_in_part() {
     assert_eq!(status, 200, "{body}");
 }
 
-/// relay #154: what a request is said to be for is short.
+/// relay-154: what a request is said to be for is short.
 #[tokio::test]
 async fn what_a_request_is_for_is_short() {
     let (world, device, environment, _) = lent("ask_once_per_run", json!({})).await;

@@ -9,7 +9,7 @@ use crate::relay::{Json, RelayPath, RootId, ToolName, VirtualPath};
 const TEXT_CHARS_MAX: usize = 128;
 
 /// What a request is about, in short: which file, which program, how much; never contents, arguments, values of the
-/// environment or other places for secrets (relay #154).
+/// environment or other places for secrets.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
     /// The root, if it is about a file.

@@ -1,4 +1,4 @@
-//! Audit entries that hold on to each other, so that none can be changed or taken out unseen (relay #154).
+//! Audit entries that hold on to each other, so that none can be changed or taken out unseen.
 //!
 //! Each entry has its place (`seq`, from 1 on), the hash of the one before it (`prev_hash`, not there in the first) and its
 //! own (`hash`): SHA-256, in hexadecimal, of the entry as canonical JSON without `hash`. Canonical JSON has no space between

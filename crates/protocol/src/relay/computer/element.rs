@@ -47,7 +47,7 @@ pub struct Element {
     pub children: Vec<Self>,
 }
 
-/// That something on the screen is sensitive (relay #145).
+/// That something on the screen is sensitive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sensitive {
     /// In which way.

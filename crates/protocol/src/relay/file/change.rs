@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::relay::{RelayPath, RootId};
 
-/// Watches a directory or file (relay #74).
+/// Watches a directory or file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WatchFiles {
     /// The root.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::relay::{RelayPath, RootId};
 
-/// Searches files as ripgrep does (relay #73).
+/// Searches files as ripgrep does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchFiles {
     /// The root.

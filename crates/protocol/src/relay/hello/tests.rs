@@ -9,7 +9,7 @@ fn hello(capabilities: &serde_json::Value) -> Hello {
     .unwrap()
 }
 
-/// relay #25, #128: only what is on is offered, and nothing by default.
+/// relay-25, relay-128: only what is on is offered, and nothing by default.
 #[test]
 fn only_what_is_on_is_offered() {
     assert_eq!(hello(&json!({})).check().unwrap().families, BTreeSet::new());
@@ -29,7 +29,7 @@ fn only_what_is_on_is_offered() {
     );
 }
 
-/// relay #158: the name is that of the document, and what a newer peer adds changes nothing.
+/// relay-158: the name is that of the document, and what a newer peer adds changes nothing.
 #[test]
 fn what_is_added_is_the_same_version() {
     assert_eq!(PROTOCOL, "ya-environment-relay.v1");
@@ -42,7 +42,7 @@ fn what_is_added_is_the_same_version() {
     assert_eq!(said.capabilities.extensions, ["file.move"], "by which what is added is agreed on");
 }
 
-/// relay #18, #159: another version is refused by the names of both.
+/// relay-18, relay-159: another version is refused by the names of both.
 #[test]
 fn another_protocol_is_refused_by_the_names_of_both() {
     let why = Hello { protocol: "ya-environment-relay.v2".into(), ..hello(&json!({})) }
@@ -52,7 +52,7 @@ fn another_protocol_is_refused_by_the_names_of_both() {
     assert!(why.contains("relay.v1") && why.contains("relay.v2"), "{why}");
 }
 
-/// relay #27: there is an end to roots.
+/// relay-27: there is an end to roots.
 #[test]
 fn there_is_an_end_to_roots() {
     let roots = |count| {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::relay::{Approval, Mode, Risk, ToolName};
 
-/// relay #23, #64, #65: every method of the document and no other, each in its family.
+/// relay-23, relay-64, relay-65: every method of the document and no other, each in its family.
 #[test]
 fn the_table_is_the_one_of_the_checklist() {
     let mut families: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -29,7 +29,7 @@ fn the_table_is_the_one_of_the_checklist() {
     assert!(Row::find("file.chmod").is_none());
 }
 
-/// relay #30, #133: who asks, and what only looks.
+/// relay-30, relay-133: who asks, and what only looks.
 #[test]
 fn providers_ask_for_artifacts_and_tools_and_reading_is_told_from_writing() {
     let names = |wanted: fn(&&Row) -> bool| {
@@ -46,7 +46,7 @@ fn providers_ask_for_artifacts_and_tools_and_reading_is_told_from_writing() {
     );
 }
 
-/// relay #41, #43, #69: params that are none are refused by a name, without their values.
+/// relay-41, relay-43, relay-69: params that are none are refused by a name, without their values.
 #[test]
 fn params_that_are_none_are_invalid() {
     let refused = |params| FileRead::params(&Json::of(&params)).unwrap_err();
@@ -64,7 +64,7 @@ fn params_that_are_none_are_invalid() {
     assert_eq!(FileRead::result(&Json::of(&json!({}))).unwrap_err().code, Code::ProviderError);
 }
 
-/// relay #29: a method that is a type is asked by its name.
+/// relay-29: a method that is a type is asked by its name.
 #[test]
 fn a_request_is_made_of_a_type() {
     let params = FileRead::params(&Json::of(&json!({ "root_id": "main", "path": "a" }))).unwrap();
@@ -77,7 +77,7 @@ fn a_request_is_made_of_a_type() {
     );
 }
 
-/// relay #77: a command is a line or a program, not both and not neither.
+/// relay-77: a command is a line or a program, not both and not neither.
 #[test]
 fn a_command_is_a_line_or_a_program() {
     use crate::relay::shell::Program;
@@ -89,7 +89,7 @@ fn a_command_is_a_line_or_a_program() {
     }
 }
 
-/// relay #88.
+/// relay-88.
 #[test]
 fn the_name_of_a_tool_is_plain() {
     for (name, good) in [("open_in-Editor9", true), ("", false), ("a.b", false), ("a b", false), ("é", false)]
@@ -99,7 +99,7 @@ fn the_name_of_a_tool_is_plain() {
     assert!("x".repeat(64).parse::<ToolName>().is_ok() && "x".repeat(65).parse::<ToolName>().is_err());
 }
 
-/// relay #84, #86, #88: a tool that makes no sense is rejected by itself.
+/// relay-84, relay-86, relay-88: a tool that makes no sense is rejected by itself.
 #[test]
 fn a_tool_that_makes_no_sense_does_not_take_the_others_with_it() {
     let tool = |name: &str, risk: &str| {
@@ -117,7 +117,7 @@ fn a_tool_that_makes_no_sense_does_not_take_the_others_with_it() {
     assert_eq!(crate::relay::tool::ToolList::of(&good).read(), (good, Vec::new()));
 }
 
-/// relay #140, #141: the stricter wins, in whichever order they are said.
+/// relay-140, relay-141: the stricter wins, in whichever order they are said.
 #[test]
 fn the_stricter_policy_wins() {
     let read = |text: &str| serde_json::from_value::<Approval>(json!(text)).unwrap();
@@ -133,7 +133,7 @@ fn the_stricter_policy_wins() {
     assert!(Mode::Ro < Mode::Rw);
 }
 
-/// relay #97: the token of a reservation is not printed.
+/// relay-97: the token of a reservation is not printed.
 #[test]
 fn a_reservation_is_printed_without_its_token() {
     let headers = json!({ "Authorization": "Bearer hunter2" });

@@ -18,7 +18,7 @@ fn binary(frame: &str, bytes: &[u8]) -> Bytes {
     message.into()
 }
 
-/// relay #4: a response with bytes is the frame, with its length before it, and the bytes behind it.
+/// relay-4: a response with bytes is the frame, with its length before it, and the bytes behind it.
 #[test]
 fn bytes_lie_behind_their_frame() {
     let Packet::Binary(message) = answer(&[0, 255, 7]).into() else { panic!("text") };
@@ -26,7 +26,7 @@ fn bytes_lie_behind_their_frame() {
     assert_eq!(message, binary(frame, &[0, 255, 7]));
 }
 
-/// relay #4, #12: binary messages are read and written as the fixtures say.
+/// relay-4, relay-12: binary messages are read and written as the fixtures say.
 #[test]
 fn binary_messages_are_as_the_fixtures_say() {
     #[derive(Deserialize)]
@@ -45,7 +45,7 @@ fn binary_messages_are_as_the_fixtures_say() {
     }
 }
 
-/// relay #4: without bytes every frame is one text.
+/// relay-4: without bytes every frame is one text.
 #[test]
 fn without_bytes_it_is_text() {
     assert!(matches!(answer(&[]).into(), Packet::Text(_)));
@@ -53,7 +53,7 @@ fn without_bytes_it_is_text() {
     assert!(matches!(failed.into(), Packet::Text(_)));
 }
 
-/// relay #9: what is no response with a result is told, and nothing else happens.
+/// relay-9: what is no response with a result is told, and nothing else happens.
 #[test]
 fn only_a_result_has_bytes() {
     for wrong in [
@@ -75,14 +75,14 @@ fn only_a_result_has_bytes() {
 }
 
 proptest! {
-    /// relay #4: what is read is what was written.
+    /// relay-4: what is read is what was written.
     #[test]
     fn a_binary_message_is_read_as_it_was_written(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
         let Packet::Binary(message) = answer(&bytes).into() else { panic!("text") };
         prop_assert_eq!(Packet::read(&message), Ok(answer(&bytes)));
     }
 
-    /// relay #9: whatever comes, nobody falls over it.
+    /// relay-9: whatever comes, nobody falls over it.
     #[test]
     fn anything_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let _ = Packet::read(&bytes.into());

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::*;
 use crate::relay::tests::fixture;
 
-/// relay #69, #163: what is a path, and where it leads without looking at the disk.
+/// relay-69, relay-163: what is a path, and where it leads without looking at the disk.
 #[test]
 fn a_path_is_checked_as_the_fixtures_say() {
     for said in fixture::<Value>("paths") {
@@ -36,7 +36,7 @@ fn parts() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// relay #69, #132: a normal path is a path, stays so, and there is none if it goes up from the root on its way.
+    /// relay-69, relay-132: a normal path is a path, stays so, and there is none if it goes up from the root on its way.
     #[test]
     fn a_normal_path_goes_nowhere_up(text in prop_oneof![any::<String>(), parts()]) {
         let Ok(path) = text.parse::<RelayPath>() else { return Ok(()) };

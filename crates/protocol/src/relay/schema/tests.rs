@@ -1,6 +1,6 @@
 use super::*;
 
-/// relay #65, #114: other languages are told every type and every method, and no two types have one name.
+/// relay-65, relay-114: other languages are told every type and every method, and no two types have one name.
 #[test]
 fn every_reference_leads_somewhere() {
     let schemas = schemas();

@@ -21,7 +21,7 @@ fn each_survives<T: DeserializeOwned + Serialize>(name: &str) {
     }
 }
 
-/// relay #11, #12, #19 to #22, #160: each kind of frame is read and written as it was, each capability with all its fields.
+/// relay-11, relay-12, relay-19 to relay-22, relay-160: each kind of frame is read and written as it was, each capability with all its fields.
 #[test]
 fn every_kind_of_frame_is_written_as_it_was_read() {
     let mut kinds = BTreeSet::new();
@@ -33,7 +33,7 @@ fn every_kind_of_frame_is_written_as_it_was_read() {
     assert!(kinds.iter().eq(all.iter()), "{kinds:?}");
 }
 
-/// relay #12, #64: each method's request and response, down to its params and its result.
+/// relay-12, relay-64: each method's request and response, down to its params and its result.
 #[test]
 fn every_method_is_asked_and_answered_as_the_fixtures_say() {
     let mut missing: BTreeSet<_> = METHODS.iter().map(|row| row.name).collect();
@@ -55,7 +55,7 @@ fn every_method_is_asked_and_answered_as_the_fixtures_say() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// relay #13: what is not known in params and results is left out.
+/// relay-13: what is not known in params and results is left out.
 #[test]
 fn what_is_not_known_in_params_and_results_is_not_said_again() {
     for pair in fixture::<Value>("methods") {
@@ -71,7 +71,7 @@ fn what_is_not_known_in_params_and_results_is_not_said_again() {
     }
 }
 
-/// relay #24, #58 to #60: every event with its payload.
+/// relay-24, relay-58 to relay-60: every event with its payload.
 #[test]
 fn every_event_is_written_as_it_was_read() {
     let mut missing: BTreeSet<_> = Event::NAMES.iter().copied().collect();
@@ -85,7 +85,7 @@ fn every_event_is_written_as_it_was_read() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// relay #63: an event that is not known is no fault; one with another payload is.
+/// relay-63: an event that is not known is no fault; one with another payload is.
 #[test]
 fn an_event_that_is_not_known_is_nothing() {
     let event =
@@ -102,7 +102,7 @@ fn an_event_that_is_not_known_is_nothing() {
     assert_eq!(accepted.accepted_capabilities, [crate::relay::Family::Shell]);
 }
 
-/// relay #110, #126, #151, #154: bindings, grants and the audit.
+/// relay-110, relay-126, relay-151, relay-154: bindings, grants and the audit.
 #[test]
 fn grants_bindings_and_the_audit_are_written_as_they_were_read() {
     each_survives::<Grant>("grants");
@@ -110,13 +110,13 @@ fn grants_bindings_and_the_audit_are_written_as_they_were_read() {
     each_survives::<AuditEntry>("audit");
 }
 
-/// relay #105: what is in the tree of a snapshot.
+/// relay-105: what is in the tree of a snapshot.
 #[test]
 fn elements_are_written_as_they_were_read() {
     each_survives::<computer::Element>("elements");
 }
 
-/// relay #40, #41, #166: every code, and no other.
+/// relay-40, relay-41, relay-166: every code, and no other.
 #[test]
 fn every_error_is_written_as_it_was_read() {
     let mut codes = Vec::new();
@@ -132,7 +132,7 @@ fn every_error_is_written_as_it_was_read() {
     assert_eq!(codes, Code::ALL);
 }
 
-/// relay #13, #23, #42, #44: what is not known is not said again, `browser` among it; a code that is not known is not lost, and what a
+/// relay-13, relay-23, relay-42, relay-44: what is not known is not said again, `browser` among it; a code that is not known is not lost, and what a
 /// peer does not call recoverable is not.
 #[test]
 fn what_is_not_known_is_tolerated_and_not_said_again() {
@@ -141,7 +141,7 @@ fn what_is_not_known_is_tolerated_and_not_said_again() {
     }
 }
 
-/// relay #9: what is no frame is refused; a request that can be told by its id can be answered.
+/// relay-9: what is no frame is refused; a request that can be told by its id can be answered.
 #[test]
 fn what_is_no_frame_is_refused() {
     for text in fixture::<String>("refused") {
@@ -153,7 +153,7 @@ fn what_is_no_frame_is_refused() {
     assert_eq!(request(r#"{"type":"hullo","id":"r"}"#), None);
 }
 
-/// relay #43: a refusal does not say again what it refuses.
+/// relay-43: a refusal does not say again what it refuses.
 #[test]
 fn a_refusal_holds_no_value() {
     for text in [
@@ -170,7 +170,7 @@ fn a_refusal_holds_no_value() {
     }
 }
 
-/// relay #27: what of a hello makes no sense is named.
+/// relay-27: what of a hello makes no sense is named.
 #[test]
 fn a_hello_is_refused_by_the_name_of_a_field() {
     for said in fixture::<Value>("hello_refused") {

@@ -122,14 +122,14 @@ fn is_stable(text: &str) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    /// relay #9: any text either is a frame or is refused.
+    /// relay-9: any text either is a frame or is refused.
     #[test]
     fn any_text_is_a_frame_or_a_refusal(text in any::<String>(), almost in almost()) {
         is_stable(&text)?;
         is_stable(&almost)?;
     }
 
-    /// relay #9: also a frame that was cut or changed on its way.
+    /// relay-9: also a frame that was cut or changed on its way.
     #[test]
     fn a_broken_frame_is_a_frame_or_a_refusal(nth in any::<Index>(), at in any::<Index>(), with in ".{0,2}") {
         let frames = fixture::<Value>("frames");
@@ -141,7 +141,7 @@ proptest! {
         is_stable(&format!("{cut}{with}{rest}"))?;
     }
 
-    /// relay #12: a frame survives the way.
+    /// relay-12: a frame survives the way.
     #[test]
     fn a_frame_is_read_as_it_was_written(frame in frame()) {
         let text = frame.write();

@@ -6,7 +6,7 @@ fn path(text: &str) -> VirtualPath {
     text.parse().unwrap()
 }
 
-/// relay #68: what a model says is a path below a root, or elsewhere.
+/// relay-68: what a model says is a path below a root, or elsewhere.
 #[test]
 fn a_virtual_path_is_found_below_its_root() {
     let root = path("/workspace/main");
@@ -26,7 +26,7 @@ fn a_virtual_path_is_found_below_its_root() {
 }
 
 proptest! {
-    /// relay #68: there and back.
+    /// relay-68: there and back.
     #[test]
     fn what_is_joined_is_found_below(text in "(\\.|\\.\\.|a|é|/){0,10}") {
         let (root, Ok(relative)) = (path("/workspace/main"), text.parse::<RelayPath>()) else { return Ok(()) };

@@ -29,7 +29,7 @@ impl Transport for Busy {
     fn close(&mut self, _: CloseCode, _: String) {}
 }
 
-/// relay #16, #56: who has always something to send hears the other side all the same, and the other way round.
+/// relay-16, relay-56: who has always something to send hears the other side all the same, and the other way round.
 #[tokio::test]
 async fn both_directions_have_their_turn() {
     let (mut wire, mut outbox) = (Wire::new(Busy), Outbox::default());

@@ -1,4 +1,4 @@
-//! Copying and moving, which the protocol has no methods for (relay #75).
+//! Copying and moving, which the protocol has no methods for.
 
 use futures_util::TryStreamExt;
 use protocol::relay::{

@@ -57,7 +57,7 @@ impl Command {
             let (id, early) = match call.next().await {
                 Some(Part::Stream(frame)) => match frame.data.read::<Started>() {
                     Ok(Started { command_id }) if frame.event == "status" => (command_id, None),
-                    // Not every device says so; then the command is called as the request is (relay #78).
+                    // Not every device says so; then the command is called as the request is.
                     _ => match said(&frame) {
                         Some(said) => (frame.id, Some(said)),
                         None => continue,
@@ -197,7 +197,7 @@ fn ended(outcome: Result<protocol::relay::Json, RelayError>) -> Outcome {
     outcome.and_then(|ended| ShellStart::result(&ended)).map_err(Error::outcome)
 }
 
-/// What a command wrote; none if it is something else (relay #48).
+/// What a command wrote; none if it is something else.
 fn said(frame: &StreamFrame) -> Option<Said> {
     let kind = match frame.event.as_str() {
         "stdout" => Said::Stdout,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::device::lend;
 use crate::support::within;
 
-/// relay #111, #113, #68: files are read, written and listed by the paths that a model sees.
+/// relay-111, relay-113, relay-68: files are read, written and listed by the paths that a model sees.
 #[tokio::test]
 async fn files_are_read_written_and_listed() {
     let lent = lend(&[Family::Fileops]).await;
@@ -40,7 +40,7 @@ async fn files_are_read_written_and_listed() {
     assert!(!within(files.exists(path)).await.unwrap());
 }
 
-/// relay #66, #112: what is no text is not read as one.
+/// relay-66, relay-112: what is no text is not read as one.
 #[tokio::test]
 async fn bytes_are_no_text() {
     let lent = lend(&[Family::Fileops]).await;
@@ -51,7 +51,7 @@ async fn bytes_are_no_text() {
     assert_eq!(bytes, [b'a', 0xff]);
 }
 
-/// relay #28: a device that knows no binary messages is read all the same, whatever the one between knows.
+/// relay-28: a device that knows no binary messages is read all the same, whatever the one between knows.
 #[tokio::test]
 async fn a_device_of_before_is_read_in_text() {
     let lent = lend(&[Family::Fileops]).await;
@@ -78,7 +78,7 @@ async fn a_device_of_before_is_read_in_text() {
     assert_eq!(error.code(), Code::NotFound);
 }
 
-/// relay #70: a large file comes in pieces, some of which are on their way at once, whatever the device gives at a time.
+/// relay-70: a large file comes in pieces, some of which are on their way at once, whatever the device gives at a time.
 #[tokio::test]
 async fn a_large_file_comes_in_pieces() {
     let lent = lend(&[Family::Fileops]).await;
@@ -105,7 +105,7 @@ async fn a_large_file_comes_in_pieces() {
     assert_eq!(error.code(), Code::InvalidRequest);
 }
 
-/// relay #71, #75: what is too large for one message is written piece by piece.
+/// relay-71, relay-75: what is too large for one message is written piece by piece.
 #[tokio::test]
 async fn a_large_file_is_written_in_pieces() {
     let lent = lend(&[Family::Fileops]).await;
@@ -119,7 +119,7 @@ async fn a_large_file_is_written_in_pieces() {
     assert_eq!(lent.memory.get("main/nuls").unwrap(), nuls);
 }
 
-/// relay #75: what is copied or moved streams through, also into another root; what may only be read is not moved.
+/// relay-75: what is copied or moved streams through, also into another root; what may only be read is not moved.
 #[tokio::test]
 async fn files_are_copied_and_moved_across_roots() {
     let lent = lend(&[Family::Fileops]).await;
@@ -149,7 +149,7 @@ async fn files_are_copied_and_moved_across_roots() {
     assert_eq!(lent.memory.get("main/trace"), None);
 }
 
-/// relay #111: all that is below a directory, page by page; below `/` that is in all roots.
+/// relay-111: all that is below a directory, page by page; below `/` that is in all roots.
 #[tokio::test]
 async fn a_tree_is_walked() {
     let lent = lend(&[Family::Fileops]).await;
@@ -166,7 +166,7 @@ async fn a_tree_is_walked() {
     );
 }
 
-/// relay #73, #111: a search tells what it finds as the device does, in all roots; who drops it cancels it (relay #54).
+/// relay-73, relay-111: a search tells what it finds as the device does, in all roots; who drops it cancels it (relay-54).
 #[tokio::test]
 async fn a_search_tells_what_it_finds() {
     let lent = lend(&[Family::Fileops]).await;

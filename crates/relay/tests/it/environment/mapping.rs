@@ -9,7 +9,7 @@ use crate::support::within;
 
 const ALL: [Family; 3] = [Family::Fileops, Family::Shell, Family::Tools];
 
-/// relay #68, #111: a path that a model says becomes a root and a path below it.
+/// relay-68, relay-111: a path that a model says becomes a root and a path below it.
 #[tokio::test]
 async fn a_path_becomes_a_root_and_a_path() {
     let lent = lend(&ALL).await;
@@ -32,7 +32,7 @@ async fn a_path_becomes_a_root_and_a_path() {
     }
 }
 
-/// relay #112: a path in no root is refused here, and the device is not asked; so is what is no path.
+/// relay-112: a path in no root is refused here, and the device is not asked; so is what is no path.
 #[tokio::test]
 async fn a_path_in_no_root_is_refused() {
     let lent = lend(&ALL).await;
@@ -57,7 +57,7 @@ async fn a_path_in_no_root_is_refused() {
     assert_eq!(lent.memory.methods(), [""; 0]);
 }
 
-/// relay #112: what the device says becomes an error of the environment.
+/// relay-112: what the device says becomes an error of the environment.
 #[tokio::test]
 async fn errors_become_those_of_the_environment() {
     let mut lent = lend(&ALL).await;
@@ -80,7 +80,7 @@ async fn errors_become_those_of_the_environment() {
     assert!(matches!(error, Error::Disconnected(_)), "{error}");
 }
 
-/// relay #33, #110: what the binding does not have is not there, and the device is not asked; resources come later.
+/// relay-33, relay-110: what the binding does not have is not there, and the device is not asked; resources come later.
 #[tokio::test]
 async fn what_is_not_bound_is_not_there() {
     let lent = lend(&[]).await;
@@ -105,7 +105,7 @@ async fn what_is_not_bound_is_not_there() {
     assert_eq!(lent.memory.methods(), [""; 0]);
 }
 
-/// relay #37, #38: a request says what it is made for.
+/// relay-37, relay-38: a request says what it is made for.
 #[tokio::test]
 async fn a_request_says_what_it_is_made_for() {
     let lent = lend(&ALL).await;

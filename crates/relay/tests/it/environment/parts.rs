@@ -6,7 +6,7 @@ use relay::environment::{FileOperator, ResourceRegistry, Shell, Span, Toolset};
 use super::{device::lend, mapping::command};
 use crate::support::within;
 
-/// relay #109, #115: files, commands, tools and resources, each of which is asked of the device by requests; all of it in one
+/// relay-109, relay-115: files, commands, tools and resources, each of which is asked of the device by requests; all of it in one
 /// process, without a network.
 #[tokio::test]
 async fn every_part_is_asked_of_the_device() {

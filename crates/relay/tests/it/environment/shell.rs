@@ -141,7 +141,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// relay #76, #113: a command says what it writes, in order, and then how it ended.
+/// relay-76, relay-113: a command says what it writes, in order, and then how it ended.
 #[tokio::test]
 async fn a_command_says_what_it_writes() {
     let lent = lend(&[Family::Shell]).await;
@@ -156,7 +156,7 @@ async fn a_command_says_what_it_writes() {
     let output = within(shell.run(command("fail"), 1000)).await.unwrap();
     assert_eq!((output.ended.exit_code, output.stdout.len()), (Some(3), 0));
     assert_eq!(within(shell.run(command("bytes"), 1000)).await.unwrap().stdout, [0xff, 0xfe]);
-    // A device that does not say that it runs: it is called as its request is (relay #78).
+    // A device that does not say that it runs: it is called as its request is (relay-78).
     assert_eq!(within(shell.run(command("untold"), 1000)).await.unwrap().stdout, b"hello\n");
     let much = within(shell.run(command("much"), 1000)).await.unwrap();
     assert_eq!((much.stdout.len(), much.stderr.as_slice(), much.truncated), (1000, b"end".as_slice(), true));
@@ -165,7 +165,7 @@ async fn a_command_says_what_it_writes() {
     assert_eq!(asked.params.read::<StartCommand>().unwrap().cwd.unwrap().as_str(), "/workspace/main");
 }
 
-/// relay #112: a command that takes too long is an error of its own, said by the device or by nobody.
+/// relay-112: a command that takes too long is an error of its own, said by the device or by nobody.
 #[tokio::test(start_paused = true)]
 async fn a_command_that_takes_too_long_is_told() {
     let lent = lend(&[Family::Shell]).await;
@@ -179,7 +179,7 @@ async fn a_command_that_takes_too_long_is_told() {
     assert!(long.is_err());
 }
 
-/// relay #112: a question about a command that takes too long says nothing of the command, which goes on.
+/// relay-112: a question about a command that takes too long says nothing of the command, which goes on.
 #[tokio::test(start_paused = true)]
 async fn a_question_that_takes_too_long_is_no_end_of_the_command() {
     let lent = lend(&[Family::Shell]).await;
@@ -190,7 +190,7 @@ async fn a_question_that_takes_too_long_is_no_end_of_the_command() {
     assert_eq!(lent.device.held().requests, 1);
 }
 
-/// relay #77, #79, #111: what is written to a command arrives, and ends; so do signals and sizes.
+/// relay-77, relay-79, relay-111: what is written to a command arrives, and ends; so do signals and sizes.
 #[tokio::test]
 async fn a_command_is_spoken_to() {
     let lent = lend(&[Family::Shell]).await;
@@ -219,7 +219,7 @@ async fn a_command_is_spoken_to() {
     assert_eq!(gone.code(), Code::NotFound);
 }
 
-/// relay #53: who kills a command knows that it is gone, or that nobody knows.
+/// relay-53: who kills a command knows that it is gone, or that nobody knows.
 #[tokio::test]
 async fn a_command_is_killed_for_sure() {
     let lent = lend(&[Family::Shell]).await;
@@ -238,7 +238,7 @@ async fn a_command_is_killed_for_sure() {
     within(ended.kill()).await.unwrap();
 }
 
-/// relay #54: a command that is dropped is cancelled.
+/// relay-54: a command that is dropped is cancelled.
 #[tokio::test]
 async fn a_command_that_is_dropped_is_cancelled() {
     let lent = lend(&[Family::Shell]).await;
@@ -248,7 +248,7 @@ async fn a_command_that_is_dropped_is_cancelled() {
     holds_nothing(&lent.device).await;
 }
 
-/// relay #111: each output by itself, as pipes: one that is not read holds up the other only when it is full.
+/// relay-111: each output by itself, as pipes: one that is not read holds up the other only when it is full.
 #[tokio::test]
 async fn each_output_is_read_by_itself() {
     let lent = lend(&[Family::Shell]).await;

@@ -36,7 +36,7 @@ fn arguments(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-/// relay #85, #113, #165: a tool is called with what it wants.
+/// relay-85, relay-113, relay-165: a tool is called with what it wants.
 #[tokio::test]
 async fn a_tool_is_called() {
     let lent = lend(&[Family::Tools]).await;
@@ -50,7 +50,7 @@ async fn a_tool_is_called() {
     assert_eq!(missing.code(), Code::NotFound);
 }
 
-/// relay #87: arguments that are not as the tool wants them are refused here, by where they are wrong, not by what they are.
+/// relay-87: arguments that are not as the tool wants them are refused here, by where they are wrong, not by what they are.
 #[tokio::test]
 async fn wrong_arguments_are_refused_before_they_are_sent() {
     let lent = lend(&[Family::Tools]).await;
@@ -70,7 +70,7 @@ async fn wrong_arguments_are_refused_before_they_are_sent() {
     assert_eq!(lent.memory.methods(), ["tool.list"]);
 }
 
-/// relay #86: the toolset follows what the device tells.
+/// relay-86: the toolset follows what the device tells.
 #[tokio::test]
 async fn the_toolset_follows_the_device() {
     let lent = lend(&[Family::Tools]).await;
@@ -91,7 +91,7 @@ async fn the_toolset_follows_the_device() {
     assert_eq!(lent.memory.methods(), ["tool.list"]);
 }
 
-/// relay #87, #88: a tool that makes no sense is left out, as is one whose schema is beyond measure or elsewhere.
+/// relay-87, relay-88: a tool that makes no sense is left out, as is one whose schema is beyond measure or elsewhere.
 #[tokio::test]
 async fn a_tool_that_makes_no_sense_is_left_out() {
     let lent = lend(&[Family::Tools]).await;

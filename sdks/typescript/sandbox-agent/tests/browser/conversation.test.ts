@@ -9,7 +9,7 @@ const token = "of-the-page";
 const daemon = daemonOf({ token, args: ["--cors-allow-origin", browser.origin] });
 const closed = daemonOf({ token });
 
-test("typescript #8: a page speaks to an agent, and keeps what it knows of the session when it is loaded anew", async () => {
+test("typescript-8: a page speaks to an agent, and keeps what it knows of the session when it is loaded anew", async () => {
   const spoken = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const store = new sdk.IndexedDbStore();
@@ -38,7 +38,7 @@ test("typescript #8: a page speaks to an agent, and keeps what it knows of the s
   expect(kept).toMatchObject({ metadata: { title: "Kept" }, eventCount: 3 });
 });
 
-test("typescript #8: a page follows a session to the end of its turn", async () => {
+test("typescript-8: a page follows a session to the end of its turn", async () => {
   const said = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const { sessions } = new sdk.SandboxAgentClient({ baseUrl, token });
@@ -57,7 +57,7 @@ test("typescript #8: a page follows a session to the end of its turn", async () 
   expect(said).toEqual(["hello"]);
 });
 
-test("typescript #8: a page has a terminal, with a token and without headers", async () => {
+test("typescript-8: a page has a terminal, with a token and without headers", async () => {
   const shown = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const { processes } = new sdk.SandboxAgentClient({ baseUrl, token });

@@ -14,7 +14,7 @@ const AGENTS: readonly [string, Home, string?][] = [
   ["opencode", opencode],
 ];
 
-describe.each(AGENTS)("typescript #10: %s", (agent, home, mode) => {
+describe.each(AGENTS)("typescript-10: %s", (agent, home, mode) => {
   const stage = stageOf(agent, home);
 
   test("a session in the vocabulary of all agents, with a permission that is given", async () => {

@@ -13,7 +13,7 @@ const sessionOf = (sessionId: string, more: Partial<StoredSession> = {}): Stored
   ...more,
 });
 
-/** What each store must do (typescript #4). `open` gives another store each time, with the same content. */
+/** What each store must do (typescript-4). `open` gives another store each time, with the same content. */
 export function storeContract(open: () => SessionStore, daemon: { readonly url: string }): void {
   test("what was put is what comes back, also from another store", async () => {
     const session = sessionOf("kept", {

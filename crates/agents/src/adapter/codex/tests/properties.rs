@@ -160,7 +160,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// sessions #11: converting a recorded run and folding it gives the same transcript however the bytes were chunked.
+    /// sessions-11: converting a recorded run and folding it gives the same transcript however the bytes were chunked.
     #[test]
     fn a_run_is_the_same_however_its_bytes_come(
         case in prop::sample::select(recorded()), pieces in prop::collection::vec(1..400usize, 1..20),
@@ -168,7 +168,7 @@ proptest! {
         prop_assert_eq!(played(&case, &pieces), played(&case, &[usize::MAX]));
     }
 
-    /// sessions #9: nothing an agent says is dropped, and nothing it says stops us.
+    /// sessions-9: nothing an agent says is dropped, and nothing it says stops us.
     #[test]
     fn any_line_is_heard(lines in prop::collection::vec(line(), 1..30)) {
         let mut adapter = adapt(&replay::options()).unwrap().adapter;

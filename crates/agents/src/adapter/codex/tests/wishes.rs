@@ -17,7 +17,7 @@ use crate::{
     adapter::{Fact, Options, Order, Out, Prompt, Saying, replay},
 };
 
-/// sessions #7: agent unsupported feature.
+/// sessions-7: agent unsupported feature.
 #[test]
 fn a_mode_or_a_server_that_codex_cannot_have_is_unsupported() {
     let unsupported = |change: &dyn Fn(&mut Options)| {
@@ -44,7 +44,7 @@ fn a_mode_or_a_server_that_codex_cannot_have_is_unsupported() {
     assert_eq!(unsupported(&|options| drop(options.mcp.insert("x".into(), client.clone()))), "mcp");
 }
 
-/// sessions #2: `agentMode` is behaviour, `permissionMode` is restriction; they are separate.
+/// sessions-2: `agentMode` is behaviour, `permissionMode` is restriction; they are separate.
 #[test]
 fn modes_become_a_sandbox_a_policy_and_a_behaviour() {
     let check = |agent: &str, permissions, sandbox: &str, policy: &str, mode: Option<&str>| {
@@ -63,7 +63,7 @@ fn modes_become_a_sandbox_a_policy_and_a_behaviour() {
     check("build", PermissionMode::Plan, "read-only", "never", Some("plan"));
 }
 
-/// sessions #1: `model?, variant?`.
+/// sessions-1: `model?, variant?`.
 #[test]
 fn what_a_session_wants_is_said_when_its_thread_begins() {
     let mut options = replay::options();
@@ -107,7 +107,7 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
     assert_eq!(opened(&options)[2]["params"], wanted);
 }
 
-/// sessions #1: `token?`: Secrets are never in the arguments of a child.
+/// sessions-1: `token?`: Secrets are never in the arguments of a child.
 #[test]
 fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
     let mut options = replay::options();
@@ -116,7 +116,7 @@ fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
     assert_eq!(adapt(&options).unwrap().args, ["-c", "cli_auth_credentials_store=\"ephemeral\""]);
 }
 
-/// sessions #3: attachments (text, file, image).
+/// sessions-3: attachments (text, file, image).
 #[test]
 fn attachments_are_input() {
     let attachments = vec![
@@ -136,7 +136,7 @@ fn attachments_are_input() {
     assert_eq!(prompt::input(&said), wanted);
 }
 
-/// sessions #11: universal input → agent input.
+/// sessions-11: universal input → agent input.
 #[test]
 fn a_form_of_an_mcp_server_is_filled_in() {
     let schema = json!({ "type": "object", "properties": {
@@ -170,7 +170,7 @@ fn a_form_of_an_mcp_server_is_filled_in() {
     assert_eq!(filled, json!({ "agree": true, "count": 7, "fish": ["f1", "f2"], "pet": "p2" }));
 }
 
-/// sessions #16: MCP tool call: the tools are there when the first turn begins.
+/// sessions-16: MCP tool call: the tools are there when the first turn begins.
 #[test]
 fn the_first_turn_waits_for_mcp_servers_unless_it_is_interrupted() {
     let mut options = replay::options();

@@ -14,7 +14,7 @@ fn of_file(text: &str, pairs: &[(&str, &str)]) -> NpmConfig {
     })
 }
 
-/// daemon #7: the registry's address comes from the user's npm configuration.
+/// daemon-7: the registry's address comes from the user's npm configuration.
 #[test]
 fn the_registry_is_that_of_the_users_file() {
     let text =

@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(field.rows(columns), expected);
     }
 
-    /// relay #144: what is shown is what it is, and where it ends.
+    /// relay-144: what is shown is what it is, and where it ends.
     #[test]
     fn every_row_of_a_text_is_behind_a_bar() {
         check(

@@ -23,7 +23,7 @@ fn check(method: &str, params: &Value, expected: &[&str]) {
     assert_eq!(ask(method, params).unwrap(), expected);
 }
 
-/// relay #143, #144: what would be run is shown as it is, with where and how.
+/// relay-143, relay-144: what would be run is shown as it is, with where and how.
 #[test]
 fn a_command_is_shown_as_it_would_be_run() {
     let later = "  later | while it runs it may be typed into, which is not asked about";
@@ -57,7 +57,7 @@ fn a_command_is_shown_as_it_would_be_run() {
     );
 }
 
-/// relay #144: how a file is written is shown, and how much.
+/// relay-144: how a file is written is shown, and how much.
 #[test]
 fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
     let write = |more: Value| {
@@ -111,7 +111,7 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
     }
 }
 
-/// relay #143: "an approval applies to the exact arguments shown": what cannot be shown whole cannot be approved.
+/// relay-143: "an approval applies to the exact arguments shown": what cannot be shown whole cannot be approved.
 #[test]
 fn what_is_too_long_is_not_asked() {
     let (long, high) = ("x".repeat(SHOWN_CHARS_MAX), "\n".repeat(SHOWN_LINES_MAX));
@@ -136,7 +136,7 @@ fn what_is_too_long_is_not_asked() {
     check("file.write", &json!({}), &["? session s-1 wants to ask for file.write", "  what  | {}"]);
 }
 
-/// relay #143: who can agree for more than once is told to what exactly.
+/// relay-143: who can agree for more than once is told to what exactly.
 #[test]
 fn a_question_says_what_is_remembered() {
     let root = Subject::Root("main".parse().unwrap());

@@ -10,14 +10,14 @@ fn check(params: &Value, root: Option<&str>, path: Option<&str>, summary: &Value
     assert_eq!(Value::from(about.summary), *summary);
 }
 
-/// relay #153, #154
+/// relay-153, relay-154
 #[test]
 fn a_file_is_named_and_its_content_counted() {
     let params = json!({ "root_id": "main", "path": "a/b", "content": "secret", "encoding": "utf-8" });
     check(&params, Some("main"), Some("a/b"), &json!({ "content_bytes": 8 }));
 }
 
-/// relay #154: "contents and secrets are not stored".
+/// relay-154: "contents and secrets are not stored".
 #[test]
 fn a_command_is_its_program_and_no_argument_is_kept() {
     let argv = json!({ "argv": ["curl", "-H", "token: secret"], "cwd": "/workspace/main", "env": { "KEY": "secret" } });

@@ -42,7 +42,7 @@ fn check(entries: &[Value], seq: u64, why: Why) {
     assert_eq!(verify(entries), Err(Broken { seq, why }));
 }
 
-/// relay #154
+/// relay-154
 #[test]
 fn entries_that_were_linked_hold() {
     assert_eq!(verify(&[]), Ok(None));
@@ -52,7 +52,7 @@ fn entries_that_were_linked_hold() {
     assert!(entries[0].get("prev_hash").is_none());
 }
 
-/// relay #154: what an implementation in another language has to come to.
+/// relay-154: what an implementation in another language has to come to.
 #[test]
 fn the_hash_is_that_of_the_canonical_json() {
     let entries = chain(1);
@@ -67,7 +67,7 @@ fn the_hash_is_that_of_the_canonical_json() {
     assert_eq!(entries[0]["hash"], "0f12c4ca3a4b1d22d024be919425a120dc61b61bb7ce084623a9a8e98bda1bb2");
 }
 
-/// relay #154: the first broken entry is named, whatever was done to it.
+/// relay-154: the first broken entry is named, whatever was done to it.
 #[test]
 fn whatever_is_done_to_an_entry_is_seen_and_named() {
     let entries = chain(5);
