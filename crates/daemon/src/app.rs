@@ -9,7 +9,7 @@ use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
 use server::{Metrics, Sockets, Stall};
-use shell::Processes;
+use user_processes::Processes;
 use worker_runtime::Sessions;
 
 use crate::{Config, settings::Configured, skills::Skills, start::StartError, store::Store};
@@ -68,11 +68,11 @@ impl App {
             },
             installer.clone(),
         );
-        let processes = Processes::new(shell::Config {
+        let processes = Processes::new(user_processes::Config {
             current_dir: config.current_dir.clone(),
             env_remove: config.env_remove.clone(),
             grace: config.grace,
-            limits: shell::Limits::default(),
+            limits: user_processes::Limits::default(),
         });
         let files = match &config.fs_root {
             Some(directory) => Root::open(directory)?,

@@ -105,9 +105,9 @@ fn install_kind(error: &install::Error) -> Kind {
     }
 }
 
-impl From<shell::Error> for ApiError {
-    fn from(error: shell::Error) -> Self {
-        use shell::Error as E;
+impl From<user_processes::Error> for ApiError {
+    fn from(error: user_processes::Error) -> Self {
+        use user_processes::Error as E;
         let kind = match &error {
             E::NotFound(_) => Kind::ProcessNotFound,
             E::Invalid(_) => Kind::InvalidRequest,

@@ -103,7 +103,7 @@ impl DaemonOptions {
 
 /// Variables that let a program with a home of its own install as whoever runs it would: with their cache, and from
 /// where their npm is told to.
-pub(crate) fn users_places() -> [(String, String); 3] {
+pub fn users_places() -> [(String, String); 3] {
     #[expect(clippy::disallowed_methods, reason = "neither tests nor benchmarks have a `main` of ours")]
     let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let home = PathBuf::from(said("HOME").unwrap_or_default());

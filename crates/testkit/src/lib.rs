@@ -1,20 +1,20 @@
-//! For our own tests and benchmarks: a harness for the real program, a reader of its streams,
-//! a scripted model for real agents, load and floors.
+//! A harness for our own tests and benchmarks: starts the real daemon and hub, reads their event streams, and serves a
+//! scripted model to real agents.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test helper fails by panicking")]
 
-pub mod bench;
 mod daemon;
 pub mod homes;
 mod hub;
 pub mod mirror;
 pub mod model;
 mod mounted;
+pub mod proc;
 mod sse;
 pub mod tls;
 mod within;
 
-pub use daemon::{Daemon, DaemonOptions};
+pub use daemon::{Daemon, DaemonOptions, users_places};
 pub use hub::{Hub, HubOptions};
 pub use mounted::Mounted;
 pub use sse::{Event, Events};

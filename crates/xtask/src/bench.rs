@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: our daemon against the floor and, if one is given, against another server, in one run.
 //!
-//! The measuring is done by `bench-load` of `testkit`, which is built for release as the daemon is. This builds and
+//! The measuring is done by `bench-load` of the `bench` crate, which is built for release as the daemon is. This builds and
 //! runs it, holds its figures against the bars, prints the table and keeps it.
 
 mod bars;
@@ -88,7 +88,7 @@ impl Programs {
 }
 
 fn build(options: &Options) -> anyhow::Result<Programs> {
-    sh::run("cargo build --quiet --release --package testkit --bins")?;
+    sh::run("cargo build --quiet --release --package bench --bins")?;
     if options.daemon.is_none() {
         sh::run("cargo build --quiet --release --package cli")?;
     }

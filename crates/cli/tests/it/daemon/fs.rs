@@ -2,7 +2,7 @@ use std::os::unix::fs::symlink;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Daemon, DaemonOptions, bench::proc::peak_kib};
+use testkit::{Daemon, DaemonOptions, proc::peak_kib};
 
 use crate::{TOMBOLO, check_problem, problem};
 

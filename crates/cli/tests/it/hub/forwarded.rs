@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::{check_problem, problem};
 use futures_util::StreamExt;
-use testkit::bench::proc::peak_kib;
+use testkit::proc::peak_kib;
 
 /// How much goes through in each direction, …
 const MIB: usize = 64;

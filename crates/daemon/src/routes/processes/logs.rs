@@ -19,7 +19,7 @@ use server::{
     extract::{self, Path, Query},
     sse,
 };
-use shell::{Event, Follower, Item, PAGE_MAX};
+use user_processes::{Event, Follower, Item, PAGE_MAX};
 use utoipa::IntoParams;
 
 use crate::{

@@ -21,12 +21,12 @@ use server::{
     Upgrade, WebSocket,
     extract::{Path, Query},
 };
-use shell::{Attachment, Event, Follower, Input, Item};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_tungstenite::tungstenite::{
     Message,
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
+use user_processes::{Attachment, Event, Follower, Input, Item};
 use utoipa::IntoParams;
 
 use super::INPUT_BYTES_MAX;
@@ -156,7 +156,7 @@ async fn take(
 /// Types `bytes`. While the process does not read, nothing more is taken from the client.
 async fn type_in(bytes: Bytes, input: &Input, heard: &AtomicBool) {
     // Once it has ended or takes no more, there is nobody to tell but who sees its end.
-    while let Err(shell::Error::Busy(_)) = input.send(bytes.clone()) {
+    while let Err(user_processes::Error::Busy(_)) = input.send(bytes.clone()) {
         heard.store(true, Ordering::Relaxed);
         tokio::time::sleep(BUSY_PAUSE).await;
     }
@@ -166,7 +166,7 @@ fn obey(command: &str, input: &Input) -> std::result::Result<(), String> {
     let TerminalCommand::Resize { columns, rows } =
         serde_json::from_str(command).map_err(|error| format!("not a command: {error}"))?;
     match input.resize(TerminalSize { columns, rows }) {
-        Ok(()) | Err(shell::Error::Ended(_)) => Ok(()),
+        Ok(()) | Err(user_processes::Error::Ended(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -1,0 +1,154 @@
+//! A large file into the server and out of it, against a copy through the loopback.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    net::{Shutdown, TcpStream},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Lab, Report, Subject, clock,
+    floor::{FloorServer, copy_all},
+    http,
+    http::Connection,
+    proc,
+    server::Server,
+};
+
+const MIB: u64 = 1 << 20;
+
+/// How long one copy may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often the memory of the server is looked at when a copy is over.
+const SETTLE: Duration = Duration::from_millis(100);
+
+pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    let size = lab.size(1024, 256) * MIB;
+    let dir = tempfile::tempdir_in(&lab.dir)?;
+    let (source, target) = (dir.path().join("source"), dir.path().join("target"));
+    write_source(&source, size)?;
+    let mut servers = Vec::new();
+    for subject in lab.subjects() {
+        servers.push((subject, lab.start(subject)?));
+    }
+    for _ in 0..lab.size(5, 1) {
+        let speed = |time: Duration| size as f64 / time.as_secs_f64() / 1e6;
+        report.add("files.put", "loopback", speed(loopback(lab, &source, &target)?));
+        report.add("files.put", "cp", speed(plain(&source, &target)?));
+        for (subject, server) in &servers {
+            let put = watched(report, "files.put", *subject, server, || put(server, &source, &target, size));
+            record(report, "files.put", *subject, size, put);
+            let _ = fs::remove_file(&target);
+        }
+        report.add("files.get", "loopback", speed(loopback(lab, &source, &target)?));
+        for (subject, server) in &servers {
+            let get = watched(report, "files.get", *subject, server, || get(server, &source, &target, size));
+            record(report, "files.get", *subject, size, get);
+            let _ = fs::remove_file(&target);
+        }
+    }
+    Ok(())
+}
+
+fn record(report: &mut Report, key: &str, subject: Subject, size: u64, copied: io::Result<Duration>) {
+    match copied {
+        Ok(time) => report.add(key, subject.name(), size as f64 / time.as_secs_f64() / 1e6),
+        Err(error) => report.note(key, subject.name(), error.to_string()),
+    }
+}
+
+/// Copies, and notes by how much the memory of the server grew at most.
+fn watched<T>(
+    report: &mut Report,
+    key: &str,
+    subject: Subject,
+    server: &Server,
+    copy: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    clock::pause(SETTLE);
+    proc::forget_peak(server.pid());
+    let before = server.rss_kib();
+    let copied = copy();
+    let grown = proc::peak_kib(server.pid()).saturating_sub(before);
+    if copied.is_ok() {
+        report.add(format!("{key}.grown"), subject.name(), grown as f64 / 1024.0);
+    }
+    copied
+}
+
+fn put(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<Duration> {
+    let mut file = File::open(source)?;
+    let header = format!("Content-Type: application/octet-stream\r\nContent-Length: {size}");
+    let request = http::request("PUT", &format!("/v1/fs/file?path={}", target.display()), &header);
+    let (mut stream, _) = Connection::open(server.address())?.patience(PATIENCE)?.into_parts();
+    let started = Instant::now();
+    stream.write_all(&request)?;
+    let sent = copy_all(&mut file, &mut stream, size);
+    // A refusal comes before the whole was sent; it says more than the broken connection does.
+    let mut answer = [0; 4096];
+    let read = stream.read(&mut answer).or_else(|error| sent.map(|_| 0).and(Err(error)))?;
+    let time = started.elapsed();
+    let answer = String::from_utf8_lossy(&answer[..read]);
+    let status = answer.get(9..12).unwrap_or("nothing");
+    if !status.starts_with('2') {
+        return Err(io::Error::other(format!("refused with {status}")));
+    }
+    match fs::metadata(target)?.len() {
+        length if length == size => Ok(time),
+        length => Err(io::Error::other(format!("{length} bytes arrived"))),
+    }
+}
+
+fn get(server: &Server, source: &Path, target: &Path, size: u64) -> io::Result<Duration> {
+    let mut file = File::create(target)?;
+    let mut connection = Connection::open(server.address())?.patience(PATIENCE)?;
+    let started = Instant::now();
+    connection.send(&http::request("GET", &format!("/v1/fs/file?path={}", source.display()), ""))?;
+    let head = connection.head()?;
+    if head.status != 200 {
+        return Err(io::Error::other(format!("refused with {}", head.status)));
+    }
+    let (mut stream, first) = connection.into_parts();
+    file.write_all(&first)?;
+    let copied = first.len() as u64 + copy_all(&mut stream, &mut file, size - first.len() as u64)?;
+    if copied == size {
+        Ok(started.elapsed())
+    } else {
+        Err(io::Error::other(format!("{copied} bytes arrived")))
+    }
+}
+
+/// File, socket, file.
+fn loopback(lab: &Lab, source: &Path, target: &Path) -> io::Result<Duration> {
+    let mut server = FloorServer::start(&lab.own, [Path::new("copy"), target])?;
+    let mut stream = TcpStream::connect(server.address())?;
+    let started = Instant::now();
+    copy_all(&mut File::open(source)?, &mut stream, u64::MAX)?;
+    stream.shutdown(Shutdown::Write)?;
+    stream.read_exact(&mut [0])?;
+    let time = started.elapsed();
+    server.finish()?;
+    fs::remove_file(target)?;
+    Ok(time)
+}
+
+/// What `cp` does where files cannot be shared: read and write.
+fn plain(source: &Path, target: &Path) -> io::Result<Duration> {
+    let started = Instant::now();
+    copy_all(&mut File::open(source)?, &mut File::create(target)?, u64::MAX)?;
+    let time = started.elapsed();
+    fs::remove_file(target)?;
+    Ok(time)
+}
+
+/// A file without holes.
+fn write_source(path: &Path, size: u64) -> io::Result<()> {
+    let block: Vec<u8> = (0..MIB).map(|k| (k * 31 % 251) as u8).collect();
+    let mut file = File::create(path)?;
+    (0..size / MIB).try_for_each(|_| file.write_all(&block))?;
+    // On disk now, so that nobody's turn pays for it.
+    file.sync_all()
+}

@@ -1,0 +1,134 @@
+//! The first use of a real agent in a fresh home, when another home has had it before, against starting it by hand.
+
+use std::{
+    fs, io,
+    io::{BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use super::millis;
+use testkit::users_places;
+
+use crate::{Lab, Report, clock, http, proc, server::Server};
+
+/// The agent: an adapter of eight thousand files and a program of 360 MB.
+const AGENT: &str = "claude";
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#;
+
+/// How long the very first use may take, which downloads.
+const DOWNLOAD_MAX: Duration = Duration::from_secs(600);
+
+/// How long it may take until everything is ready for the next home.
+const SPARES_MAX: Duration = Duration::from_secs(60);
+
+pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    // The first home fills the cache, and stays: what is started by hand is started from it.
+    let home = start(lab)?;
+    first_use(&home)?;
+    let by_hand = Started::of(&home)?;
+    spares()?;
+    for _ in 0..lab.size(7, 3) {
+        let fresh = start(lab)?;
+        let ours = first_use(&fresh)?;
+        spares()?;
+        drop(fresh);
+        let hand = by_hand.again(&TempDir::new_in(&lab.dir)?)?;
+        report.add("first", "ours", millis(ours));
+        report.add("first", "hand", millis(hand));
+    }
+    Ok(())
+}
+
+/// Our daemon in a fresh home, with the cache of whoever runs this.
+fn start(lab: &Lab) -> io::Result<Server> {
+    let mut command = Command::new(&lab.ours);
+    command.args(["daemon", "--no-token"]).envs(users_places());
+    // Beside the cache, or at least not in memory: files are linked within one filesystem.
+    Server::start(command, TempDir::new_in(&lab.dir)?)
+}
+
+/// Waits until the daemon has everything ready for the next home.
+fn spares() -> io::Result<()> {
+    let trees = users_places()
+        .into_iter()
+        .find_map(|(name, place)| (name == "TOMBOLO_CACHE_DIR").then(|| PathBuf::from(place).join("trees")));
+    let trees = trees.ok_or(io::ErrorKind::NotFound)?;
+    let touched = |tree: &fs::DirEntry| tree.metadata().ok()?.modified().ok()?.elapsed().ok();
+    let missing = |tree: &fs::DirEntry| {
+        touched(tree).is_some_and(|ago| ago < SPARES_MAX) && !tree.path().join("spare").exists()
+    };
+    let deadline = Instant::now() + SPARES_MAX;
+    while fs::read_dir(&trees)?.flatten().any(|tree| missing(&tree)) {
+        if Instant::now() > deadline {
+            return Err(io::Error::other("nothing is ready for the next home"));
+        }
+        clock::pause(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+/// How long the first message takes that needs the agent.
+fn first_use(server: &Server) -> io::Result<Duration> {
+    let started = Instant::now();
+    let request = http::post(&format!("/v1/acp/first?agent={AGENT}"), HELLO);
+    let answer = http::once(server.address(), &request, DOWNLOAD_MAX)?;
+    match answer.status {
+        200 => Ok(started.elapsed()),
+        status => Err(io::Error::other(format!("{status}: {}", String::from_utf8_lossy(&answer.body)))),
+    }
+}
+
+/// How a process was started.
+struct Started {
+    words: Vec<String>,
+    variables: Vec<(String, String)>,
+    directory: PathBuf,
+}
+
+impl Started {
+    /// The agent of a server, as the server started it.
+    fn of(server: &Server) -> io::Result<Self> {
+        let gone = || io::Error::other("the agent is gone");
+        let pid = proc::children(server.pid()).into_iter().next().ok_or_else(gone)?;
+        let words = |file: &str| -> io::Result<Vec<String>> {
+            let bytes = fs::read(format!("/proc/{pid}/{file}"))?;
+            let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+            Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+        };
+        let pair =
+            |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok(Self {
+            words: words("cmdline")?,
+            variables: words("environ")?.iter().filter_map(pair).collect(),
+            directory: fs::read_link(format!("/proc/{pid}/cwd"))?,
+        })
+    }
+
+    /// Starts the same by hand in a home as fresh as ours, where agents have more to do, and says hello: how long until
+    /// the answer.
+    fn again(&self, home: &TempDir) -> io::Result<Duration> {
+        let Some((program, args)) = self.words.split_first() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(self.variables.iter().cloned()).env("HOME", home.path());
+        command.current_dir(&self.directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let started = Instant::now();
+        let mut child = command.spawn()?;
+        if let Some(input) = &mut child.stdin {
+            writeln!(input, "{HELLO}")?;
+        }
+        let answer = child.stdout.take().and_then(|output| BufReader::new(output).lines().next());
+        let took = started.elapsed();
+        child.kill()?;
+        child.wait()?;
+        clock::pause(Duration::from_millis(100));
+        answer.map_or_else(|| Err(io::Error::other("it said nothing")), |line| line.map(|_| took))
+    }
+}

@@ -1,0 +1,112 @@
+//! A session with a long past: how long it takes to open, and what it takes to read all of it.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use rustix::process::Signal;
+
+use super::millis;
+use crate::{
+    Lab, Report, Subject, http, proc,
+    server::Server,
+    session::{Session, TURN_ENDED, body},
+    stub::Speech,
+};
+
+/// How many events the session has, at least.
+const EVENTS: u64 = 100_000;
+
+/// What the agent says in one turn.
+const TURN: Speech = Speech { count: 2_000, bytes: 40, per_second: 0 };
+
+/// A turn that runs when the server is killed.
+const LAST: Speech = Speech { count: 1_000_000, bytes: 40, per_second: 1_000 };
+
+/// How many events a page has.
+const PAGE: u64 = 1_000;
+
+/// How long the server may take to end by itself.
+const END_MAX: Duration = Duration::from_secs(10);
+
+const NAME: &str = "long";
+
+pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    let mut server = lab.start(Subject::Ours)?;
+    live(&server)?;
+    for _ in 0..lab.size(7, 3) {
+        server.restart(Signal::TERM, END_MAX)?;
+        report.add("open.first", "ours", millis(open(&server)?));
+        report.add("open.again", "ours", millis(open(&server)?));
+    }
+    for _ in 0..lab.size(3, 1) {
+        server.restart(Signal::TERM, END_MAX)?;
+        page(report, &server)?;
+    }
+    for _ in 0..lab.size(5, 2) {
+        let session = Session::open(&server, NAME)?;
+        let mut followed = session.follow(newest(&session)?)?;
+        session.say(&mut server.connect()?, &LAST.prompt())?;
+        followed.until(b"n=0000900")?;
+        server.restart(Signal::KILL, END_MAX)?;
+        report.add("open.killed", "ours", millis(open(&server)?));
+    }
+    Ok(())
+}
+
+/// Gives a session its past.
+fn live(server: &Server) -> io::Result<()> {
+    let session = Session::open(server, NAME)?;
+    let mut followed = session.follow(0)?;
+    let mut connection = server.connect()?;
+    while newest(&session)? < EVENTS {
+        session.say(&mut connection, &TURN.prompt())?;
+        followed.until(TURN_ENDED)?;
+    }
+    Ok(())
+}
+
+fn newest(session: &Session<'_>) -> io::Result<u64> {
+    session.get("")?["newest"].as_u64().ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// How long it takes until a client has all that it shows of the session, and follows it.
+fn open(server: &Server) -> io::Result<Duration> {
+    let session = Session::known(server, NAME);
+    let request = http::request("GET", &session.path("/snapshot"), "");
+    let started = Instant::now();
+    let snapshot = server.ask(&request)?;
+    let mut took = started.elapsed();
+    // Understanding it is not the server's work.
+    let seq = body(&snapshot, 200)?["seq"].as_u64().filter(|seq| *seq >= EVENTS);
+    let seq = seq.ok_or_else(|| io::Error::other("the session has lost its past"))?;
+    let started = Instant::now();
+    session.follow(seq)?;
+    took += started.elapsed();
+    Ok(took)
+}
+
+/// Reads the session from its first event to its last: how much the server grows meanwhile.
+fn page(report: &mut Report, server: &Server) -> io::Result<()> {
+    let session = Session::known(server, NAME);
+    let (mut connection, mut offset) = (server.connect()?, 0);
+    proc::forget_peak(server.pid());
+    let (before, started) = (server.rss_kib(), Instant::now());
+    let newest = newest(&session)?;
+    while offset < newest {
+        let path = session.path(&format!("/events?offset={offset}&limit={PAGE}"));
+        let page = connection.ask(&http::request("GET", &path, ""))?;
+        let page: serde_json::Value = serde_json::from_slice(&page.body)?;
+        let events = page["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let numbered = events.iter().zip(offset + 1..).all(|(event, seq)| event["seq"] == seq);
+        if events.is_empty() || !numbered || page["hasMore"] != (offset + (events.len() as u64) < newest) {
+            return Err(io::Error::other(format!("a page after {offset} is not complete")));
+        }
+        offset += events.len() as u64;
+    }
+    report.add("open.paged", "ours", millis(started.elapsed()));
+    let grown = proc::peak_kib(server.pid()).saturating_sub(before) as f64 / 1024.0;
+    report.add("open.paged.grown", "ours", grown);
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Devices that are lent through the hub: files and small requests beside a bare WebSocket, output that nobody reads, and
+//! many devices at once.
+
+mod flood;
+mod many;
+mod quick;
+
+use std::{io, time::Duration};
+
+use crate::{Lab, Report, Spinners};
+
+pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let spinners = Spinners::start(&lab.stub)?;
+        quick::run(lab, report).await?;
+        drop(spinners);
+        flood::run(lab, report).await?;
+        many::run(lab, report).await
+    })
+}
+
+/// So many of a hundred took no longer than this.
+fn percentile(times: &mut [Duration], percent: usize) -> Duration {
+    times.sort_unstable();
+    times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+}

@@ -1,0 +1,137 @@
+//! Many numbered lines of one size, as fast as the pipe takes them or at a steady pace.
+
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use super::ask::number;
+use crate::{clock, tally};
+
+/// How much is written at once.
+const BLOCK_BYTES: usize = 256 << 10;
+
+/// How often a paced flood writes what is due.
+const TICK: Duration = Duration::from_millis(1);
+
+/// A line break is written so often, as agents do.
+const ROW_BYTES: usize = 40;
+
+const OPENING: &[u8] = br#"{"jsonrpc":"2.0","method":"session/update","params":{"#;
+const TEXT: &[u8] = br#","text":""#;
+const CLOSING: &[u8] = b"\"}}\n";
+
+/// A flood of notifications.
+#[derive(Debug, Clone, Copy)]
+pub struct Flood {
+    /// The number of the first line.
+    pub from: u64,
+    /// How many lines.
+    pub count: u64,
+    /// The length of each with its line end; short ones are made as long as an empty notification.
+    pub bytes: usize,
+    /// How many per second; as many as possible if zero.
+    pub per_second: u64,
+}
+
+impl Flood {
+    /// What a `bench/flood` request asks for.
+    pub(super) fn of(line: &[u8]) -> Self {
+        Self {
+            from: number(line, b"\"from\":"),
+            count: number(line, b"\"count\":"),
+            bytes: number(line, b"\"bytes\":") as usize,
+            per_second: number(line, b"\"perSecond\":"),
+        }
+    }
+
+    /// The parameters that ask for it.
+    pub fn params(&self) -> String {
+        let Self { from, count, bytes, per_second } = self;
+        format!(r#"{{"from":{from},"count":{count},"bytes":{bytes},"perSecond":{per_second}}}"#)
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// If nobody reads.
+    pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
+        let mut noise = Noise(1);
+        let (line, digits) = self.line(&mut noise);
+        let lines_max = if self.per_second > 0 { 1 } else { (BLOCK_BYTES / line.len()).max(1) };
+        let mut block = Vec::with_capacity(lines_max * line.len());
+        (0..lines_max).for_each(|_| block.extend(self.line(&mut noise).0));
+        let started = Instant::now();
+        let mut next = self.from;
+        let end = self.from + self.count;
+        while next < end {
+            if self.per_second > 0 {
+                let due = started + Duration::from_secs(next - self.from) / self.per_second as u32;
+                while Instant::now() < due {
+                    clock::pause(due.saturating_duration_since(Instant::now()).min(TICK));
+                }
+            }
+            let lines = lines_max.min((end - next) as usize);
+            for (k, line) in block.chunks_exact_mut(line.len()).take(lines).enumerate() {
+                tally::write_number(&mut line[digits..], next + k as u64);
+            }
+            block.truncate(lines * line.len());
+            output.write_all(&block)?;
+            next += lines as u64;
+        }
+        Ok(())
+    }
+
+    /// One line, and where its number goes.
+    fn line(&self, noise: &mut Noise) -> (Vec<u8>, usize) {
+        let mut line = [OPENING, tally::MARK].concat();
+        let digits = line.len();
+        line.extend_from_slice(&[b'0'; tally::DIGITS]);
+        line.push(b'"');
+        line.extend_from_slice(TEXT);
+        let room = self.bytes.saturating_sub(line.len() + CLOSING.len());
+        while line.len() < digits + tally::DIGITS + 1 + TEXT.len() + room {
+            let words = (0..ROW_BYTES - 2).map(|_| noise.letter());
+            line.extend(words.chain(*b"\\n"));
+        }
+        line.truncate(digits + tally::DIGITS + 1 + TEXT.len() + room);
+        // An escape must not be cut in two.
+        if line.last() == Some(&b'\\') {
+            line.pop();
+            line.push(b'.');
+        }
+        line.extend_from_slice(CLOSING);
+        (line, digits)
+    }
+}
+
+/// Letters without sense, which are harder to pack than what agents write.
+struct Noise(u64);
+
+impl Noise {
+    fn letter(&mut self) -> u8 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        b"abcdefghijklmnopqrstuvwxyz     ."[(self.0 >> 59) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every size around the escapes: exact, valid JSON, numbered.
+    #[test]
+    fn every_line_has_the_size_that_was_asked_for() {
+        for bytes in 120..220 {
+            let mut written = Vec::new();
+            Flood { from: 5, count: 3, bytes, per_second: 0 }.write(&mut written).unwrap();
+            let lines: Vec<&[u8]> = written.split_inclusive(|byte| *byte == b'\n').collect();
+            assert_eq!(lines.len(), 3);
+            for (k, line) in lines.iter().enumerate() {
+                assert_eq!(line.len(), bytes);
+                let line: serde_json::Value = serde_json::from_slice(line).unwrap();
+                assert_eq!(line["params"]["seq"], format!("{:010}", 5 + k));
+            }
+        }
+    }
+}

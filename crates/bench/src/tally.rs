@@ -1,0 +1,168 @@
+//! Which numbered lines came: read off the bytes of a stream, whatever the pieces they come in.
+
+use memchr::memmem::Finder;
+
+/// What stands before a number.
+pub(crate) const MARK: &[u8] = b"\"seq\":\"";
+
+/// How long a number is.
+pub(crate) const DIGITS: usize = 10;
+
+const FOUND: usize = MARK.len() + DIGITS;
+
+/// What of a line is not between its number and the next one, at least.
+const LINE_REST: usize = 96;
+
+/// Counts the numbers of one flood.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    finder: Finder<'static>,
+    from: u64,
+    count: u64,
+    /// How far the next number is away at least.
+    jump: usize,
+    skip: usize,
+    /// The end of the last piece, as far as a number may begin in it.
+    carry: Vec<u8>,
+    next: u64,
+    received: u64,
+    disordered: u64,
+}
+
+impl Tally {
+    /// Expects `count` lines of `bytes` bytes, numbered from `from`.
+    pub(crate) fn new(from: u64, count: u64, bytes: usize) -> Self {
+        Self {
+            finder: Finder::new(MARK),
+            from,
+            count,
+            jump: bytes.saturating_sub(LINE_REST),
+            skip: 0,
+            carry: Vec::with_capacity(2 * FOUND),
+            next: from,
+            received: 0,
+            disordered: 0,
+        }
+    }
+
+    /// How many came in order.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// How many came twice or too late.
+    pub(crate) fn disordered(&self) -> u64 {
+        self.disordered
+    }
+
+    /// Whether the last one has come.
+    pub(crate) fn is_over(&self) -> bool {
+        self.next == self.from + self.count
+    }
+
+    /// Looks through one more piece of the stream.
+    pub(crate) fn feed(&mut self, mut data: &[u8]) {
+        loop {
+            let skipped = self.skip.min(data.len());
+            self.skip -= skipped;
+            data = &data[skipped..];
+            if data.is_empty() {
+                return;
+            }
+            if !self.carry.is_empty() {
+                let before = self.carry.len();
+                self.carry.extend_from_slice(&data[..data.len().min(FOUND)]);
+                match self.number(&self.carry) {
+                    Some((number, end)) => {
+                        data = &data[end - before..];
+                        self.found(number);
+                        continue;
+                    }
+                    // The whole piece went into the carry: go on waiting.
+                    None if self.carry.len() - before == data.len() => {
+                        let useless = self.carry.len().saturating_sub(FOUND - 1);
+                        self.carry.drain(..useless);
+                        return;
+                    }
+                    None => self.carry.clear(),
+                }
+            }
+            match self.number(data) {
+                Some((number, end)) => {
+                    data = &data[end..];
+                    self.found(number);
+                }
+                None => {
+                    self.carry.extend_from_slice(&data[data.len().saturating_sub(FOUND - 1)..]);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The first whole number in `data`, and where it ends.
+    fn number(&self, data: &[u8]) -> Option<(u64, usize)> {
+        let at = self.finder.find(data)?;
+        let digits = data.get(at + MARK.len()..at + FOUND)?;
+        let number = digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')));
+        Some((number, at + FOUND))
+    }
+
+    fn found(&mut self, number: u64) {
+        self.carry.clear();
+        self.skip = self.jump;
+        if number >= self.from + self.count || number < self.from {
+            return;
+        }
+        if number < self.next {
+            self.disordered += 1;
+        } else {
+            self.received += 1;
+            self.next = number + 1;
+        }
+    }
+}
+
+/// Writes `number` over the digits at the beginning of `place`.
+pub(crate) fn write_number(place: &mut [u8], mut number: u64) {
+    for digit in place[..DIGITS].iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stub::Flood;
+
+    fn flood(count: u64, bytes: usize) -> Vec<u8> {
+        let mut written = Vec::new();
+        Flood { from: 0, count, bytes, per_second: 0 }.write(&mut written).unwrap();
+        written
+    }
+
+    #[test]
+    fn every_line_is_counted_whatever_the_pieces() {
+        for bytes in [120, 200, 1_000] {
+            let written = flood(50, bytes);
+            for piece in 1..300 {
+                let mut tally = Tally::new(0, 50, bytes);
+                written.chunks(piece).for_each(|piece| tally.feed(piece));
+                assert_eq!((tally.received(), tally.disordered(), tally.is_over()), (50, 0, true), "{piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_not_counted() {
+        let written = flood(50, 200);
+        let mut tally = Tally::new(0, 50, 200);
+        for line in written.chunks(200).enumerate().filter(|(k, _)| k % 5 != 0) {
+            tally.feed(line.1);
+        }
+        assert_eq!(tally.received(), 40);
+        tally.feed(&written[..200]);
+        assert_eq!(tally.disordered(), 1);
+    }
+}

@@ -1,0 +1,92 @@
+//! daemon-13: "PTY", "resize": a process on a terminal.
+
+use bytes::Bytes;
+use journal::Seq;
+use protocol::processes::TerminalSize;
+use user_processes::{Attachment, Error, Event, Item};
+
+use crate::support::*;
+
+/// Shows exactly what is typed.
+const RAW_CAT: &str = "stty raw -echo; echo ready; exec cat";
+
+#[tokio::test]
+async fn bytes_pass_both_ways_as_they_are() {
+    let processes = processes();
+    let id = start(&processes, on_terminal(sh(RAW_CAT))).await;
+    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    until(&mut events, b"ready").await;
+    let every: Vec<u8> = (0..=255).rev().chain([b'!', b'\n']).collect();
+    input.send(Bytes::from(every.clone())).unwrap();
+    let shown = until(&mut events, b"!\n").await;
+    assert_eq!(shown[shown.len() - every.len()..], every);
+    processes.shutdown().await;
+}
+
+#[tokio::test]
+async fn whoever_attaches_again_sees_the_same() {
+    let processes = processes();
+    let id = start(&processes, on_terminal(sh(RAW_CAT))).await;
+    let first = processes.attach(id, None).unwrap();
+    let mut events = first.events;
+    let before = until(&mut events, b"ready").await;
+    let position = events.position();
+    drop((events, first.input));
+    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    assert_eq!(until(&mut events, b"ready").await, before);
+    input.send("after".into()).unwrap();
+    let mut second = processes.attach(id, Some(position)).unwrap().events;
+    let shown = until(&mut second, b"after").await;
+    assert!(!shown.starts_with(&before), "{shown:?}");
+    processes.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_new_size_is_told_to_the_process_and_to_everybody() {
+    let processes = processes();
+    let id = start(&processes, on_terminal(sh("stty size; read x; stty size"))).await;
+    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    until(&mut events, b"24 80\r\n").await;
+    let size = TerminalSize { columns: 132, rows: 50 };
+    processes.resize(id, size).unwrap();
+    assert_eq!(processes.get(id).unwrap().terminal, Some(size));
+    assert!(matches!(processes.resize(id, TerminalSize { columns: 0, rows: 1 }), Err(Error::Invalid(_))));
+    input.send("\n".into()).unwrap();
+    until(&mut events, b"50 132\r\n").await;
+    ended(&processes, id).await;
+    assert!(matches!(input.resize(size), Err(Error::Ended(_))));
+    assert!(matches!(input.send("x".into()), Err(Error::Ended(_))));
+}
+
+/// The input of a terminal is ended by a character.
+#[tokio::test]
+async fn closing_a_terminal_is_typing_ctrl_d() {
+    let processes = processes();
+    let id = start(&processes, on_terminal(sh("echo ready; cat; echo over"))).await;
+    until(&mut processes.follow(id, None).unwrap(), b"ready").await;
+    processes.close_input(id).unwrap();
+    until(&mut processes.follow(id, None).unwrap(), b"over").await;
+    assert_eq!(ended(&processes, id).await.exit.unwrap().code, Some(0));
+}
+
+#[tokio::test]
+async fn an_ended_terminal_can_still_be_looked_at() {
+    let processes = processes();
+    let id = start(&processes, on_terminal(sh("echo last words"))).await;
+    ended(&processes, id).await;
+    let items = all(processes.attach(id, None).unwrap().events).await;
+    assert!(matches!(items.last(), Some(Item::Event(_, Event::Exited(_)))), "{items:?}");
+    assert!(items.len() >= 2);
+    let beyond = all(processes.attach(id, Some(Seq::new(1000))).unwrap().events).await;
+    assert!(matches!(beyond[0], Item::Gap(_)) && beyond[1..] == items[..], "{beyond:?}");
+}
+
+#[tokio::test]
+async fn a_process_on_pipes_has_no_terminal() {
+    let processes = processes();
+    let id = start(&processes, command("cat", &[])).await;
+    assert!(matches!(processes.attach(id, None), Err(Error::NoTerminal(_))));
+    let size = TerminalSize { columns: 1, rows: 1 };
+    assert!(matches!(processes.resize(id, size), Err(Error::NoTerminal(_))));
+    processes.shutdown().await;
+}
