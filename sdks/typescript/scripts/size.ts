@@ -13,8 +13,8 @@ interface Weight {
 
 /** What each package may weigh, in bytes. */
 const LIMITS: Readonly<Record<string, Weight>> = {
-  "acp-http-client": { core: 15_000, whole: 15_000 },
-  "sandbox-agent": { core: 15_000, whole: 21_500 },
+  "@tombolo/acp-http-client": { core: 15_000, whole: 15_000 },
+  "@tombolo/sandbox-agent": { core: 15_000, whole: 21_500 },
   "@tombolo/session": { core: 3_000, whole: 3_000 },
   "@tombolo/react": { core: 4_000, whole: 4_000 },
   "@tombolo/ai-sdk": { core: 6_000, whole: 6_000 },

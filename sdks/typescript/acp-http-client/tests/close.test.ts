@@ -1,4 +1,4 @@
-import { AcpHttpClient, ClosedError } from "acp-http-client";
+import { AcpHttpClient, ClosedError } from "@tombolo/acp-http-client";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

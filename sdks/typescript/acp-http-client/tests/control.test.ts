@@ -1,4 +1,4 @@
-import { AcpHttpClient, ExitedError, GoneError, ProblemError } from "acp-http-client";
+import { AcpHttpClient, ExitedError, GoneError, ProblemError } from "@tombolo/acp-http-client";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { AcpHttpClient, RpcError } from "acp-http-client";
+import { AcpHttpClient, RpcError } from "@tombolo/acp-http-client";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { chunks, converse, grows, Reading } from "./conversing.js";

@@ -1,4 +1,10 @@
-import type { AcpHttpClient, AgentEvent, EventsOptions, Message, RequestOptions } from "acp-http-client";
+import type {
+  AcpHttpClient,
+  AgentEvent,
+  EventsOptions,
+  Message,
+  RequestOptions,
+} from "@tombolo/acp-http-client";
 import { until } from "tombolo-testing";
 
 /** Reads everything that a client is told, from now on. */

@@ -1,4 +1,4 @@
-import { AcpHttpClient, GapError } from "acp-http-client";
+import { AcpHttpClient, GapError } from "@tombolo/acp-http-client";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

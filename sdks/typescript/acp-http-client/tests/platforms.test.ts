@@ -61,7 +61,7 @@ const CONVERSATION = `(async (baseUrl) => {
 
 test("it needs nothing but what the web has", async () => {
   const bundle = await build({
-    stdin: { contents: 'export * from "acp-http-client";', resolveDir: import.meta.dirname },
+    stdin: { contents: 'export * from "@tombolo/acp-http-client";', resolveDir: import.meta.dirname },
     bundle: true,
     format: "iife",
     globalName: "acp",

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AcpHttpClient, ConnectionError, ProblemError, ProtocolError } from "acp-http-client";
+import { AcpHttpClient, ConnectionError, ProblemError, ProtocolError } from "@tombolo/acp-http-client";
 import { until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

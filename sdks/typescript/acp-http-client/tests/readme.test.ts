@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import * as library from "acp-http-client";
+import * as library from "@tombolo/acp-http-client";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-import { AcpHttpClient, ProblemError } from "acp-http-client";
+import { AcpHttpClient, ProblemError } from "@tombolo/acp-http-client";
 import { Daemon, Network } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { converse, Reading } from "./conversing.js";

@@ -1,4 +1,4 @@
-import { AcpHttpClient, ConnectionError } from "acp-http-client";
+import { AcpHttpClient, ConnectionError } from "@tombolo/acp-http-client";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

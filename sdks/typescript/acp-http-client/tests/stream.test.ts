@@ -5,7 +5,7 @@ import {
   methods,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { AcpHttpClient, ExitedError, GapError, GoneError } from "acp-http-client";
+import { AcpHttpClient, ExitedError, GapError, GoneError } from "@tombolo/acp-http-client";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

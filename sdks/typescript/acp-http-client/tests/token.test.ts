@@ -1,4 +1,4 @@
-import { AcpHttpClient } from "acp-http-client";
+import { AcpHttpClient } from "@tombolo/acp-http-client";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { converse, Reading } from "./conversing.js";

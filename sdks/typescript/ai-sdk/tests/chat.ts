@@ -1,7 +1,7 @@
 import { useChat } from "@ai-sdk/react";
 import { approvalsAnswered, SessionChatTransport, type SessionChatTransportOptions } from "@tombolo/ai-sdk";
+import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import type { UIMessage } from "ai";
-import type { SandboxAgentClient } from "sandbox-agent";
 import { type Look, look } from "../../react/tests/look.js";
 
 export type Chat = ReturnType<typeof useChat>;

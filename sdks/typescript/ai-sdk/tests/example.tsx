@@ -1,7 +1,7 @@
 import { useChat } from "@ai-sdk/react";
 import { approvalsAnswered, SessionChatTransport } from "@tombolo/ai-sdk";
+import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { useMemo } from "react";
-import type { SandboxAgentClient } from "sandbox-agent";
 
 export function Chat({ client, id }: { readonly client: SandboxAgentClient; readonly id: string }) {
   const transport = useMemo(() => new SessionChatTransport(client), [client]);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SandboxAgentClient } from "sandbox-agent";
+import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { Daemon, programOf } from "tombolo-testing";
 import { busy, flood, frozen, hanging, idle, type Scene, unread } from "./scenes.ts";
 import { Stage } from "./stage.ts";

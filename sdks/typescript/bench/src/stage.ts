@@ -1,4 +1,4 @@
-import { SandboxAgentClient } from "sandbox-agent";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { type Daemon, Network, until } from "tombolo-testing";
 
 /** A client that is connected to an agent over a network of its own, and reads what that says. */

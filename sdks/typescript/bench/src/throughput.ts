@@ -1,5 +1,5 @@
-import { AcpHttpClient } from "acp-http-client";
-import { SandboxAgentClient } from "sandbox-agent";
+import { AcpHttpClient } from "@tombolo/acp-http-client";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { Daemon } from "tombolo-testing";
 import { type Recording, serve } from "./recording.ts";
 import { print } from "./table.ts";

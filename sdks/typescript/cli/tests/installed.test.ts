@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Project } from "./project.js";
@@ -16,14 +16,28 @@ test("the snippet runs where the package is installed", async () => {
 
 test("typescript-11: a client finds the program that is installed beside it", async () => {
   await using project = await Project.start();
-  const files = ["acp-http-client", "sandbox-agent"].map(Project.file);
+  const files = ["acp-http-client", "sandbox-agent"].map(Project.packedFile);
   await project.run("npm", "install", "@tombolo/cli", ...files);
   const script = `
-    import { SandboxAgentClient } from "sandbox-agent/node";
+    import { SandboxAgentClient } from "@tombolo/sandbox-agent/node";
     await using client = await SandboxAgentClient.start({ agent: "mock" });
     const { sessionId } = await client.newSession({ directory: "/" });
     console.log((await client.prompt(sessionId, "hello")).stopReason);
   `;
   const run = ["--input-type=module-typescript", "--eval", script];
   expect(await project.run(process.execPath, ...run)).toBe("end_turn");
+});
+
+/** Every package, with a module that must be importable after the install line of its README was run. */
+const PACKAGES = ["acp-http-client", "sandbox-agent", "session", "react", "ai-sdk", "cli"];
+
+test.each(PACKAGES)("the install line in the README of %s works with the packed files", async (name) => {
+  const text = await readFile(join(import.meta.dirname, "../..", name, "README.md"), "utf8");
+  const line =
+    /^npm install \.\/target\/dist\/(?:.*\\\n)*.*$/m.exec(text)?.[0] ?? expect.fail("no install line");
+  await using project = await Project.start();
+  await project.linkDist();
+  await project.run("sh", "-c", line.replaceAll("linux-x64", `${process.platform}-${process.arch}`));
+  await access(join(project.directory, "node_modules/@tombolo", name));
+  await project.run("node", "--input-type=module", "--eval", `await import("@tombolo/${name}")`);
 });

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -47,9 +47,15 @@ export class Project implements AsyncDisposable {
     return new Project(directory, env, registry);
   }
 
-  /** One of our packages, as a file. */
-  static file(name: string): string {
-    return join(dist, `${name}-0.1.0.tgz`);
+  /** The packed file of one of our packages. */
+  static packedFile(name: string): string {
+    return join(dist, `tombolo-${name}-0.1.0.tgz`);
+  }
+
+  /** Makes the packed files available as `./target/dist`, where the READMEs expect them. */
+  async linkDist(): Promise<void> {
+    await mkdir(join(this.directory, "target"));
+    await symlink(dist, join(this.directory, "target/dist"));
   }
 
   /** Runs a program to its end, and gives what it says. */

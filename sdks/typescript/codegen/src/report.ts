@@ -1,5 +1,5 @@
 /**
- * Writes what `sandbox-agent` lets others see, for review; with `--check` it only says whether that has changed. It
+ * Writes what `@tombolo/sandbox-agent` lets others see, for review; with `--check` it only says whether that has changed. It
  * reads what was built.
  */
 import { mkdirSync } from "node:fs";

@@ -1,5 +1,5 @@
 import { useApprovals, useSession } from "@tombolo/react";
-import type { SandboxAgentClient } from "sandbox-agent";
+import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
 
 export function Session({ client, id }: { readonly client: SandboxAgentClient; readonly id: string }) {
   const { status, state, error, send, retry } = useSession(client, id);

@@ -1,6 +1,6 @@
 import { useSession } from "@tombolo/react";
+import { GapError } from "@tombolo/sandbox-agent";
 import type { SessionClient, SessionRecord } from "@tombolo/session";
-import { GapError } from "sandbox-agent";
 import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { look } from "./look.js";

@@ -10,7 +10,9 @@ import { afterAll, expect, test } from "vitest";
 const WORKSPACE = join(import.meta.dirname, "../..");
 
 /** Those that are published. */
-const OURS = ["acp-http-client", "sandbox-agent", "@tombolo/session", "@tombolo/react", "@tombolo/ai-sdk"];
+const OURS = ["acp-http-client", "sandbox-agent", "session", "react", "ai-sdk"].map(
+  (name) => `@tombolo/${name}`,
+);
 
 /** Those of others that they are used with. */
 const THEIRS = ["@agentclientprotocol/sdk", "@ai-sdk/react", "ai", "zod"];

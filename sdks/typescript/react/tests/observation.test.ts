@@ -1,6 +1,6 @@
 import { useObservation } from "@tombolo/react";
+import { HubClient, ObservationError, SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { snapshotOf } from "@tombolo/session";
-import { HubClient, ObservationError, SandboxAgentClient } from "sandbox-agent";
 import { Daemon, Hub, Network, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { look } from "./look.js";

@@ -1,5 +1,5 @@
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import type { SessionSnapshot } from "@tombolo/session";
-import { SandboxAgentClient } from "sandbox-agent";
 import { Daemon } from "tombolo-testing";
 import { afterAll, beforeAll } from "vitest";
 

@@ -1,5 +1,5 @@
 import { useSession } from "@tombolo/react";
-import { ProblemError } from "sandbox-agent";
+import { ProblemError } from "@tombolo/sandbox-agent";
 import { expect, test } from "vitest";
 import { look } from "./look.js";
 import { sandbox, textOf } from "./sandbox.js";

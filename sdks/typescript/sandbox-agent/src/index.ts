@@ -4,7 +4,7 @@ export {
   ProblemError,
   ProtocolError,
   type ReconnectOptions,
-} from "acp-http-client/transport";
+} from "@tombolo/acp-http-client/transport";
 export type { SessionInfo } from "./agent/book.js";
 export type * from "./agent/events.js";
 export type { ConnectedAgent, Feature, SessionChoice } from "./agent/features.js";

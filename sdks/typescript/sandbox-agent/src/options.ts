@@ -1,4 +1,4 @@
-import type { EndpointOptions, ReconnectOptions } from "acp-http-client/transport";
+import type { EndpointOptions, ReconnectOptions } from "@tombolo/acp-http-client/transport";
 
 /** Opens a WebSocket at an address, with these headers. */
 export type OpenWebSocket = (url: string, headers: Headers) => WebSocket;

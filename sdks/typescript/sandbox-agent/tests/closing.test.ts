@@ -1,4 +1,9 @@
-import { type AgentEvent, ConnectionError, NotConnectedError, SandboxAgentClient } from "sandbox-agent";
+import {
+  type AgentEvent,
+  ConnectionError,
+  NotConnectedError,
+  SandboxAgentClient,
+} from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, beforeAll, expect, test } from "vitest";

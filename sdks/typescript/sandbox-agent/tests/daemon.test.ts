@@ -1,7 +1,13 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GapError, type McpServer, ProblemError, SandboxAgentClient, type Skill } from "sandbox-agent";
+import {
+  GapError,
+  type McpServer,
+  ProblemError,
+  SandboxAgentClient,
+  type Skill,
+} from "@tombolo/sandbox-agent";
 import { until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, expect, test } from "vitest";

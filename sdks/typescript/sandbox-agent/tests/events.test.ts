@@ -4,7 +4,7 @@ import {
   type QuestionRequest,
   SandboxAgentClient,
   type SandboxAgentOptions,
-} from "sandbox-agent";
+} from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

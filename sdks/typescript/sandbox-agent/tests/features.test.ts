@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentFailedError, SandboxAgentClient, UnsupportedError } from "sandbox-agent";
+import { AgentFailedError, SandboxAgentClient, UnsupportedError } from "@tombolo/sandbox-agent";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 import { Reading, texts } from "./talking.js";

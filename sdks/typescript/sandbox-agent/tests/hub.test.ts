@@ -1,4 +1,4 @@
-import { HubClient, ObservationError, type ObservationFrame, ProblemError } from "sandbox-agent";
+import { HubClient, ObservationError, type ObservationFrame, ProblemError } from "@tombolo/sandbox-agent";
 import { Daemon, Hub, Network, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reading, texts } from "./talking.js";

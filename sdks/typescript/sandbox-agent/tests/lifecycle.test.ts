@@ -5,7 +5,7 @@ import {
   ProblemError,
   SandboxAgentClient,
   type SandboxAgentOptions,
-} from "sandbox-agent";
+} from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

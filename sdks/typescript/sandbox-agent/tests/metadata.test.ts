@@ -1,4 +1,9 @@
-import { MemoryStore, SandboxAgentClient, SessionEndedError, type StoredSession } from "sandbox-agent";
+import {
+  MemoryStore,
+  SandboxAgentClient,
+  SessionEndedError,
+  type StoredSession,
+} from "@tombolo/sandbox-agent";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 

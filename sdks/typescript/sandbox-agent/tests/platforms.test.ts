@@ -46,7 +46,7 @@ const CONVERSATION = `(async (baseUrl) => {
 test("typescript-8: it needs nothing but what the web has", async () => {
   // A module of Node's cannot be bundled for a browser, so that this fails too.
   const bundle = await build({
-    stdin: { contents: 'export * from "sandbox-agent";', resolveDir: import.meta.dirname },
+    stdin: { contents: 'export * from "@tombolo/sandbox-agent";', resolveDir: import.meta.dirname },
     bundle: true,
     format: "iife",
     globalName: "sandbox",

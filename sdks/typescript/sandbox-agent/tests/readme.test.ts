@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { HubClient } from "sandbox-agent";
+import { HubClient } from "@tombolo/sandbox-agent";
 import { Hub } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, beforeAll, expect, test } from "vitest";

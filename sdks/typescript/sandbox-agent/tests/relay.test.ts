@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HubClient, ProblemError, RelayRequestError } from "sandbox-agent";
+import { HubClient, ProblemError, RelayRequestError } from "@tombolo/sandbox-agent";
 import { Device, Hub, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Reading } from "./talking.js";

@@ -1,4 +1,4 @@
-import { GapError, ProblemError, SandboxAgentClient, type SessionRecord } from "sandbox-agent";
+import { GapError, ProblemError, SandboxAgentClient, type SessionRecord } from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { ConnectionError, SandboxAgentClient, type TerminalEvent } from "sandbox-agent";
+import { ConnectionError, SandboxAgentClient, type TerminalEvent } from "@tombolo/sandbox-agent";
 import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
 

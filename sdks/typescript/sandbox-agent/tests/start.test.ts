@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { NotConnectedError } from "sandbox-agent";
-import { SandboxAgentClient } from "sandbox-agent/node";
+import { NotConnectedError } from "@tombolo/sandbox-agent";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent/node";
 import { until } from "tombolo-testing";
 import { afterAll, expect, test } from "vitest";
 
@@ -73,7 +73,7 @@ test("a client takes less than a second to end its daemon, however stubborn the 
 
 test("a daemon ends with the process that has started it", async () => {
   const script = `
-    import { SandboxAgentClient } from "sandbox-agent/node";
+    import { SandboxAgentClient } from "@tombolo/sandbox-agent/node";
     const client = await SandboxAgentClient.start({ daemon: { args: ${JSON.stringify(args)} } });
     console.log(client.daemonUrl);
     process.exit();

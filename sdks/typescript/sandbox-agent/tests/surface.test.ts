@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as library from "sandbox-agent";
+import * as library from "@tombolo/sandbox-agent";
 import { expect, test } from "vitest";
 
 const api = join(import.meta.dirname, "../api");
@@ -20,8 +20,8 @@ test("there is a report of each way in", () => {
 
 test.each(reports)("typescript-7: `%s` has no class and no type of the protocol", (_, report) => {
   const modules = [...report.matchAll(/from '([^']+)'/g)].map(([, name]) => name);
-  expect(modules.filter((name) => name !== "acp-http-client/transport")).toEqual([]);
-  const own = report.replaceAll("'acp-http-client/transport'", "");
+  expect(modules.filter((name) => name !== "@tombolo/acp-http-client/transport")).toEqual([]);
+  const own = report.replaceAll("'@tombolo/acp-http-client/transport'", "");
   expect(own.match(/\w*(acp|json_?rpc|rpc)\w*/gi)).toBeNull();
 });
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, SandboxAgentClient, SessionRecord } from "sandbox-agent";
+import type { AgentEvent, SandboxAgentClient, SessionRecord } from "@tombolo/sandbox-agent";
 import { until } from "tombolo-testing";
 
 /** Reads a stream to its end, from now on. */

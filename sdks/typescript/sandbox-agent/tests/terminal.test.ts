@@ -1,4 +1,4 @@
-import { ProblemError, SandboxAgentClient, type TerminalEvent } from "sandbox-agent";
+import { ProblemError, SandboxAgentClient, type TerminalEvent } from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";

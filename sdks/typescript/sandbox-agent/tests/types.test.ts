@@ -5,7 +5,7 @@ import type {
   RelayMethods,
   RelayParams,
   SessionEvent,
-} from "sandbox-agent";
+} from "@tombolo/sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
 // typescript-6: these are made from the documents; what is checked here is that they can be used.

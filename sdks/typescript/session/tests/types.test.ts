@@ -1,5 +1,5 @@
+import type * as sdk from "@tombolo/sandbox-agent";
 import type * as session from "@tombolo/session";
-import type * as sdk from "sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
 /** typescript-6: what is written here by hand, so that it stands alone, is what is generated from the API. */

@@ -1,6 +1,6 @@
 // A conversation on any platform: it ends by itself when nothing of the client is left, and says that it was right.
 import assert from "node:assert/strict";
-import { AcpHttpClient } from "acp-http-client";
+import { AcpHttpClient } from "@tombolo/acp-http-client";
 
 const [baseUrl] = process.argv.slice(2);
 const client = new AcpHttpClient({ baseUrl, serverId: `smoke-${crypto.randomUUID()}`, agent: "mock" });

@@ -1,4 +1,4 @@
-import { AcpHttpClient } from "acp-http-client";
+import { AcpHttpClient } from "@tombolo/acp-http-client";
 import { type Converse, textOf } from "../conversation.ts";
 
 /** By this `acp-http-client`. */

@@ -1,4 +1,4 @@
-import { SandboxAgentClient } from "sandbox-agent";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import type { Converse } from "../conversation.ts";
 
 /** By this `sandbox-agent`. */

@@ -1,4 +1,4 @@
-import type { Outcome } from "acp-http-client";
+import type { Outcome } from "@tombolo/acp-http-client";
 import type { Handlers } from "./events.js";
 import { permissionOf, questionOf } from "./updates.js";
 

@@ -1,5 +1,5 @@
-import { AcpHttpClient, type AgentEvent as TransportEvent } from "acp-http-client";
-import { unlessAborted } from "acp-http-client/transport";
+import { AcpHttpClient, type AgentEvent as TransportEvent } from "@tombolo/acp-http-client";
+import { unlessAborted } from "@tombolo/acp-http-client/transport";
 import type { ServerOptions } from "../options.js";
 import { VERSION } from "../version.js";
 import { answerOf, capabilitiesOf } from "./answers.js";

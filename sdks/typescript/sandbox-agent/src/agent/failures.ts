@@ -1,4 +1,10 @@
-import { ClosedError, ExitedError, GoneError, GapError as MessageGapError, RpcError } from "acp-http-client";
+import {
+  ClosedError,
+  ExitedError,
+  GoneError,
+  GapError as MessageGapError,
+  RpcError,
+} from "@tombolo/acp-http-client";
 import { AgentEndedError, AgentFailedError, GapError, NotConnectedError } from "../errors.js";
 
 /** A failure of the connection to an agent, in our words. `ProblemError` and `ConnectionError` are ours already. */

@@ -1,4 +1,4 @@
-import { onAbort, unlessAborted } from "acp-http-client/transport";
+import { onAbort, unlessAborted } from "@tombolo/acp-http-client/transport";
 import { Mailbox } from "../http/mailbox.js";
 
 /** Tells several readers the same, each at its own pace; the slowest holds back the rest. */

@@ -1,4 +1,4 @@
-import { ConnectionError } from "acp-http-client/transport";
+import { ConnectionError } from "@tombolo/acp-http-client/transport";
 import { AlreadyConnectedError, NotConnectedError } from "../errors.js";
 import { randomName } from "../names.js";
 import type { CallOptions, ServerOptions } from "../options.js";

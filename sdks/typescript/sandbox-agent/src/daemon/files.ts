@@ -1,4 +1,4 @@
-import type { Body } from "acp-http-client/transport";
+import type { Body } from "@tombolo/acp-http-client/transport";
 import type { Http } from "../http/http.js";
 import type { CallOptions } from "../options.js";
 import type {

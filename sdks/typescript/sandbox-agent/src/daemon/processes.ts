@@ -1,4 +1,4 @@
-import type { Body } from "acp-http-client/transport";
+import type { Body } from "@tombolo/acp-http-client/transport";
 import { follow, parsed, type Said, type ServerEvent } from "../http/follow.js";
 import { askOf, type Http } from "../http/http.js";
 import type { CallOptions } from "../options.js";

@@ -6,7 +6,7 @@ import {
   ProtocolError,
   read,
   type Subscription,
-} from "acp-http-client/transport";
+} from "@tombolo/acp-http-client/transport";
 import { GapError } from "../errors.js";
 import type { Http } from "./http.js";
 import { Mailbox } from "./mailbox.js";

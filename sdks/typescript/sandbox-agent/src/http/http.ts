@@ -1,4 +1,11 @@
-import { type Ask, type Body, Endpoint, onAbort, type Patience, patienceOf } from "acp-http-client/transport";
+import {
+  type Ask,
+  type Body,
+  Endpoint,
+  onAbort,
+  type Patience,
+  patienceOf,
+} from "@tombolo/acp-http-client/transport";
 import type { OpenWebSocket, ServerOptions } from "../options.js";
 import { ending } from "./body.js";
 import {

@@ -1,4 +1,4 @@
-import { Queue } from "acp-http-client/transport";
+import { Queue } from "@tombolo/acp-http-client/transport";
 
 /** How much may wait for its reader until nothing more is taken from the wire. */
 const WAITING_MAX = 256;

@@ -1,4 +1,11 @@
-import { Backoff, ConnectionError, now, type Patience, ProblemError, sleep } from "acp-http-client/transport";
+import {
+  Backoff,
+  ConnectionError,
+  now,
+  type Patience,
+  ProblemError,
+  sleep,
+} from "@tombolo/acp-http-client/transport";
 
 /** Refusals that may be none in a moment. */
 const PASSING = [408, 429, 502, 503, 504];

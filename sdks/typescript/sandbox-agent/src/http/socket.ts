@@ -1,4 +1,4 @@
-import { ConnectionError } from "acp-http-client/transport";
+import { ConnectionError } from "@tombolo/acp-http-client/transport";
 import type { Http } from "./http.js";
 import { Mailbox } from "./mailbox.js";
 

@@ -1,4 +1,4 @@
-import { ConnectionError, onAbort, Watchdog } from "acp-http-client/transport";
+import { ConnectionError, onAbort, Watchdog } from "@tombolo/acp-http-client/transport";
 import type { Said } from "./follow.js";
 import type { Http } from "./http.js";
 import { Retry } from "./retry.js";

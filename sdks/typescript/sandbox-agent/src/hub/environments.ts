@@ -1,4 +1,4 @@
-import { ConnectionError, onAbort } from "acp-http-client/transport";
+import { ConnectionError, onAbort } from "@tombolo/acp-http-client/transport";
 import { RelayRequestError } from "../errors.js";
 import { connection, parsed } from "../http/follow.js";
 import { askOf, type Http } from "../http/http.js";

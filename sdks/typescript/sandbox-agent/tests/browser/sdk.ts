@@ -1,5 +1,5 @@
-import type * as client from "sandbox-agent";
-import type * as indexeddb from "sandbox-agent/indexeddb";
+import type * as client from "@tombolo/sandbox-agent";
+import type * as indexeddb from "@tombolo/sandbox-agent/indexeddb";
 
 declare global {
   /** What the page has. It is there only in functions that the page evaluates. */

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { build } from "esbuild";
 
 /** What a page of the site has as `sdk`. */
-const CONTENTS = 'export * from "sandbox-agent"; export * from "sandbox-agent/indexeddb";';
+const CONTENTS = 'export * from "@tombolo/sandbox-agent"; export * from "@tombolo/sandbox-agent/indexeddb";';
 
 const PAGE = `<!doctype html><meta charset="utf-8">
 <script type="module">import * as sdk from "/stdin.js"; Object.assign(globalThis, { sdk });</script>`;

@@ -1,5 +1,5 @@
+import type { SessionStore } from "@tombolo/sandbox-agent";
 import type { Page } from "playwright-core";
-import type { SessionStore } from "sandbox-agent";
 import "./sdk.js";
 
 /** The store of a page, for whoever is outside. Each call is one to a store of its own, with the same content. */

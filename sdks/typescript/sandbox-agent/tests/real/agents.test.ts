@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { type PermissionRequest, SandboxAgentClient, type SessionRecord } from "sandbox-agent";
+import { type PermissionRequest, SandboxAgentClient, type SessionRecord } from "@tombolo/sandbox-agent";
 import { describe, expect, test } from "vitest";
 import { Reading, said, texts } from "../talking.js";
 import { claude, codex, type Home, opencode } from "./homes.js";

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SandboxAgentClient } from "sandbox-agent";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { Daemon, Model } from "tombolo-testing";
 import { afterAll, beforeAll } from "vitest";
 import type { Home } from "./homes.js";

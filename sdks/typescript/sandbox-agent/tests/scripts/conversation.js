@@ -1,5 +1,5 @@
 /** A conversation on whatever runs this, with what is built. Its argument is where the daemon is. */
-import { SandboxAgentClient } from "sandbox-agent";
+import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 
 const client = new SandboxAgentClient({ baseUrl: process.argv[2], agent: "mock" });
 const { sessionId } = await client.newSession({ directory: "/" });

@@ -1,4 +1,4 @@
-import { SandboxAgentClient, type SessionStore, type StoredSession } from "sandbox-agent";
+import { SandboxAgentClient, type SessionStore, type StoredSession } from "@tombolo/sandbox-agent";
 import { expect, test } from "vitest";
 
 const sessionOf = (sessionId: string, more: Partial<StoredSession> = {}): StoredSession => ({

@@ -1,4 +1,4 @@
-import { MemoryStore } from "sandbox-agent";
+import { MemoryStore } from "@tombolo/sandbox-agent";
 import { daemonOf } from "tombolo-testing/vitest";
 import { storeContract } from "./contract.js";
 

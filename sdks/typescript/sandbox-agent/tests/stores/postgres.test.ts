@@ -1,5 +1,5 @@
+import { PostgresStore } from "@tombolo/sandbox-agent/postgres";
 import pg from "pg";
-import { PostgresStore } from "sandbox-agent/postgres";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, expect, test } from "vitest";
 import { storeContract } from "./contract.js";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SqliteStore } from "sandbox-agent/sqlite";
+import { SqliteStore } from "@tombolo/sandbox-agent/sqlite";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll } from "vitest";
 import { storeContract } from "./contract.js";
