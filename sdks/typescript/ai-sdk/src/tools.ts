@@ -1,4 +1,4 @@
-import type { Permission, ToolCall, ToolResult } from "@tombolo/session";
+import type { PermissionRequest, ToolCall, ToolResult } from "@tombolo/session";
 import type { UIMessageChunk } from "ai";
 
 /** What is known of a tool call, and what was said of it. */
@@ -55,7 +55,7 @@ export class Tools {
     title,
     input,
     reason,
-  }: Permission): Generator<UIMessageChunk, boolean> {
+  }: PermissionRequest): Generator<UIMessageChunk, boolean> {
     if (callId === null) return false;
     const known = this.#tools.get(callId)?.call;
     yield* this.call(known ?? { callId, name, kind, title, input, status: "pending" });

@@ -1,35 +1,41 @@
-/**
- * Writes the types that are made from the documents in `docs`; with `--check` it only says whether they are
- * out of date.
- */
+/** Generates TypeScript types from the documents in `docs`. With `--check`, only fails if the committed ones differ. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Document, merged, protocolOf } from "./document.ts";
-import { typesOf } from "./types.ts";
+import { type Document, mergeDocuments, relayDocument } from "./document.ts";
+import { schemasUsedBy, withSchemas } from "./schemas.ts";
+import { generateTypes } from "./types.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
-const GENERATED = "sdks/typescript/sandbox-agent/src/generated";
+const PACKAGES = "sdks/typescript";
 
-async function read(file: string): Promise<Document> {
-  return JSON.parse(await readFile(join(ROOT, "docs", file), "utf8")) as Document;
+const readText = (file: string): Promise<string> => readFile(join(ROOT, file), "utf8");
+
+async function readDocument(file: string): Promise<Document> {
+  return JSON.parse(await readText(join("docs", file))) as Document;
 }
 
-/** Whether the file says so already, or does now. */
-async function put(file: string, text: string, check: boolean): Promise<boolean> {
-  const path = join(ROOT, file);
-  const found = await readFile(path, "utf8").catch(() => undefined);
-  if (found === text) return true;
+/** Writes a file unless it has this content already. With `--check`, returns false instead. */
+async function update(file: string, content: string, check: boolean): Promise<boolean> {
+  const current = await readText(file).catch(() => undefined);
+  if (current === content) return true;
   if (check) {
     console.error(`${file} is out of date: run \`cargo xtask codegen\` and commit it`);
     return false;
   }
-  await writeFile(path, text);
+  await writeFile(join(ROOT, file), content);
   console.log(`wrote ${file}`);
   return true;
 }
 
 const check = process.argv.includes("--check");
-const api = await typesOf(merged(await read("openapi.json"), await read("openapi-hub.json")));
-const relay = await typesOf(protocolOf(await read("relay.schema.json")));
-const done = [await put(`${GENERATED}/api.ts`, api, check), await put(`${GENERATED}/relay.ts`, relay, check)];
-if (done.includes(false)) process.exitCode = 1;
+const api = mergeDocuments(await readDocument("openapi.json"), await readDocument("openapi-hub.json"));
+const relay = relayDocument(await readDocument("relay.schema.json"));
+// `@tombolo/session` has no dependencies, so it gets its own copy of the few types that it uses.
+const session = withSchemas(api, schemasUsedBy(await readText(`${PACKAGES}/session/src/types.ts`)));
+
+const upToDate = [
+  await update(`${PACKAGES}/sandbox-agent/src/generated/api.ts`, await generateTypes(api), check),
+  await update(`${PACKAGES}/sandbox-agent/src/generated/relay.ts`, await generateTypes(relay), check),
+  await update(`${PACKAGES}/session/src/generated/api.ts`, await generateTypes(session), check),
+];
+if (upToDate.includes(false)) process.exitCode = 1;

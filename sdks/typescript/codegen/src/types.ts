@@ -1,10 +1,10 @@
 import openapiTS, { astToString, COMMENT_HEADER } from "openapi-typescript";
 import type { Document } from "./document.ts";
 
-/** The types of an OpenAPI document, as a module. */
-export async function typesOf(document: Document): Promise<string> {
+/** A TypeScript module with the types of an OpenAPI document. */
+export async function generateTypes(document: Document): Promise<string> {
   const ast = await openapiTS(JSON.stringify(document), {
-    // What has a default may be left out of a request.
+    // By default a property with a default value is required, but a request may omit it.
     defaultNonNullable: false,
     emptyObjectsUnknown: true,
     immutable: true,

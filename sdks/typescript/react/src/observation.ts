@@ -1,4 +1,9 @@
-import { type Observation, type ObservationFrame, reduceObservation, UNOBSERVED } from "@tombolo/session";
+import {
+  INITIAL_OBSERVATION,
+  type Observation,
+  type ObservationFrame,
+  reduceObservation,
+} from "@tombolo/session";
 import type { Followed } from "./followed.js";
 import { Shared, useFollowed } from "./shared.js";
 import type { Follow } from "./store.js";
@@ -31,7 +36,7 @@ export function useObservation(client: ObservationClient, runtimeId: string, wor
 
 function followFrames(client: ObservationClient, runtimeId: string, workerId: string): Follow<Observation> {
   return async (known, told, signal) => {
-    let state = known ?? UNOBSERVED;
+    let state = known ?? INITIAL_OBSERVATION;
     for await (const frame of client.runtimes.observe(runtimeId, workerId, { signal })) {
       state = reduceObservation(state, frame);
       told.live(state);

@@ -1,6 +1,6 @@
 import { useObservation } from "@tombolo/react";
 import { HubClient, ObservationError, SandboxAgentClient } from "@tombolo/sandbox-agent";
-import { snapshotOf } from "@tombolo/session";
+import { toSnapshot } from "@tombolo/session";
 import { Daemon, Hub, Network, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { look } from "./look.js";
@@ -38,7 +38,7 @@ test("a worker is watched through a hub, across cut connections", async () => {
     return session?.session.state === "idle" && session.messages.length === 2;
   }, "idle");
   const { messages } = await sandbox.sessions.snapshot("seen");
-  expect(snapshotOf(idle.state?.session ?? expect.fail()).messages).toStrictEqual(messages);
+  expect(toSnapshot(idle.state?.session ?? expect.fail()).messages).toStrictEqual(messages);
   expect(idle).toMatchObject({ status: "live", state: { live: true, diagnostic: undefined } });
   expect(network.cuts).toBeGreaterThan(0);
 });

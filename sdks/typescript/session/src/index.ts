@@ -1,11 +1,7 @@
-export { GapError } from "./gap.js";
-export { reduceWaits } from "./inbox.js";
-export { type Observation, reduceObservation, UNOBSERVED } from "./observation.js";
-export { reduceSession, type Told } from "./session.js";
-export { SNAPSHOT_MESSAGES_MAX, snapshotOf } from "./snapshot.js";
-export type * from "./types/client.js";
-export type * from "./types/event.js";
-export type * from "./types/message.js";
-export type * from "./types/observation.js";
-export type * from "./types/snapshot.js";
-export type * from "./types/wait.js";
+export type * from "./client.js";
+export { GapError } from "./gap-error.js";
+export { INITIAL_OBSERVATION, type Observation, reduceObservation } from "./observation.js";
+export { reduceSession, type TimedEvent } from "./session.js";
+export { SNAPSHOT_MESSAGES_MAX, toSnapshot } from "./snapshot.js";
+export type * from "./types.js";
+export { reduceWaits } from "./wait-list.js";

@@ -1,21 +1,20 @@
-import type { Receipt } from "./types/event.js";
-import type { SessionInput } from "./types/snapshot.js";
+import type { InputReceipt, SessionInput } from "./types.js";
 
-/** What waits for its turn after this was told of something that was sent. */
-export function takeReceipt(
+/** Applies a change of an input's delivery state to the list of inputs that wait for their turn. */
+export function applyReceipt(
   inputs: readonly SessionInput[],
-  receipt: Receipt,
+  receipt: InputReceipt,
   time: string,
 ): readonly SessionInput[] {
   const known = inputs.find(({ id }) => id === receipt.inputId);
   switch (receipt.state) {
     case "accepted": {
-      const accepted = known === undefined ? acceptedOf(receipt, time) : undefined;
+      const accepted = known === undefined ? acceptedInput(receipt, time) : undefined;
       return accepted === undefined ? inputs : [...inputs, accepted];
     }
     case "edited": {
       const { message } = receipt;
-      if (known === undefined || message === undefined) return inputs;
+      if (known === undefined || message == null) return inputs;
       return inputs.map((input) => (input === known ? { ...input, message } : input));
     }
     case "delivered":
@@ -27,18 +26,19 @@ export function takeReceipt(
       return inputs;
     default:
       receipt.state satisfies never;
-      return inputs; // A newer peer knows more states than we do.
+      return inputs; // A newer server may send other states.
   }
 }
 
-function acceptedOf(receipt: Receipt, time: string): SessionInput | undefined {
+function acceptedInput(receipt: InputReceipt, time: string): SessionInput | undefined {
   const { inputId: id, turnId, author, message } = receipt;
-  if (turnId === undefined) return undefined;
+  if (turnId == null) return undefined;
   return {
     id,
     turnId,
     author,
     message: message ?? "",
+    // The event does not carry attachments; a snapshot does.
     attachments: [],
     state: "accepted",
     acceptedAt: time,

@@ -5,59 +5,59 @@ import type {
   ObservationEnvelope,
   ObservationFrame,
   Presence,
-} from "./types/observation.js";
-import type { SessionSnapshot } from "./types/snapshot.js";
+  SessionSnapshot,
+} from "./types.js";
 
-/** What whoever observes a session knows. */
+/** State of a viewer of an observation stream. */
 export interface Observation {
-  /** What it has come to; nothing is known before the first snapshot. */
+  /** The session; `undefined` before the first snapshot. */
   readonly session: SessionSnapshot | undefined;
-  /** Whether everything that was missed has been told. */
+  /** Whether the stream has delivered everything that the viewer had missed. */
   readonly live: boolean;
-  /** Who else is there; only a backend tells. */
+  /** The people who watch and drive the session; only a hub sends it. */
   readonly presence: Presence | undefined;
-  /** What is wrong with the stream, until it goes on. */
+  /** A problem with the stream, until the stream continues. */
   readonly diagnostic: ObservationDiagnostic | undefined;
 }
 
-/** What is known before anything was said. */
-export const UNOBSERVED: Observation = {
+/** The state before the first frame. */
+export const INITIAL_OBSERVATION: Observation = {
   session: undefined,
   live: false,
   presence: undefined,
   diagnostic: undefined,
 };
 
-/** What is known of a session after one more frame of its stream, across any number of connections. */
+/** Applies one frame of an observation stream. Frames of several consecutive connections may follow each other. */
 export function reduceObservation(state: Observation, frame: ObservationFrame): Observation {
   switch (frame.kind) {
     case "event":
-      return takeEvent(state, frame.envelope);
+      return applyEvent(state, frame.envelope);
     case "control":
-      return takeControl(state, frame.control);
+      return applyControl(state, frame.control);
     case "diagnostic":
       return { ...state, diagnostic: frame.diagnostic };
     default:
       frame satisfies never;
-      return state; // A newer peer says more than we know.
+      return state; // A newer server may send other kinds.
   }
 }
 
-function takeEvent(state: Observation, { payload, time, replay }: ObservationEnvelope): Observation {
-  // Each connection begins with a snapshot, and with what was missed of what it covers.
+function applyEvent(state: Observation, { payload, time, replay }: ObservationEnvelope): Observation {
+  // Each connection starts with a snapshot. The replayed events after it are already part of that snapshot.
   if (replay) return state;
   if ("snapshot" in payload) return { ...state, session: payload.snapshot, diagnostic: undefined };
   if (state.session === undefined) return state;
-  const told = { event: payload, time: time ?? state.session.session.updatedAt };
-  return { ...state, session: reduceSession(state.session, told), diagnostic: undefined };
+  const event = { event: payload, time: time ?? state.session.session.updatedAt };
+  return { ...state, session: reduceSession(state.session, event), diagnostic: undefined };
 }
 
-function takeControl(state: Observation, control: ObservationControl): Observation {
+function applyControl(state: Observation, control: ObservationControl): Observation {
   switch (control.type) {
     case "live":
       return { ...state, live: true, diagnostic: undefined };
     case "resumed":
-      // A runtime that was away is back; what was missed follows, or is in a new snapshot.
+      // The runtime is reachable again. Missed events follow, or a new snapshot contains them.
       return { ...state, diagnostic: undefined };
     case "presence": {
       const { watchers, drivers } = control;
@@ -69,6 +69,6 @@ function takeControl(state: Observation, control: ObservationControl): Observati
       return state;
     default:
       control satisfies never;
-      return state;
+      return state; // A newer server may send other types.
   }
 }

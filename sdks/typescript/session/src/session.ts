@@ -1,63 +1,61 @@
-import { GapError } from "./gap.js";
-import { takeReceipt } from "./inputs.js";
-import { shed } from "./snapshot.js";
-import { foldMessages } from "./transcript.js";
-import type { SessionEvent, TurnEnded } from "./types/event.js";
-import type { Session, SessionSnapshot } from "./types/snapshot.js";
+import { GapError } from "./gap-error.js";
+import { applyReceipt } from "./inputs.js";
+import { dropEarlyMessages } from "./snapshot.js";
+import { applyToMessages } from "./transcript.js";
+import type { Session, SessionEvent, SessionSnapshot, TurnEnded } from "./types.js";
 import { addUsage } from "./usage.js";
-import { open, settle } from "./waits.js";
+import { closeWait, openWait } from "./waits.js";
 
-/** An event as a session's own stream tells it, or, without its place, as a stream of observation does. */
-export interface Told {
-  /** Its place in the session; where it is not known, it is the next one. */
+/** A session event with its time. Records of a session's own stream also have a `seq`; observation streams have none. */
+export interface TimedEvent {
+  /** Sequence number of the event in the session. An event without one is taken for the next. */
   readonly seq?: number;
-  /** When it was written down. */
+  /** When the server stored the event. */
   readonly time: string;
-  /** What happened. */
   readonly event: SessionEvent;
 }
 
 /**
- * What a session has come to after one more event: what a snapshot after that event would be.
+ * Applies one event to the state of a session. The result equals the snapshot that the server would return after that
+ * event.
  *
- * It begins with any snapshot. Nothing is changed in place, and what an event leaves alone is the same object as
- * before. An event that is covered already changes nothing; one that comes too early throws a {@link GapError}.
+ * Start from any snapshot. The function changes nothing in place, and objects that an event does not affect keep their
+ * identity. It ignores an event that the state already contains, and throws a {@link GapError} if events are missing.
  *
- * It knows what events tell. What they do not (the attachments of what waits, until when a wait is open) is as the
- * snapshot had it, or left out.
+ * Facts that events do not carry (attachments of inputs, expiry of waits) stay as the snapshot had them, or are empty.
  */
-export function reduceSession(state: SessionSnapshot, told: Told): SessionSnapshot {
-  const seq = told.seq ?? state.seq + 1;
+export function reduceSession(state: SessionSnapshot, timed: TimedEvent): SessionSnapshot {
+  const seq = timed.seq ?? state.seq + 1;
   if (seq <= state.seq) return state;
   if (seq > state.seq + 1) throw new GapError(state.seq + 1, seq);
-  const { event, time } = told;
+  const { event, time } = timed;
   if ("snapshot" in event) return event.snapshot;
-  const next = foldEvent(shed(withMessages(state, event)), event, time);
+  const next = applyEvent(dropEarlyMessages(withMessages(state, event)), event, time);
   const { waits, inputs } = next;
   const counts = { waits: waits.length, queued: inputs.length };
   return { ...next, seq, session: { ...next.session, ...counts, newest: seq, updatedAt: time } };
 }
 
 function withMessages(state: SessionSnapshot, event: SessionEvent): SessionSnapshot {
-  const messages = foldMessages(state.messages, event);
+  const messages = applyToMessages(state.messages, event);
   return messages === state.messages ? state : { ...state, messages };
 }
 
-function foldEvent(state: SessionSnapshot, event: SessionEvent, time: string): SessionSnapshot {
+function applyEvent(state: SessionSnapshot, event: SessionEvent, time: string): SessionSnapshot {
   if ("turnStarted" in event) {
     return withSession(state, { turnId: event.turnStarted.turnId, error: null });
   }
-  if ("turnEnded" in event) return withSession(state, endTurn(state.session, event.turnEnded));
+  if ("turnEnded" in event) return withSession(state, afterTurn(state.session, event.turnEnded));
   if ("error" in event) return withSession(state, { error: event.error });
   if ("status" in event) return withSession(state, { state: event.status.state });
   if ("plan" in event) return { ...state, plan: event.plan };
   if ("commandsUpdated" in event) return { ...state, commands: event.commandsUpdated.commands };
-  if ("input" in event) return { ...state, inputs: takeReceipt(state.inputs, event.input, time) };
-  if ("questionAsked" in event) return open(state, { question: event.questionAsked }, time);
-  if ("permissionAsked" in event) return open(state, { permission: event.permissionAsked }, time);
-  if ("questionResolved" in event) return settle(state, event.questionResolved.id);
-  if ("permissionResolved" in event) return settle(state, event.permissionResolved.id);
-  // The rest is told in messages or changes nothing that is kept, as does what a newer peer says.
+  if ("input" in event) return { ...state, inputs: applyReceipt(state.inputs, event.input, time) };
+  if ("questionAsked" in event) return openWait(state, { question: event.questionAsked }, time);
+  if ("permissionAsked" in event) return openWait(state, { permission: event.permissionAsked }, time);
+  if ("questionResolved" in event) return closeWait(state, event.questionResolved.id);
+  if ("permissionResolved" in event) return closeWait(state, event.permissionResolved.id);
+  // The other events only affect messages, or nothing. A newer server may also send events that are unknown here.
   return state;
 }
 
@@ -65,10 +63,10 @@ function withSession(state: SessionSnapshot, changed: Partial<Session>): Session
   return { ...state, session: { ...state.session, ...changed } };
 }
 
-function endTurn(session: Session, { reason, usage }: TurnEnded): Partial<Session> {
+function afterTurn(session: Session, { reason, usage }: TurnEnded): Partial<Session> {
   return {
     turnId: null,
-    usage: usage === null ? session.usage : addUsage(session.usage, usage),
+    usage: usage == null ? session.usage : addUsage(session.usage, usage),
     ...(reason === "failed" ? {} : { error: null }),
   };
 }

@@ -1,18 +1,21 @@
-import type { SessionSnapshot } from "./types/snapshot.js";
+import type { SessionSnapshot } from "./types.js";
 
-/** How many messages a snapshot has at most; earlier ones are read from the transcript. */
+/** The largest number of messages in a snapshot of the server. Earlier messages are in the transcript. */
 export const SNAPSHOT_MESSAGES_MAX = 50;
 
-/** What the server would say: the state with no more messages than a snapshot has. */
-export function snapshotOf(state: SessionSnapshot): SessionSnapshot {
-  return state.messages.length > SNAPSHOT_MESSAGES_MAX ? cut(state) : state;
+/** Drops early messages, so that the state equals the snapshot that the server would return. */
+export function toSnapshot(state: SessionSnapshot): SessionSnapshot {
+  return state.messages.length > SNAPSHOT_MESSAGES_MAX ? trim(state) : state;
 }
 
-/** Gives up the earliest messages once there are twice as many as are kept, so that memory is bounded. */
-export function shed(state: SessionSnapshot): SessionSnapshot {
-  return state.messages.length > 2 * SNAPSHOT_MESSAGES_MAX ? cut(state) : state;
+/**
+ * Bounds the memory of a state that many events are applied to. It trims only at twice the limit, so that a screen does
+ * not lose its first message with every new one.
+ */
+export function dropEarlyMessages(state: SessionSnapshot): SessionSnapshot {
+  return state.messages.length > 2 * SNAPSHOT_MESSAGES_MAX ? trim(state) : state;
 }
 
-function cut(state: SessionSnapshot): SessionSnapshot {
+function trim(state: SessionSnapshot): SessionSnapshot {
   return { ...state, messages: state.messages.slice(-SNAPSHOT_MESSAGES_MAX), hasEarlier: true };
 }

@@ -1,68 +1,67 @@
-import type { SessionEvent } from "./types/event.js";
-import type { Delta, Message, MessagePart } from "./types/message.js";
+import type { Message, MessageDelta, MessagePart, SessionEvent } from "./types.js";
 
-/** The messages after an event; the same array if it changes none. */
-export function foldMessages(messages: readonly Message[], event: SessionEvent): readonly Message[] {
-  if ("message" in event) return merge(messages, event.message);
-  if ("messageDelta" in event) return extend(messages, event.messageDelta);
+/** Applies an event to the messages. Returns the same array if the event does not affect them. */
+export function applyToMessages(messages: readonly Message[], event: SessionEvent): readonly Message[] {
+  if ("message" in event) return applyMessage(messages, event.message);
+  if ("messageDelta" in event) return applyDelta(messages, event.messageDelta);
   return messages;
 }
 
-function merge(messages: readonly Message[], told: Message): readonly Message[] {
-  const at = placeOf(messages, told.id);
-  const known = messages[at];
-  if (known !== undefined) return messages.with(at, merged(known, told));
-  // What was said before the messages that are here is not said now.
-  return told.earlier ? messages : [...messages, told];
+function applyMessage(messages: readonly Message[], update: Message): readonly Message[] {
+  const index = lastIndexOf(messages, update.id);
+  const known = messages[index];
+  if (known !== undefined) return messages.with(index, mergeMessage(known, update));
+  // An update of a message that was trimmed from the state must not append it at the end.
+  return update.earlier ? messages : [...messages, update];
 }
 
-function merged(known: Message, told: Message): Message {
-  // Who tells a message anew need not say again by whom it is and where it belongs.
-  const author = told.author ?? known.author;
-  const turnId = told.turnId ?? known.turnId;
-  const parentToolCallId = told.parentToolCallId ?? known.parentToolCallId;
+function mergeMessage(known: Message, update: Message): Message {
+  // An update may omit these fields; then the known values still apply.
+  const author = update.author ?? known.author;
+  const turnId = update.turnId ?? known.turnId;
+  const parentToolCallId = update.parentToolCallId ?? known.parentToolCallId;
   return {
     id: known.id,
-    role: told.role,
-    ...(author === undefined ? {} : { author }),
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(parentToolCallId === undefined ? {} : { parentToolCallId }),
-    parts: told.parts.reduce(put, known.parts),
+    role: update.role,
+    ...(author == null ? {} : { author }),
+    ...(turnId == null ? {} : { turnId }),
+    ...(parentToolCallId == null ? {} : { parentToolCallId }),
+    parts: update.parts.reduce(setPart, known.parts),
   };
 }
 
-function put(parts: readonly MessagePart[], part: MessagePart): readonly MessagePart[] {
-  const at = parts.findIndex(({ id }) => id === part.id);
-  return at < 0 ? [...parts, part] : parts.with(at, part);
+function setPart(parts: readonly MessagePart[], part: MessagePart): readonly MessagePart[] {
+  const index = parts.findIndex(({ id }) => id === part.id);
+  return index < 0 ? [...parts, part] : parts.with(index, part);
 }
 
-function extend(messages: readonly Message[], delta: Delta): readonly Message[] {
-  const at = placeOf(messages, delta.messageId);
-  const message = messages[at];
-  // The message of a delta is told before it; one that is not is of a peer that we do not know well.
+function applyDelta(messages: readonly Message[], delta: MessageDelta): readonly Message[] {
+  const index = lastIndexOf(messages, delta.messageId);
+  const message = messages[index];
+  // The server sends a message before its deltas. A delta of an unknown message has nothing to extend.
   if (message === undefined) return messages;
   const known = message.parts.find(({ id }) => id === delta.partId);
-  const parts = put(message.parts, grown(known ?? begun(delta), delta.text));
-  return messages.with(at, { ...message, parts });
+  const parts = setPart(message.parts, appendText(known ?? emptyPart(delta), delta.text));
+  return messages.with(index, { ...message, parts });
 }
 
-function begun({ partId, kind }: Delta): MessagePart {
+function emptyPart({ partId, kind }: MessageDelta): MessagePart {
   switch (kind) {
     case "reasoning":
       return { id: partId, type: "reasoning", text: "" };
     case "toolOutput":
-      // The part of a result is named after its call.
+      // The id of a tool result's part is the id of its call.
       return { id: partId, type: "toolResult", callId: partId, output: "", isError: false };
     case "text":
     case "other":
       return { id: partId, type: "text", text: "" };
     default:
       kind satisfies never;
-      return { id: partId, type: "text", text: "" };
+      return { id: partId, type: "text", text: "" }; // A newer server may send other kinds.
   }
 }
 
-function grown(part: MessagePart, text: string): MessagePart {
+function appendText(part: MessagePart, text: string): MessagePart {
   switch (part.type) {
     case "text":
     case "reasoning":
@@ -74,10 +73,7 @@ function grown(part: MessagePart, text: string): MessagePart {
   }
 }
 
-/** Where a message is; it is looked for from the end, as what changes is mostly the last one. */
-function placeOf(messages: readonly Message[], id: string): number {
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    if (messages[at]?.id === id) return at;
-  }
-  return -1;
+/** The index of a message, or -1. Searches from the end, as events mostly concern the last message. */
+function lastIndexOf(messages: readonly Message[], id: string): number {
+  return messages.findLastIndex((message) => message.id === id);
 }

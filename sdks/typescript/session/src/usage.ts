@@ -1,15 +1,16 @@
-import type { Usage } from "./types/event.js";
+import type { Usage } from "./types.js";
 
-/** What all turns took; what the conversation holds now takes the place of what it held. */
-export function addUsage(all: Usage, turn: Usage): Usage {
+/** Adds the usage of a turn to that of all turns before it. */
+export function addUsage(total: Usage, turn: Usage): Usage {
   return {
-    inputTokens: all.inputTokens + turn.inputTokens,
-    outputTokens: all.outputTokens + turn.outputTokens,
-    cachedTokens: all.cachedTokens + turn.cachedTokens,
-    reasoningTokens: all.reasoningTokens + turn.reasoningTokens,
-    // Whether it costs nothing or nobody says what it costs is not the same.
-    costUsd: all.costUsd === null ? turn.costUsd : all.costUsd + (turn.costUsd ?? 0),
-    contextTokens: turn.contextTokens ?? all.contextTokens,
-    contextWindow: turn.contextWindow ?? all.contextWindow,
+    inputTokens: total.inputTokens + turn.inputTokens,
+    outputTokens: total.outputTokens + turn.outputTokens,
+    cachedTokens: total.cachedTokens + turn.cachedTokens,
+    reasoningTokens: total.reasoningTokens + turn.reasoningTokens,
+    // `null` means that the agent does not report costs, which differs from a cost of 0.
+    costUsd: total.costUsd == null ? turn.costUsd : total.costUsd + (turn.costUsd ?? 0),
+    // These describe the conversation as it is now, so the newest value replaces the older one.
+    contextTokens: turn.contextTokens ?? total.contextTokens,
+    contextWindow: turn.contextWindow ?? total.contextWindow,
   };
 }

@@ -1,8 +1,7 @@
-import type { SessionSnapshot } from "./types/snapshot.js";
-import type { Ask, Wait } from "./types/wait.js";
+import type { SessionSnapshot, Wait, WaitSubject } from "./types.js";
 
-/** Something waits for a person. What is asked again takes the place of what was asked before. */
-export function open(state: SessionSnapshot, ask: Ask, time: string): SessionSnapshot {
+/** Adds an open wait, in place of an earlier one with the same id. */
+export function openWait(state: SessionSnapshot, ask: WaitSubject, time: string): SessionSnapshot {
   const { id, turnId } = "permission" in ask ? ask.permission : ask.question;
   const wait: Wait = {
     id,
@@ -14,15 +13,15 @@ export function open(state: SessionSnapshot, ask: Ask, time: string): SessionSna
     default: "reject",
     settled: null,
   };
-  return { ...state, waits: [...without(state.waits, id), wait] };
+  return { ...state, waits: [...withoutWait(state.waits, id), wait] };
 }
 
-/** It no longer waits. */
-export function settle(state: SessionSnapshot, id: string): SessionSnapshot {
-  return { ...state, waits: without(state.waits, id) };
+/** Removes a wait that was answered, has expired or was withdrawn. */
+export function closeWait(state: SessionSnapshot, id: string): SessionSnapshot {
+  return { ...state, waits: withoutWait(state.waits, id) };
 }
 
-/** All but the one of this name; the same array if there is none. */
-export function without(waits: readonly Wait[], id: string): readonly Wait[] {
+/** The waits except the one with this id. Returns the same array if there is none. */
+export function withoutWait(waits: readonly Wait[], id: string): readonly Wait[] {
   return waits.some((wait) => wait.id === id) ? waits.filter((wait) => wait.id !== id) : waits;
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { reduceSession, type SessionSnapshot, type Told } from "@tombolo/session";
+import { reduceSession, type SessionSnapshot, type TimedEvent } from "@tombolo/session";
 import { Daemon, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -25,7 +25,7 @@ async function call<T>(method: string, path: string, body?: object): Promise<T> 
 
 const snapshot = () => call<SessionSnapshot>("GET", "sessions/s/snapshot");
 
-/** What events do not tell, and what the daemon reads from its clock a moment earlier. */
+/** Removes fields that events do not carry, and times that the daemon reads a moment before it stores the event. */
 function comparable({ session, waits, ...rest }: SessionSnapshot): unknown {
   return {
     ...rest,
@@ -34,16 +34,16 @@ function comparable({ session, waits, ...rest }: SessionSnapshot): unknown {
   };
 }
 
-/** typescript-10, sessions-12: a snapshot and the events since are what the daemon itself says later. */
-test("the fold says what the daemon says", async () => {
+/** typescript-10, sessions-12: a snapshot plus the events after it equals a later snapshot of the daemon. */
+test("the reduced state equals the snapshot of the daemon", async () => {
   await call("POST", "sessions/s", { agent: "mock" });
   let state = await snapshot();
   const catchUp = async () => {
     const path = `sessions/s/events?offset=${state.seq}`;
-    const { events } = await call<{ events: Told[] }>("GET", path);
+    const { events } = await call<{ events: TimedEvent[] }>("GET", path);
     state = events.reduce(reduceSession, state);
   };
-  const same = async () => {
+  const isEqual = async () => {
     const now = await snapshot();
     while (state.seq < now.seq) await catchUp();
     if (state.seq === now.seq) expect(comparable(state)).toStrictEqual(comparable(now));
@@ -53,17 +53,17 @@ test("the fold says what the daemon says", async () => {
     message: "/think hm\n/chunks 9\n/tool\n/edit\n/plan\n/permission",
   });
   await until(async () => (await snapshot()).waits.length === 1);
-  await until(same);
+  await until(isEqual);
   await call("POST", `waits/${state.waits[0]?.id}`, { answer: { permission: "once" }, author: "ada" });
   await until(async () => (await snapshot()).session.state === "idle");
-  await until(same);
+  await until(isEqual);
   expect(state.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
 });
 
 test("the snippet of the README runs", async () => {
   const home = join(import.meta.dirname, "..");
   const readme = await readFile(join(home, "README.md"), "utf8");
-  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? expect.fail("there is none");
+  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? expect.fail("no snippet");
   const args = [
     "--input-type=module-typescript",
     "--eval",

@@ -466,7 +466,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Take back what was approved for more than once: from now on somebody is asked again. */
+        /** Take back what was approved for more than once: from now on somebody is asked again (relay #143). */
         readonly delete: operations["hub_relay_forget"];
         readonly options?: never;
         readonly head?: never;
@@ -1709,7 +1709,7 @@ export interface components {
             };
         };
         readonly AgentName: string;
-        /** @description Who must be asked before something is done; the greater is the stricter. */
+        /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
         /** @description What is asked. */
         readonly Ask: {
@@ -1834,7 +1834,7 @@ export interface components {
             /** @description What its owner calls it. */
             readonly label?: string | null;
         };
-        /** @description What an environment is made of: a device and what of it is used. */
+        /** @description What an environment is made of: a device and what of it is used (relay #110). */
         readonly Binding: {
             /** @description What of it is used; others that a newer peer may name are left out. */
             readonly capabilities: readonly components["schemas"]["Family"][];
@@ -1857,7 +1857,7 @@ export interface components {
             readonly enabled: boolean;
             /** @description The policy that says more. */
             readonly policy_id?: string | null;
-            /** @description The directories, each by itself. */
+            /** @description The directories, each by itself (relay #127). */
             readonly roots?: readonly components["schemas"]["Root"][] | null;
             /** @description What commands may do; not of the document. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
@@ -1892,7 +1892,7 @@ export interface components {
             /** @description All of them. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
-        /** @description The desktop. */
+        /** @description The desktop (relay #22). */
         readonly Computer: {
             /**
              * @description Whether the tree of what is on it can be read.
@@ -1949,7 +1949,7 @@ export interface components {
             /** @description What was granted. */
             readonly grants: readonly components["schemas"]["Grant"][];
         };
-        /** @description What a request is made for. It is passed on as it is. */
+        /** @description What a request is made for. It is passed on as it is (relay #38). */
         readonly Context: {
             /** @description The run. */
             readonly run_id?: string | null;
@@ -2021,7 +2021,7 @@ export interface components {
             /** @description The workspace that it is lent to. */
             readonly workspace: components["schemas"]["Workspace"];
         };
-        /** @description What a device offers. What is left out is not offered. */
+        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
         readonly DeviceCapabilities: {
             /** @description Files for the runtime's store. */
             readonly artifacts?: components["schemas"]["Switch"] | null;
@@ -2286,9 +2286,9 @@ export interface components {
         } | {
             readonly snapshot: components["schemas"]["Snapshot"];
         };
-        /** @description What methods are about, which is offered, granted and accepted as one. `browser` is kept for later. */
+        /** @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
-        /** @description Directories. */
+        /** @description Directories (relay #19). */
         readonly Fileops: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -2298,7 +2298,7 @@ export interface components {
              */
             readonly roots?: readonly components["schemas"]["OfferedRoot"][];
         };
-        /** @description How much of the stream of each request this side takes before it says `stream.credit`. */
+        /** @description How much of the stream of each request this side takes before it says `stream.credit` (relay #47). */
         readonly Flow: {
             /**
              * Format: uint64
@@ -2323,7 +2323,7 @@ export interface components {
             /** @constant */
             readonly kind: "control";
         };
-        /** @description What a device may offer and a runtime may use. Nothing else is there. */
+        /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
         readonly Grant: {
             /** @description What it allows. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
@@ -2772,7 +2772,7 @@ export interface components {
                 readonly [key: string]: unknown;
             }[];
         };
-        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream. */
+        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
         readonly RelayCall: {
             /** @description The artifacts that came of it. */
             readonly artifact_ids?: readonly string[];
@@ -2809,7 +2809,7 @@ export interface components {
             /** @description The path, if it was about a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
-        /** @description Why a request came to nothing. It never holds a path of the host, a token or a value of the environment. */
+        /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
         readonly RelayError: {
             /** @description What kind of failure. */
             readonly code: components["schemas"]["Code"];
@@ -2822,7 +2822,7 @@ export interface components {
             /** @description Whether trying otherwise can help. */
             readonly recoverable: boolean;
         };
-        /** @description How something is. */
+        /** @description How something is (relay #60). */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description The answer of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
@@ -2844,7 +2844,7 @@ export interface components {
             /** @description The workspaces in which nothing is lent. */
             readonly workspacesOff: readonly components["schemas"]["Workspace"][];
         };
-        /** @description What was approved for more than once. */
+        /** @description What was approved for more than once (relay #143). */
         readonly Remembered: {
             /**
              * Format: date-time
@@ -3038,7 +3038,7 @@ export interface components {
             readonly outcome: components["schemas"]["Outcome"];
         };
         readonly Sha256: string;
-        /** @description Commands. */
+        /** @description Commands (relay #20). */
         readonly Shell: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -3050,7 +3050,7 @@ export interface components {
             /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
             readonly runtime: string;
         };
-        /** @description What commands may do. */
+        /** @description What commands may do (relay #136). */
         readonly ShellGrant: {
             /** @description Who must be asked before. */
             readonly approval_policy: components["schemas"]["Approval"];
@@ -3077,7 +3077,7 @@ export interface components {
              */
             readonly runtime_max_ms?: number | null;
             /**
-             * @description Whether a shell without a sandbox will do.
+             * @description Whether a shell without a sandbox will do (relay #137).
              * @default false
              */
             readonly unsandboxed?: boolean;
@@ -3206,7 +3206,7 @@ export interface components {
         };
         /** @description How far a tool call has come. */
         readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools. */
+        /** @description Tools (relay #21). */
         readonly Tools: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -3314,7 +3314,7 @@ export interface components {
         };
         readonly UserName: string;
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
+         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
          *     spelling.
          */
         readonly VirtualPath: string;
@@ -4624,7 +4624,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What a device may offer and a runtime may use. Nothing else is there. */
+            /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;

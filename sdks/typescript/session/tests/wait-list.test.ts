@@ -6,17 +6,17 @@ const [some] = cases.flatMap(([, { states }]) => states.flatMap(({ snapshot }) =
 const wait = (id: string): Wait => ({ ...(some ?? expect.fail()), id });
 const ids = (events: readonly WaitEvent[]) => events.reduce(reduceWaits, []).map(({ id }) => id);
 
-/** DESIGN, "a wait": it is delivered again with the same id, and everybody is told when it is settled. */
-test("what waits is what was opened and not settled", () => {
+/** A wait may be delivered again with the same id; every client receives an event when it is settled. */
+test("the list has the waits that were opened and not settled", () => {
   const [a, b, c] = [wait("a"), wait("b"), wait("c")];
   const events: WaitEvent[] = [
     { type: "snapshot", waits: [a, b] },
     { type: "opened", wait: c },
     { type: "opened", wait: c },
     { type: "settled", wait: a },
-    { type: "settled", wait: wait("nobody asked") },
+    { type: "settled", wait: wait("unknown") },
   ];
   expect(ids(events)).toEqual(["b", "c"]);
-  // Another snapshot takes the place of what was known.
+  // Another snapshot replaces the list.
   expect(ids([...events, { type: "snapshot", waits: [b] }])).toEqual(["b"]);
 });
