@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");
-/** The guide of this package, and what the front page says of it. */
-const readmes = [join(home, "README.md"), join(home, "../../../README.md")];
+/** The guide of this package, and the project's guide to sessions. */
+const readmes = [join(home, "README.md"), join(home, "../../../docs/sessions.md")];
 const text = (await Promise.all(readmes.map((file) => readFile(file, "utf8")))).join("\n");
 const snippets = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
 let hub: Hub;
