@@ -1,4 +1,4 @@
-//! The README's table of agents, made from what the tests showed: `docs/agents.json`.
+//! Writes the table of ACP agents in `docs/agents.md` from the test results in `docs/agents.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use serde::Deserialize;
 const START: &str = "<!-- agents: written by `cargo xtask codegen` -->\n";
 const END: &str = "<!-- /agents -->\n";
 
-/// The columns: a heading, and the test of the suite whose words fill it.
+/// The columns: a heading, and the test of the suite whose result fills it.
 const COLUMNS: &[(&str, &str)] = &[
-    ("says", "text"),
+    ("output", "text"),
     ("permissions", "permission_allowed"),
-    ("a denial", "permission_denied"),
+    ("after a denial", "permission_denied"),
     ("cancel", "cancel"),
     ("load", "load"),
     ("resume", "resume"),
     ("mode", "mode"),
     ("model", "model"),
-    ("a failing model is told", "model_error"),
-    ("nothing left", "nothing_left"),
+    ("model error", "model_error"),
+    ("no process left", "nothing_left"),
 ];
 
-/// What the tests showed of one agent.
+/// The test results of one agent.
 #[derive(Deserialize)]
 struct Agent {
     program: Program,
@@ -35,21 +35,21 @@ struct Program {
     version: String,
 }
 
-/// How each agent comes to a machine, as the catalog says.
+/// Where each agent is installed from, by the catalog.
 pub(crate) type Installed = BTreeMap<String, String>;
 
-/// The README with its table as `agents` says.
-pub(crate) fn readme(readme: &str, agents: &str, installed: &Installed) -> anyhow::Result<String> {
+/// Returns `document` with its table replaced by one made from `agents`.
+pub(crate) fn replace_table(document: &str, agents: &str, installed: &Installed) -> anyhow::Result<String> {
     let agents: BTreeMap<String, Agent> = serde_json::from_str(agents).context("docs/agents.json")?;
-    let Some((before, rest)) = readme.split_once(START) else {
-        bail!("README.md has no line `{}`", START.trim())
+    let Some((before, rest)) = document.split_once(START) else {
+        bail!("docs/agents.md has no line `{}`", START.trim())
     };
-    let Some((_, after)) = rest.split_once(END) else { bail!("README.md has no line `{}`", END.trim()) };
+    let Some((_, after)) = rest.split_once(END) else { bail!("docs/agents.md has no line `{}`", END.trim()) };
     Ok(format!("{before}{START}{}{END}{after}", table(&agents, installed)?))
 }
 
 fn table(agents: &BTreeMap<String, Agent>, installed: &Installed) -> anyhow::Result<String> {
-    let mut heads = vec!["agent", "shown with", "installed"];
+    let mut heads = vec!["agent", "tested with", "installed from"];
     heads.extend(COLUMNS.iter().map(|(head, _)| *head));
     let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
     for (name, agent) in agents {
@@ -84,22 +84,22 @@ mod tests {
     }
 
     #[test]
-    fn only_what_stands_between_the_marks_is_written() {
+    fn text_outside_the_markers_is_kept() {
         let old = format!("before\n{START}stale\n{END}after\n");
-        let new = readme(&old, &agents(), &installed()).unwrap();
+        let new = replace_table(&old, &agents(), &installed()).unwrap();
         assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
         assert!(new.contains("| x | x-acp 1 | npm | yes |"), "{new}");
-        assert_eq!(readme(&new, &agents(), &installed()).unwrap(), new);
+        assert_eq!(replace_table(&new, &agents(), &installed()).unwrap(), new);
     }
 
     #[test]
-    fn missing_marks_and_features_are_told() {
-        assert!(readme("nothing", &agents(), &installed()).is_err());
+    fn missing_markers_and_features_are_errors() {
+        assert!(replace_table("nothing", &agents(), &installed()).is_err());
         let old = format!("{START}{END}");
         let poor = r#"{"x":{"program":{"name":"x","version":"1"},"features":{}}}"#;
-        let error = readme(&old, poor, &installed()).unwrap_err().to_string();
+        let error = replace_table(&old, poor, &installed()).unwrap_err().to_string();
         assert!(error.contains("x has no `text`"), "{error}");
-        let error = readme(&old, &agents(), &Installed::new()).unwrap_err().to_string();
+        let error = replace_table(&old, &agents(), &Installed::new()).unwrap_err().to_string();
         assert!(error.contains("no agent `x`"), "{error}");
     }
 }

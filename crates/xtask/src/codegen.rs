@@ -17,6 +17,9 @@ const GENERATED: &[(&str, &str)] = &[
     ("docs/cli.md", "cli"),
 ];
 
+/// The document whose two tables are written from test results.
+const AGENTS: &str = "docs/agents.md";
+
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let program = sh::build()?;
     let reference = |what: &str| {
@@ -34,9 +37,9 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
         std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))
     };
     let installed: Installed = serde_json::from_slice(&reference("agents")?)?;
-    let readme = agents::readme(&read("README.md")?, &read("docs/agents.json")?, &installed)?;
-    let readme = sessions::readme(&readme, &read("docs/sessions.json")?)?;
-    put(&sh::root().join("README.md"), readme.as_bytes(), check)?;
+    let document = agents::replace_table(&read(AGENTS)?, &read("docs/agents.json")?, &installed)?;
+    let document = sessions::replace_matrix(&document, &read("docs/sessions.json")?)?;
+    put(&sh::root().join(AGENTS), document.as_bytes(), check)?;
     // Made from the documents above.
     typescript::codegen(check)
 }

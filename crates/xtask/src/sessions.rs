@@ -1,4 +1,4 @@
-//! The README's matrix of sessions, made from what the tests showed: `docs/sessions.json`.
+//! Writes the feature matrix of sessions in `docs/agents.md` from the test results in `docs/sessions.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use serde::Deserialize;
 const START: &str = "<!-- sessions: written by `cargo xtask codegen` -->\n";
 const END: &str = "<!-- /sessions -->\n";
 
-/// What the tests showed of one agent.
+/// The test results of one agent.
 #[derive(Deserialize)]
 struct Agent {
     features: BTreeMap<String, String>,
 }
 
-/// The README with its matrix as `sessions` says: a row for each feature, a column for each agent.
-pub(crate) fn readme(readme: &str, sessions: &str) -> anyhow::Result<String> {
+/// Returns `document` with its matrix replaced by one made from `sessions`: a row per feature, a column per agent.
+pub(crate) fn replace_matrix(document: &str, sessions: &str) -> anyhow::Result<String> {
     let agents: BTreeMap<String, Agent> = serde_json::from_str(sessions).context("docs/sessions.json")?;
-    let Some((before, rest)) = readme.split_once(START) else {
-        bail!("README.md has no line `{}`", START.trim())
+    let Some((before, rest)) = document.split_once(START) else {
+        bail!("docs/agents.md has no line `{}`", START.trim())
     };
-    let Some((_, after)) = rest.split_once(END) else { bail!("README.md has no line `{}`", END.trim()) };
+    let Some((_, after)) = rest.split_once(END) else { bail!("docs/agents.md has no line `{}`", END.trim()) };
     Ok(format!("{before}{START}{}{END}{after}", matrix(&agents)?))
 }
 
@@ -51,21 +51,21 @@ mod tests {
     const SESSIONS: &str = r#"{"a":{"features":{"text":"yes","plan_approved":"no"}},"b":{"features":{"text":"maybe","plan_approved":"yes"}}}"#;
 
     #[test]
-    fn a_feature_is_a_row_and_an_agent_is_a_column() {
+    fn each_feature_is_a_row_and_each_agent_a_column() {
         let old = format!("before\n{START}stale\n{END}after\n");
-        let new = readme(&old, SESSIONS).unwrap();
+        let new = replace_matrix(&old, SESSIONS).unwrap();
         assert!(new.contains(
             "|  | a | b |\n| --- | --- | --- |\n| plan approved | no | yes |\n| text | yes | maybe |\n"
         ));
         assert!(new.starts_with("before\n") && new.ends_with("after\n") && !new.contains("stale"), "{new}");
-        assert_eq!(readme(&new, SESSIONS).unwrap(), new);
+        assert_eq!(replace_matrix(&new, SESSIONS).unwrap(), new);
     }
 
     #[test]
-    fn missing_marks_and_features_are_told() {
-        assert!(readme("nothing", SESSIONS).is_err());
+    fn missing_markers_and_features_are_errors() {
+        assert!(replace_matrix("nothing", SESSIONS).is_err());
         let poor = r#"{"a":{"features":{"text":"yes"}},"b":{"features":{}}}"#;
-        let error = readme(&format!("{START}{END}"), poor).unwrap_err().to_string();
+        let error = replace_matrix(&format!("{START}{END}"), poor).unwrap_err().to_string();
         assert!(error.contains("b has no `text`"), "{error}");
     }
 }

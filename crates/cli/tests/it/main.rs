@@ -11,6 +11,7 @@ mod device;
 mod editor;
 mod hub;
 mod processes;
+mod readme;
 mod real;
 mod relay;
 mod sessions;

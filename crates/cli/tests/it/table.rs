@@ -1,4 +1,4 @@
-//! What the tests show of each agent, kept in a file of `docs` for people and for the README.
+//! The results of the agent tests, stored in a JSON file of `docs` from which `docs/agents.md` is written.
 //!
 //! A run compares with the file, and `TOMBOLO_WRITE_FEATURES=1` writes it anew.
 
