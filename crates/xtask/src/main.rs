@@ -10,6 +10,8 @@ mod fuzz;
 mod schemathesis;
 mod sessions;
 mod sh;
+#[cfg(test)]
+mod spec_ids;
 mod system;
 mod tidy;
 mod typescript;
