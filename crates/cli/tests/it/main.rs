@@ -18,6 +18,7 @@ mod sessions;
 mod table;
 mod telemetry;
 mod universal;
+mod upgrade;
 
 use std::time::Duration;
 
