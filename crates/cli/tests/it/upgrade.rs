@@ -13,9 +13,19 @@ use testkit::within_blocking;
 
 use crate::{TOMBOLO, secs};
 
+/// A child process that ends with the test, also when the test fails.
+struct KillOnDrop(Child);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// `tombolo up` on a copy of the data that release 0.1.0 wrote.
 struct UpgradedInstallation {
-    child: Child,
+    _up: KillOnDrop,
     home: TempDir,
     daemon: String,
     hub: String,
@@ -45,7 +55,7 @@ impl UpgradedInstallation {
             line.split(' ').find(|word| word.starts_with("http://")).unwrap_or_default().to_owned()
         };
         let (daemon, hub) = (next_url(), next_url());
-        Self { child, home, daemon, hub, hub_token }
+        Self { _up: KillOnDrop(child), home, daemon, hub, hub_token }
     }
 
     /// Runs `tombolo ARGS --json` and parses its output.
@@ -65,13 +75,6 @@ impl UpgradedInstallation {
             .unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
-    }
-}
-
-impl Drop for UpgradedInstallation {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -139,7 +142,7 @@ fn a_device_of_the_previous_release_connects_with_its_pairing_and_keeps_its_audi
     fs::write(&paired, text.replace("http://127.0.0.1:24701", &installation.hub)).unwrap();
     fs::create_dir(installation.home.path().join("code")).unwrap();
 
-    let mut device = Command::new(TOMBOLO)
+    let device = Command::new(TOMBOLO)
         .args(["device", "connect", &installation.hub, "--client-id", "laptop", "--config"])
         .arg(data.join("device.toml"))
         .arg("--data-dir")
@@ -149,12 +152,12 @@ fn a_device_of_the_previous_release_connects_with_its_pairing_and_keeps_its_audi
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
+    let device = KillOnDrop(device);
     within_blocking(secs(30), || {
         let devices = installation.json(&["hub", "devices", "list"]);
         !devices["items"][0]["connection"].is_null()
     });
-    device.kill().unwrap();
-    device.wait().unwrap();
+    drop(device);
 
     let audit = data.join("device/device/laptop/audit/audit.jsonl");
     let verifies = || {
