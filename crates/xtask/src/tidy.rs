@@ -1,18 +1,21 @@
-//! What the compiler does not check.
+//! Checks that the compiler does not make: file sizes, unfinished work, registry hosts, manifests, vocabulary.
+
+mod vocabulary;
 
 use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 
+use self::vocabulary::Vocabulary;
 use crate::sh;
 
-/// A file that is longer holds two nouns.
+/// A longer file defines more than one thing: split it.
 const LINES_MAX: usize = 600;
 
-/// Words that mark something unfinished. Written apart, so that this file is tidy too.
+/// Words that mark unfinished work, split so that this file passes its own check.
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Package registries are named by the client's own configuration, never by us.
+/// Hosts of package registries. They come from the client's own configuration, never from this repository.
 const REGISTRIES: &[&str] = &[
     concat!("registry.npm", "js.org"),
     concat!("files.python", "hosted.org"),
@@ -24,13 +27,19 @@ pub(crate) fn run() -> anyhow::Result<()> {
         sh::command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output()?;
     let listed = String::from_utf8(listed.stdout)?;
     let mut faults = Vec::new();
-    for name in listed.lines().filter(|name| is_ours(name)) {
-        let path = sh::root().join(name);
-        // A file that was deleted and not committed yet is listed all the same.
-        let Ok(bytes) = fs::read(&path) else { continue };
+    let mut vocabulary = Vocabulary::default();
+    for name in listed.lines() {
+        // `git ls-files` also lists files that were deleted but not committed yet.
+        let Ok(bytes) = fs::read(sh::root().join(name)) else { continue };
         let Ok(text) = String::from_utf8(bytes) else { continue };
-        check(name, &text, &mut faults);
+        if is_handwritten(name) {
+            check(name, &text, &mut faults);
+        }
+        if has_vocabulary(name) {
+            vocabulary.read(name, &text, &mut faults);
+        }
     }
+    vocabulary.finish(&mut faults);
     check_manifests(&mut faults)?;
     if !faults.is_empty() {
         bail!("{} untidy places:\n{}", faults.len(), faults.join("\n"));
@@ -38,13 +47,19 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lock files and what is generated or recorded follow their own rules.
-fn is_ours(name: &str) -> bool {
+/// Lock files, generated files and recordings follow their own rules.
+fn is_handwritten(name: &str) -> bool {
     !name.ends_with(".lock")
         && !name.ends_with(".snap")
         && !name.ends_with(".json")
         && !name.contains("/src/generated/")
         && !name.starts_with("LICENSE")
+}
+
+/// Sources, documents and schemas; recordings and fixtures quote others.
+fn has_vocabulary(name: &str) -> bool {
+    let extensions = [".rs", ".ts", ".tsx", ".py", ".json", ".md"];
+    extensions.iter().any(|extension| name.ends_with(extension)) && !name.starts_with("fixtures/")
 }
 
 fn check(name: &str, text: &str, faults: &mut Vec<String>) {
@@ -57,12 +72,12 @@ fn check(name: &str, text: &str, faults: &mut Vec<String>) {
     for (at, line) in text.lines().enumerate() {
         let mut fault = |what: &str| faults.push(format!("{name}:{}: {what}", at + 1));
         if line.ends_with([' ', '\t']) {
-            fault("space at the end of the line");
+            fault("trailing whitespace");
         }
-        // As part of a longer name it is somebody else's word.
+        // Inside a longer identifier the word is not a marker.
         let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         if words.any(|word| UNFINISHED.contains(&word)) {
-            fault("unfinished");
+            fault("marks unfinished work");
         }
         if REGISTRIES.iter().any(|host| line.contains(host)) {
             fault("names a package registry");
@@ -70,7 +85,7 @@ fn check(name: &str, text: &str, faults: &mut Vec<String>) {
         if name.ends_with(".rs")
             && (line.contains(concat!("#[", "ignore")) || line.contains(concat!("todo", "!(")))
         {
-            fault("skipped or missing");
+            fault("skips a test or leaves code out");
         }
     }
 }
@@ -81,13 +96,12 @@ fn check_manifests(faults: &mut Vec<String>) -> anyhow::Result<()> {
         let text = fs::read_to_string(&manifest)
             .with_context(|| format!("could not read {}", manifest.display()))?;
         if !text.contains("[lints]\nworkspace = true") {
-            faults.push(format!("{}: does not take the lints of the workspace", shown(&manifest)));
+            faults.push(format!("{}: lacks `[lints] workspace = true`", shown(&manifest)));
         }
         let dependencies = text.split("[dependencies]").nth(1).unwrap_or_default();
         let dependencies = dependencies.split("\n[[").next().unwrap_or_default();
         for line in dependencies.lines().filter(|line| line.contains(" = \"")) {
-            faults
-                .push(format!("{}: `{line}` does not take its version from the workspace", shown(&manifest)));
+            faults.push(format!("{}: `{line}` must use `workspace = true`", shown(&manifest)));
         }
     }
     Ok(())
