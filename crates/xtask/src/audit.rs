@@ -1,4 +1,4 @@
-//! Licences, bans, sources and known faults of all dependencies.
+//! Checks licences, bans and sources of all dependencies with cargo-deny.
 
 use anyhow::bail;
 

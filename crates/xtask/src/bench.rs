@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: our daemon against the floor and, if one is given, against another server, in one run.
 //!
-//! The measuring is done by `bench-load` of the `bench` crate, which is built for release as the daemon is. This builds and
+//! The measuring is done by `bench-load` of the `bench` crate, built with the `dist` profile as the daemon is. This builds and
 //! runs it, holds its figures against the bars, prints the table and keeps it.
 
 mod bars;
@@ -83,17 +83,17 @@ struct Programs {
 
 impl Programs {
     fn tool(&self, name: &str) -> PathBuf {
-        self.target.join("release").join(name)
+        self.target.join("dist").join(name)
     }
 }
 
 fn build(options: &Options) -> anyhow::Result<Programs> {
-    sh::run("cargo build --quiet --release --package bench --bins")?;
+    sh::run("cargo build --quiet --profile dist --package bench --bins")?;
     if options.daemon.is_none() {
-        sh::run("cargo build --quiet --release --package cli")?;
+        sh::run("cargo build --quiet --profile dist --package cli")?;
     }
     let target = sh::target_dir()?;
-    let daemon = options.daemon.clone().unwrap_or_else(|| target.join("release/tombolo"));
+    let daemon = options.daemon.clone().unwrap_or_else(|| target.join("dist/tombolo"));
     Ok(Programs { daemon, target })
 }
 

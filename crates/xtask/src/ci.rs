@@ -1,52 +1,65 @@
-//! Every check that a change must pass, in the order in which they fail fastest.
+//! Runs every check that a change must pass, the fastest to fail first, and sums up the tests.
 
 use std::time::Instant;
 
-use crate::{codegen, schemathesis, sh, system, tidy, typescript};
+use anyhow::{Context, bail};
 
-type Step = (&'static str, fn() -> anyhow::Result<()>);
+use crate::{codegen, schemathesis, sh, system, test_summary::TestSummary, tidy, typescript};
 
-const STEPS: &[Step] = &[
-    ("format", || sh::run("cargo fmt --all --check")),
-    ("tidy", tidy::run),
-    ("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
-    ("features", features),
-    // It makes the sandbox of commands that a device lends.
-    ("bubblewrap", || system::install("bwrap", "bubblewrap", "the tests of the sandbox")),
-    ("tests", tests),
-    ("generated files", || codegen::run(true)),
-    ("docs", docs),
-    ("typescript", typescript::run),
-    ("schemathesis", schemathesis::run),
+/// One check of CI.
+struct CiStep {
+    name: &'static str,
+    run: fn() -> anyhow::Result<()>,
+}
+
+const fn step(name: &'static str, run: fn() -> anyhow::Result<()>) -> CiStep {
+    CiStep { name, run }
+}
+
+const STEPS: &[CiStep] = &[
+    step("format", || sh::run("cargo fmt --all --check")),
+    step("tidy", tidy::run),
+    step("clippy", || sh::run("cargo clippy --workspace --all-targets -- --deny warnings")),
+    step("features", check_features),
+    // The device runs lent commands in a bubblewrap sandbox.
+    step("bubblewrap", || system::install("bwrap", "bubblewrap", "the sandbox tests")),
+    step("tests", run_rust_tests),
+    step("generated files", || codegen::run(true)),
+    step("docs", build_docs),
+    step("typescript", typescript::run),
+    step("schemathesis", schemathesis::run),
 ];
 
-/// What only a server of streams needs.
-const SERVERS: &[&str] = &["axum ", "tokio-tungstenite "];
+/// Dependencies that only a server of event streams needs.
+const SERVER_CRATES: &[&str] = &["axum ", "tokio-tungstenite "];
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    for (name, step) in STEPS {
+    TestSummary::forget_previous_run()?;
+    for CiStep { name, run } in STEPS {
         println!("── {name}");
         let start = Instant::now();
-        step()?;
+        run().with_context(|| format!("CI step `{name}` failed"))?;
         println!("── {name}: passed in {:.0} s", start.elapsed().as_secs_f32());
     }
+    println!("── summary\n{}", TestSummary::collect()?);
     Ok(())
 }
 
 /// Fails if `worker-runtime` without its `ws-server` feature depends on a server crate.
-fn features() -> anyhow::Result<()> {
+fn check_features() -> anyhow::Result<()> {
     let mut tree = sh::command("cargo");
     let tree = tree.args(["tree", "--package", "worker-runtime", "--edges", "normal", "--prefix", "none"]);
     let tree = String::from_utf8(tree.output()?.stdout)?;
-    let server = tree.lines().find(|line| SERVERS.iter().any(|name| line.starts_with(name)));
-    match (tree.is_empty(), server) {
-        (false, None) => Ok(()),
-        (true, _) => anyhow::bail!("what `worker-runtime` needs could not be found out"),
-        (_, Some(server)) => anyhow::bail!("`worker-runtime` needs {server} without `ws-server`"),
+    if tree.is_empty() {
+        bail!("`cargo tree` printed no dependencies of `worker-runtime`");
+    }
+    match tree.lines().find(|line| SERVER_CRATES.iter().any(|name| line.starts_with(name))) {
+        Some(server) => bail!("`worker-runtime` depends on {server} without its feature `ws-server`"),
+        None => Ok(()),
     }
 }
 
-fn tests() -> anyhow::Result<()> {
+fn run_rust_tests() -> anyhow::Result<()> {
     if sh::is_there("cargo", &["nextest"]) {
         sh::run("cargo nextest run --workspace --features worker-runtime/ws-server")?;
         // nextest does not run the examples in documentation.
@@ -55,7 +68,7 @@ fn tests() -> anyhow::Result<()> {
     sh::run("cargo test --workspace --features worker-runtime/ws-server")
 }
 
-fn docs() -> anyhow::Result<()> {
+fn build_docs() -> anyhow::Result<()> {
     let mut doc = sh::command("cargo");
     doc.args(["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"]);
     sh::status(doc.env("RUSTDOCFLAGS", "--deny warnings"))

@@ -1,4 +1,4 @@
-//! What is generated from the code, committed, and checked for drift.
+//! Generates the committed files that follow from the code, or checks that they are up to date.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::{
     sessions, sh, typescript,
 };
 
-/// The committed file, and what makes the program print it.
+/// Committed files and the argument of `tombolo reference` that prints each.
 const GENERATED: &[(&str, &str)] = &[
     ("docs/openapi.json", "openapi"),
     ("docs/openapi-hub.json", "openapi-hub"),
@@ -40,7 +40,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let document = agents::replace_table(&read(AGENTS)?, &read("docs/agents.json")?, &installed)?;
     let document = sessions::replace_matrix(&document, &read("docs/sessions.json")?)?;
     put(&sh::root().join(AGENTS), document.as_bytes(), check)?;
-    // Made from the documents above.
+    // The TypeScript types are generated from the documents above.
     typescript::codegen(check)
 }
 

@@ -18,12 +18,12 @@ pub(crate) struct Options {
     /// The kind of machine to build for; this one if left out
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
-    /// Pack the program as it is while it is developed, for the tests of the packages: `target/dist-unreleased`
+    /// Pack the program as it is while it is developed, for the tests of the packages: `target/packages-unreleased`
     #[arg(long, conflicts_with = "target")]
     unreleased: bool,
 }
 
-/// Builds the program as it is released, and packs everything into `target/dist`.
+/// Builds the program as it is released, and packs everything into `target/packages`.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if options.unreleased {
         typescript::build()?;
@@ -31,16 +31,16 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     let (platform, program) = match &options.target {
         Some(target) => {
-            sh::run(&format!("cargo build --release --package cli --target {target}"))?;
-            (Platform::of(target)?, sh::target_dir()?.join(target).join("release/tombolo"))
+            sh::run(&format!("cargo build --profile dist --package cli --target {target}"))?;
+            (Platform::of(target)?, sh::target_dir()?.join(target).join("dist/tombolo"))
         }
         None => {
-            sh::run("cargo build --release --package cli")?;
-            (Platform::here()?, sh::target_dir()?.join("release/tombolo"))
+            sh::run("cargo build --profile dist --package cli")?;
+            (Platform::here()?, sh::target_dir()?.join("dist/tombolo"))
         }
     };
     typescript::build()?;
-    let out = sh::target_dir()?.join("dist");
+    let out = sh::target_dir()?.join("packages");
     pack(&platform, &program, &out)?;
     println!(
         "packed into {}: `npm publish --access public FILE` for each, the platform's first",
@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 
 /// Packs what was built, with the program as it is while it is developed, for tests of the packages themselves.
 pub(crate) fn unreleased(program: &Path) -> anyhow::Result<PathBuf> {
-    let out = sh::target_dir()?.join("dist-unreleased");
+    let out = sh::target_dir()?.join("packages-unreleased");
     let stripped = out.with_extension("program");
     // What is there only to find faults is most of it.
     sh::status(sh::command("strip").arg("-o").arg(&stripped).arg(program))?;

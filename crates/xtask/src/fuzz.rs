@@ -1,10 +1,10 @@
-//! The fuzz targets: libFuzzer on the stable compiler, each for a bounded time.
+//! Runs the fuzz targets with libFuzzer on the stable compiler, each for a bounded time.
 
 use anyhow::{Context, bail};
 
 use crate::sh;
 
-/// What libFuzzer needs of the compiler: counters at every edge.
+/// Flags that make the compiler count every edge, as libFuzzer needs.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions=on";
@@ -19,12 +19,12 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
     names.sort();
     names.retain(|name| only.is_none_or(|only| only == name));
     if names.is_empty() {
-        bail!("there is no such fuzz target");
+        bail!("no fuzz target has this name: see fuzz/targets");
     }
     let built = sh::target_dir()?.join("fuzz");
-    let host = host()?;
+    let host = host_triple()?;
     let mut build = sh::command("cargo");
-    // With a target named, the flags are not for build scripts, which have no fuzzer to report to.
+    // With `--target`, cargo does not pass RUSTFLAGS to build scripts, which have no fuzzer to report coverage to.
     build.args([
         "build",
         "--release",
@@ -49,9 +49,9 @@ pub(crate) fn run(seconds: u32, only: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The machine that we build for: our own.
-fn host() -> anyhow::Result<String> {
+/// The target triple of this machine.
+fn host_triple() -> anyhow::Result<String> {
     let output = String::from_utf8(sh::command("rustc").arg("-vV").output()?.stdout)?;
     let host = output.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not say its host")?.to_owned())
+    Ok(host.context("`rustc -vV` printed no host")?.to_owned())
 }

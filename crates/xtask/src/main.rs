@@ -13,13 +13,14 @@ mod sh;
 #[cfg(test)]
 mod spec_ids;
 mod system;
+mod test_summary;
 mod tidy;
 mod typescript;
 
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Checks, generates and measures.")]
+#[command(name = "cargo xtask", about = "Check, generate, measure and package Tombolo.")]
 struct Xtask {
     #[command(subcommand)]
     task: Task,
@@ -27,32 +28,32 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Measure the daemon against its floors and another server
+    /// Measure the daemon, hub and relay beside their floors and another server
     Bench(bench::Options),
     /// Run every check that a change must pass
     Ci,
-    /// Check what the compiler does not: file sizes, words, lints
+    /// Check what the compiler cannot: file sizes, names, citations, manifests
     Tidy,
-    /// Write what is generated from the code: API documents, TypeScript types, the CLI reference and tables of agents
+    /// Generate the API documents, the TypeScript types, the CLI reference and the agent tables
     Codegen {
-        /// Change nothing; fail if something is out of date
+        /// Change nothing and fail if a generated file is out of date
         #[arg(long)]
         check: bool,
     },
-    /// Build what is published: the npm packages, and the program in one of them
+    /// Build the npm packages and the program as they are published
     Dist(dist::Options),
-    /// Drive a running daemon by its own OpenAPI document
+    /// Test a running daemon against its own OpenAPI document
     Schemathesis,
-    /// Build, lint, test and weigh the TypeScript packages
+    /// Build, lint and test the TypeScript packages and check their sizes
     Typescript,
-    /// Check licences, sources and known faults of all dependencies (needs cargo-deny)
+    /// Check the licences and sources of all dependencies (needs cargo-deny)
     Audit,
     /// Run the fuzz targets, each for a bounded time
     Fuzz {
-        /// How long each target runs
+        /// Seconds that each target runs
         #[arg(long, default_value_t = 30)]
         seconds: u32,
-        /// Only this target
+        /// Run only this target
         target: Option<String>,
     },
 }

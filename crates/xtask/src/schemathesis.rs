@@ -1,4 +1,5 @@
-//! Drives a running daemon by its own OpenAPI document: no 5xx, no answer that the document does not allow.
+//! Tests a running daemon against its own OpenAPI document with schemathesis: no 5xx, and no response that the document does
+//! not describe.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,47 +13,47 @@ use crate::sh;
 
 const VERSION: &str = "4.32.5";
 
-/// Enough to meet every parameter with every kind of wrong value, in about two minutes.
+/// Enough examples to give every parameter every kind of wrong value, in about two minutes.
 const EXAMPLES: &str = "40";
 
-/// With a token, so that what happens without it is met too.
+/// The daemon requires a token, so that requests without one are tested too.
 const TOKEN: &str = "schemathesis-token";
 
-/// Fixed, so that what fails once fails again.
+/// A fixed seed, so that a failure can be reproduced.
 const SEED: &str = "1";
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let schemathesis = install()?;
     let program = sh::build()?;
     let home = sh::target_dir()?.join("schemathesis");
-    // What an earlier run left would change what this one meets.
+    // Files of an earlier run would change the responses of this one.
     let _ = std::fs::remove_dir_all(&home);
     let root = home.join("root");
     std::fs::create_dir_all(root.join("directory"))?;
     std::fs::write(root.join("file"), "content")?;
     let mut command = sh::command(program);
-    // What is made up must not be fetched from the vendors: an agent that is not there is refused.
+    // Generated agent names must not cause downloads: with --no-install the daemon refuses agents that are not installed.
     command.args(["daemon", "--port", "0", "--log", "error", "--no-install"]);
     command.args(["--timeout-max-ms", "2000", "--fs-root"]);
     command.arg(&root).arg("--data-dir").arg(home.join("data")).stdin(Stdio::null()).stdout(Stdio::piped());
-    let daemon = Running(command.env("TOMBOLO_TOKEN", TOKEN).spawn()?);
-    let (daemon, base) = daemon.address()?;
+    let mut daemon = DaemonProcess(command.env("TOMBOLO_TOKEN", TOKEN).spawn()?);
+    let base = daemon.wait_for_address()?;
     let mut drive = sh::command(schemathesis);
     drive.arg("--config-file").arg(sh::root().join(".ci/schemathesis.toml"));
     drive.args(["run", "--workers", "1", "--seed", SEED, "--max-examples", EXAMPLES, "--checks", "all"]);
-    // What an agent, a path or an archive must be is more than a schema can say.
+    // A schema cannot express what makes an agent name, a path or an archive valid, so valid-looking input may be refused.
     drive.args(["--exclude-checks", "positive_data_acceptance"]);
     drive
         .args(["--header", &format!("Authorization: Bearer {TOKEN}"), "--request-timeout", "15"])
         .arg(format!("{base}/v1/openapi.json"));
-    // It leaves its own files where it is run.
+    // Schemathesis writes files into its working directory.
     drive.current_dir(&home).env("HYPOTHESIS_STORAGE_DIRECTORY", home.join("hypothesis"));
     let driven = sh::status(&mut drive);
     drop(daemon);
     driven
 }
 
-/// A private environment outside of the checkout, made once.
+/// Installs schemathesis into a virtual environment outside the checkout, unless it is there.
 fn install() -> anyhow::Result<PathBuf> {
     let environment = cache()?.join(format!("schemathesis-{VERSION}"));
     let program = environment.join("bin/schemathesis");
@@ -72,10 +73,10 @@ fn install() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// Where caches live; they are only an optimisation.
+/// The user's cache directory. Deleting it only costs time.
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is a program of its own, and here it reads its configuration"
+    reason = "xtask is a program of its own and reads its configuration here"
 )]
 fn cache() -> anyhow::Result<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -83,20 +84,20 @@ fn cache() -> anyhow::Result<PathBuf> {
     Ok(base.or_else(home).context("neither HOME nor XDG_CACHE_HOME is set")?.join("tombolo"))
 }
 
-/// A daemon that is ended when nobody needs it.
-struct Running(Child);
+/// A daemon that is killed when this value is dropped.
+struct DaemonProcess(Child);
 
-impl Running {
-    fn address(mut self) -> anyhow::Result<(Self, String)> {
-        let stdout = self.0.stdout.take().context("its output")?;
+impl DaemonProcess {
+    /// Waits until the daemon prints its address.
+    fn wait_for_address(&mut self) -> anyhow::Result<String> {
+        let stdout = self.0.stdout.take().context("the daemon's output is not piped")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
-        let base = line.trim().strip_prefix("listening on ").context("the daemon did not start")?.to_owned();
-        Ok((self, base))
+        Ok(line.trim().strip_prefix("listening on ").context("the daemon did not start")?.to_owned())
     }
 }
 
-impl Drop for Running {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

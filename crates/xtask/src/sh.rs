@@ -1,4 +1,4 @@
-//! Running other programs from the root of the checkout.
+//! Runs other programs from the root of the checkout.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,21 +13,21 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// A program, run from the root.
+/// A command that runs in the root of the checkout.
 pub(crate) fn command(program: impl AsRef<Path>) -> Command {
     let mut command = Command::new(program.as_ref());
     command.current_dir(root());
     command
 }
 
-/// Runs `program` with arguments that are words, and fails if it does.
+/// Splits `line` at white space, runs it and returns an error if it fails.
 pub(crate) fn run(line: &str) -> anyhow::Result<()> {
     let mut words = line.split_whitespace();
     let mut command = command(words.next().context("a program to run")?);
     status(command.args(words))
 }
 
-/// Runs a command and fails if it does.
+/// Runs a command and returns an error if it fails.
 pub(crate) fn status(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("could not run {command:?}"))?;
     if !status.success() {
@@ -36,22 +36,24 @@ pub(crate) fn status(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a program answers to `--version`.
+/// Returns whether a program is installed: it succeeds with `--version`.
 pub(crate) fn is_there(program: &str, args: &[&str]) -> bool {
     let output = command(program).args(args).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Builds the product and tells where it is.
+/// Builds the product and returns the path of its binary.
+///
+/// It is built with the features of the whole workspace, as the tests are: `--package cli` alone would select other features
+/// and compile every dependency a second time.
 pub(crate) fn build() -> anyhow::Result<PathBuf> {
-    run("cargo build --quiet --package cli")?;
-    let target = target_dir()?;
-    Ok(target.join("debug/tombolo"))
+    run("cargo build --quiet --workspace --bin tombolo")?;
+    Ok(target_dir()?.join("debug/tombolo"))
 }
 
-/// Where cargo puts what it builds.
+/// The target directory of cargo.
 pub(crate) fn target_dir() -> anyhow::Result<PathBuf> {
-    // This program lies in `<target>/debug`.
+    // This program is `<target>/debug/xtask`.
     let own = std::env::current_exe()?;
     Ok(own.ancestors().nth(2).context("a target directory")?.to_path_buf())
 }

@@ -1,10 +1,11 @@
-//! Programs that come with the system.
+//! Installs Debian packages that the tests need.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
 use crate::sh;
 
-/// Installs a program where that is ours to do, and otherwise says what is missing: `needed_by` fails then.
+/// Installs `package` unless `program` is there. Without root or apt it prints what is missing: the tests that need the
+/// program then fail and say so.
 pub(crate) fn install(program: &str, package: &str, needed_by: &str) -> anyhow::Result<()> {
     if sh::is_there(program, &[]) {
         return Ok(());
@@ -14,6 +15,6 @@ pub(crate) fn install(program: &str, package: &str, needed_by: &str) -> anyhow::
         sh::run("apt-get update --quiet")?;
         return sh::run(&format!("apt-get install --yes --quiet --no-install-recommends {package}"));
     }
-    println!("{package} is missing: install it, or {needed_by} fail (`apt-get install {package}`)");
+    println!("{package} is not installed, so {needed_by} will fail: run `apt-get install {package}` as root");
     Ok(())
 }

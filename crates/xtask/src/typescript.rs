@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::{dist, sh, system};
+use crate::{dist, sh, system, test_summary};
 
 /// What is checked before the tests, in the order in which it fails fastest.
 const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw"];
@@ -20,7 +20,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     for script in SCRIPTS {
         sh::status(npm(&workspace).args(["run", "--silent", script]))?;
     }
-    sh::status(npm(&workspace).args(["run", "--silent", "test"]).envs(programs()?))
+    let report = format!("--outputFile.json={}", test_summary::vitest_path()?.display());
+    let reporters = ["--reporter=default", "--reporter=json", &report];
+    sh::status(npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(programs()?))
 }
 
 /// Builds the packages.
@@ -46,7 +48,7 @@ pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
 /// of the daemon.
 fn programs() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
     let product = sh::build()?;
-    sh::run("cargo build --quiet --package testkit --bin scripted-model")?;
+    sh::run("cargo build --quiet --workspace --bin scripted-model")?;
     let target = sh::target_dir()?;
     Ok([
         ("TOMBOLO_DIST", dist::unreleased(&product)?),

@@ -52,10 +52,10 @@ export class Project implements AsyncDisposable {
     return join(dist, `tombolo-${name}-0.1.0.tgz`);
   }
 
-  /** Makes the packed files available as `./target/dist`, where the READMEs expect them. */
+  /** Makes the packed files available as `./target/packages`, where the READMEs expect them. */
   async linkDist(): Promise<void> {
     await mkdir(join(this.directory, "target"));
-    await symlink(dist, join(this.directory, "target/dist"));
+    await symlink(dist, join(this.directory, "target/packages"));
   }
 
   /** Runs a program to its end, and gives what it says. */
