@@ -1,9 +1,9 @@
 /**
- * Acts when the first of the signals is aborted, at once if one is already, until the returned function is
- * called.
+ * Calls `act` with the reason when the first of the signals is aborted, immediately if one already is. The returned
+ * function removes the listeners.
  *
- * `AbortSignal.any` would be shorter, but what it makes of a signal that lives long is kept as long in some
- * engines.
+ * `AbortSignal.any` would be shorter. But some engines keep every signal that it derives alive for as long as its
+ * source lives, which leaks with each request on a long-lived signal.
  */
 export function onAbort(
   signals: readonly (AbortSignal | undefined)[],
@@ -29,7 +29,7 @@ export function onAbort(
   return release;
 }
 
-/** The promise, unless one of the signals is aborted first. */
+/** Resolves like the promise, or rejects with the abort reason if one of the signals is aborted first. */
 export function unlessAborted<T>(
   promise: Promise<T>,
   signals: readonly (AbortSignal | undefined)[],

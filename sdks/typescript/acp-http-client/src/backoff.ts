@@ -1,27 +1,24 @@
-/**
- * Longer and longer pauses between tries, each a random part of its longest ("full jitter"), so that clients
- * spread.
- */
+/** Exponential backoff with full jitter: each delay is a random part of its upper bound, so that clients spread out. */
 export class Backoff {
-  readonly #firstMs: number;
+  readonly #initialMs: number;
   readonly #maxMs: number;
-  #tries = 0;
+  #attempts = 0;
 
-  /** The first pause is at most `firstMs`; the longest is doubled with each one, up to `maxMs`. */
-  constructor(firstMs: number, maxMs: number) {
-    this.#firstMs = firstMs;
+  /** The upper bound of the first delay is `initialMs`; it doubles with each attempt, up to `maxMs`. */
+  constructor(initialMs: number, maxMs: number) {
+    this.#initialMs = initialMs;
     this.#maxMs = maxMs;
   }
 
-  /** The next pause, which is not shorter than `atLeastMs`. */
+  /** The next delay in milliseconds, at least `atLeastMs`. */
   next(atLeastMs = 0): number {
-    const longest = Math.min(this.#maxMs, this.#firstMs * 2 ** this.#tries);
-    this.#tries += 1;
-    return Math.max(atLeastMs, Math.random() * longest);
+    const bound = Math.min(this.#maxMs, this.#initialMs * 2 ** this.#attempts);
+    this.#attempts += 1;
+    return Math.max(atLeastMs, Math.random() * bound);
   }
 
-  /** Starts anew: what was tried has worked. */
+  /** Starts again with the shortest delay, after a success. */
   reset(): void {
-    this.#tries = 0;
+    this.#attempts = 0;
   }
 }

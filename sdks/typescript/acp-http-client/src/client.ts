@@ -1,7 +1,7 @@
 import { ClosedError, RpcError } from "./errors.js";
-import type { AgentEvent } from "./events.js";
+import type { InstanceEvent } from "./events.js";
 import { Exchange } from "./exchange.js";
-import type { JsonRpcId, Message, Outcome } from "./message.js";
+import type { JsonRpcId, RpcMessage, RpcOutcome } from "./message.js";
 import type {
   AcpHttpClientOptions,
   CloseOptions,
@@ -9,20 +9,20 @@ import type {
   RequestOptions,
   SendOptions,
 } from "./options.js";
-import { type AcpStream, type StreamOptions, streamOf } from "./stream.js";
+import { type AcpStream, createStream, type StreamOptions } from "./stream.js";
 
-/** How long the deletion of an instance is waited for: closing takes less than a second in all. */
-const DELETE_MS = 800;
+/** Default time limit for the deletion of an instance, so that closing takes less than a second in total. */
+const DELETE_TIMEOUT_MS = 800;
 
 /**
- * Speaks to one ACP agent over HTTP.
+ * A client of one ACP agent over HTTP.
  *
- * Messages are sent by `request`, `notify`, `respond` and `send`; what the agent says is read by `events`, or
- * all of it is done by the official SDK on top of `stream`. Connections that are lost are made anew: each
- * message arrives once, and is read once, in order.
+ * Send messages with `request`, `notify`, `respond` and `send`, and read those of the agent with `events`; or let the
+ * official SDK do both on top of `stream`. The client reconnects after a lost connection: each message arrives once,
+ * and each event is read once and in order.
  *
- * While somebody reads the events, a request ends only after everything that the agent said before its
- * response was taken by that reader. So a reader must not wait for a request between two events.
+ * While `events` is being read, a request resolves only after the reader has taken every event that precedes the
+ * response. So a reader must not await a request between two events.
  */
 export class AcpHttpClient {
   readonly #exchange: Exchange;
@@ -33,17 +33,16 @@ export class AcpHttpClient {
     this.#respondAsync = options.respondAsync ?? false;
   }
 
-  /** Whether it is closed. */
   get closed(): boolean {
     return this.#exchange.closed;
   }
 
   /**
-   * Asks the agent something, and waits for its response.
+   * Sends a request to the agent and returns its result.
    *
-   * Fails with `RpcError` if the agent answers with an error; `ProblemError` if the server refuses;
-   * `ConnectionError` if it cannot be reached; `GapError`, `ExitedError` or `GoneError` if the response is
-   * lost with a part of the stream, the agent or the instance; the reason of the signal; and `ClosedError`.
+   * Throws `RpcError` if the agent answers with an error; `ProblemError` if the server rejects the request;
+   * `ConnectionError` if the server is unreachable; `GapError`, `ExitedError` or `GoneError` if the response is lost
+   * with a part of the stream, the agent or the instance; the reason of the signal; and `ClosedError`.
    */
   async request<Result = unknown>(
     method: string,
@@ -58,65 +57,59 @@ export class AcpHttpClient {
   }
 
   /**
-   * Tells the agent something, and waits until the server has it. Messages that are told one after the other
-   * arrive so.
+   * Sends a notification to the agent. Resolves once the server has it. Notifications arrive in the order of the calls.
    */
   notify(method: string, params?: unknown, options: SendOptions = {}): Promise<void> {
     return this.send({ jsonrpc: "2.0", method, params }, options);
   }
 
-  /** Answers a request of the agent, and waits until the server has the answer. */
-  respond(id: JsonRpcId, outcome: Outcome, options: SendOptions = {}): Promise<void> {
+  /** Answers a request of the agent. Resolves once the server has the answer. */
+  respond(id: JsonRpcId, outcome: RpcOutcome, options: SendOptions = {}): Promise<void> {
     return this.send({ jsonrpc: "2.0", id, ...outcome }, options);
   }
 
   /**
-   * Sends any message as it is, and waits until the server has it. The response to a request is one of the
-   * events.
+   * Sends any message unchanged. Resolves once the server has it. The response to a request is an event of the stream.
    *
-   * The ids of requests are yours to choose, and must differ from those of everybody else who speaks to the
-   * instance.
+   * You choose the ids of requests. They must differ from those of all other clients of the instance.
    */
-  async send(message: Message, options: SendOptions = {}): Promise<void> {
+  async send(message: RpcMessage, options: SendOptions = {}): Promise<void> {
     this.#check(options.signal);
     await this.#exchange.send(message, options.signal);
   }
 
   /**
-   * What the agent says, as it says it, for one reader at a time. Asking for the next event is having taken
-   * the last.
+   * Reads the events of the instance, for one reader at a time. Requesting the next event acknowledges the last.
    *
-   * While nobody reads, the last of what was said is kept, and a `gap` tells of the rest. The reading ends
-   * when the client is closed, and fails when the stream cannot be read: with `ProblemError`,
-   * `ConnectionError` or `ProtocolError`.
+   * While there is no reader, the client keeps the newest events; the next reader gets a `gap` for the others. Reading
+   * ends when the client is closed, and throws `ProblemError`, `ConnectionError` or `ProtocolError` if the stream cannot
+   * be read.
    */
-  events(options: EventsOptions = {}): AsyncIterableIterator<AgentEvent, undefined> {
-    this.#exchange.begin(0);
-    return this.#exchange.consumer(options.signal);
+  events(options: EventsOptions = {}): AsyncIterableIterator<InstanceEvent, undefined> {
+    this.#exchange.startAt(0);
+    return this.#exchange.reader(options.signal);
   }
 
   /**
-   * The two ends that `@agentclientprotocol/sdk` talks through, in place of `events` and the methods that
-   * send.
+   * Creates a `Stream` for `@agentclientprotocol/sdk`. It replaces `events` and the methods that send.
    *
-   * It fails when the agent has ended, when the instance is gone, and at a gap, unless somebody is told of
-   * that. A request that the server refuses is answered with an error.
+   * It fails when the agent exits, when the instance is deleted, and at a gap, unless `onControl` is set. If the server
+   * rejects a request, the stream answers that request with a JSON-RPC error.
    */
   stream(options: StreamOptions = {}): AcpStream {
-    // The SDK counts its requests from 0, so that an older response would be taken for one of its own.
-    this.#exchange.begin("newest");
-    return streamOf(this, options);
+    // The SDK counts its request ids from 0. It would take an old response with the same id for one of its own.
+    this.#exchange.startAt("newest");
+    return createStream(this, options);
   }
 
   /**
-   * Ends everything that goes on here, within a second: requests fail with `ClosedError`, and the reading of
-   * events ends. The agent goes on unless the instance is to be deleted, which fails if the server does not
-   * say in time that it is done.
+   * Ends all requests (with `ClosedError`) and readers within a second. The agent continues, unless `delete` is set. The
+   * deletion throws `ConnectionError` if the server does not confirm it in time.
    */
   async close(options: CloseOptions = {}): Promise<void> {
     await this.#exchange.close();
     if (!options.delete) return;
-    const { timeoutMs = DELETE_MS, graceMs = Math.floor(timeoutMs / 2) } = options;
+    const { timeoutMs = DELETE_TIMEOUT_MS, graceMs = Math.floor(timeoutMs / 2) } = options;
     await this.#exchange.delete(timeoutMs, graceMs);
   }
 

@@ -1,21 +1,21 @@
 import { ConnectionError } from "./errors.js";
 import type { EndpointOptions } from "./options.js";
-import { problemOf } from "./problem.js";
+import { readProblem } from "./problem.js";
 
-/** What is asked of the server. */
-export interface Ask {
+/** A request to an endpoint. */
+export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Where, below the address of the endpoint; that address itself if left out. */
+  /** Appended to the URL of the endpoint. */
   readonly path?: string | undefined;
   readonly query?: Readonly<Record<string, string | undefined>> | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly body?: Body | undefined;
+  readonly body?: RequestBody | undefined;
 }
 
-/** What a request can carry; a stream is sent as it comes. */
-export type Body = string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+/** The body of a request. A stream is sent as it is produced. */
+export type RequestBody = string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
-/** Where a server is, and what every request to it has. */
+/** A server's base URL, and the token and headers of every request to it. */
 export class Endpoint {
   readonly #url: URL;
   readonly #headers: Headers;
@@ -30,26 +30,27 @@ export class Endpoint {
   }
 
   /**
-   * The answer, if it is a success.
+   * Sends a request and returns the response if its status is a success.
    *
-   * Throws what the signal was aborted with, `ProblemError` if the server refuses, and `ConnectionError` if
-   * there is no answer.
+   * Throws the signal's reason when it is aborted, `ProblemError` for any other status, and `ConnectionError` if there
+   * is no response.
    */
-  async ask(ask: Ask, signal: AbortSignal): Promise<Response> {
-    const headers = await this.headers(ask.headers);
+  async send(request: HttpRequest, signal: AbortSignal): Promise<Response> {
+    const headers = await this.headers(request.headers);
     signal.throwIfAborted();
-    const { method, body } = ask;
+    const { method, body } = request;
     const init: RequestInit & { duplex?: "half" } = { method, headers, signal };
     if (body !== undefined) init.body = body;
-    // Without it, no platform sends a stream.
+    // `fetch` requires this option for a body that is a stream.
     if (body instanceof ReadableStream) init.duplex = "half";
-    const response = await this.reached(this.#fetch(this.at(ask.path, ask.query).href, init), signal);
-    if (!response.ok) throw await problemOf(response);
+    const url = this.resolve(request.path, request.query);
+    const response = await this.receive(this.#fetch(url.href, init), signal);
+    if (!response.ok) throw await readProblem(response);
     return response;
   }
 
-  /** The address of something below this one. */
-  at(path?: string, query: Ask["query"] = {}): URL {
+  /** The URL of a path below this endpoint. */
+  resolve(path?: string, query: HttpRequest["query"] = {}): URL {
     const url = new URL(this.#url);
     if (path !== undefined) url.pathname = `${url.pathname.replace(/\/$/, "")}${path}`;
     for (const [name, value] of Object.entries(query)) {
@@ -58,8 +59,8 @@ export class Endpoint {
     return url;
   }
 
-  /** The headers of a request: these, and what every request has. */
-  async headers(more: Ask["headers"] = {}): Promise<Headers> {
+  /** The headers of every request, with the token, and these. */
+  async headers(more: HttpRequest["headers"] = {}): Promise<Headers> {
     const headers = new Headers(this.#headers);
     const token = typeof this.#token === "function" ? await this.#token() : this.#token;
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
@@ -69,19 +70,19 @@ export class Endpoint {
     return headers;
   }
 
-  /** What comes over the connection; a failure is that of the connection, unless the signal was aborted. */
-  async reached<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  /** Awaits data from the network. A failure becomes a `ConnectionError`, or the signal's reason if it was aborted. */
+  async receive<T>(data: Promise<T>, signal: AbortSignal): Promise<T> {
     try {
-      return await answer;
+      return await data;
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
-      throw new ConnectionError(`could not reach ${this.#url.origin}: ${reason(cause)}`, { cause });
+      throw new ConnectionError(`could not reach ${this.#url.origin}: ${describeFailure(cause)}`, { cause });
     }
   }
 }
 
-/** What went wrong; platforms hide it in the cause. */
-function reason(error: unknown): string {
+/** The message of an error; platforms often hide the useful one in its cause. */
+function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

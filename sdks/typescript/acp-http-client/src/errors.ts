@@ -1,32 +1,30 @@
 import type { ExitedEvent, GapEvent } from "./events.js";
-import type { ErrorObject } from "./message.js";
+import type { RpcErrorObject } from "./message.js";
 
-/** The agent answered a request with an error. */
+/** The agent answered a request with a JSON-RPC error. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
-  /** The error code of JSON-RPC. */
   readonly code: number;
-  /** What the agent says beside it. */
   readonly data: unknown;
 
-  constructor(error: ErrorObject) {
+  constructor(error: RpcErrorObject) {
     super(error.message);
     this.code = error.code;
     this.data = error.data;
   }
 }
 
-/** The server could not be reached, or the connection was lost; `cause` says more. */
+/** The server is unreachable, or the connection to it was lost. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 }
 
-/** The server said something that is not of this protocol. */
+/** The server sent something that violates the protocol. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
-/** The client was closed. */
+/** The client is closed. */
 export class ClosedError extends Error {
   override readonly name = "ClosedError";
 
@@ -35,45 +33,43 @@ export class ClosedError extends Error {
   }
 }
 
-/** Too much waits already: a limit of the client is reached. */
+/** A queue of the client is full. Wait for earlier messages or requests to finish, then try again. */
 export class BusyError extends Error {
   override readonly name = "BusyError";
 }
 
-/** What the agent said is missing, and the response to a request may be among it. */
+/** The server has evicted events that were not read yet; the response to a request may be among them. */
 export class GapError extends Error {
   override readonly name = "GapError";
-  /** What is missing. */
   readonly gap: GapEvent;
 
   constructor(gap: GapEvent) {
-    super(`some of what the agent said is no longer kept: the oldest event that is there is ${gap.oldest}`);
+    super(`the server has evicted events of the agent: event ${gap.oldest} is the oldest that it still has`);
     this.gap = gap;
   }
 }
 
-/** The agent's process ended before it answered. */
+/** The agent's process exited before it answered. */
 export class ExitedError extends Error {
   override readonly name = "ExitedError";
-  /** How it ended. */
   readonly exit: ExitedEvent;
 
   constructor(exit: ExitedEvent) {
-    super(`the agent ended ${how(exit)} before it answered`);
+    super(`the agent exited ${describeExit(exit)} before it answered`);
     this.exit = exit;
   }
 }
 
-/** The server no longer has the instance. */
+/** The instance no longer exists. */
 export class GoneError extends Error {
   override readonly name = "GoneError";
 
   constructor(options?: ErrorOptions) {
-    super("the instance is gone: it was deleted, or the server was started anew", options);
+    super("the instance no longer exists: it was deleted, or the server was restarted", options);
   }
 }
 
-function how({ code, signal }: ExitedEvent): string {
+function describeExit({ code, signal }: ExitedEvent): string {
   if (code !== null) return `with code ${code}`;
-  return signal === null ? "without a status" : `by signal ${signal}`;
+  return signal === null ? "without a status" : `because of signal ${signal}`;
 }

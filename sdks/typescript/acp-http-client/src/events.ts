@@ -1,103 +1,100 @@
-import type { Message } from "./message.js";
+import type { RpcMessage } from "./message.js";
 
-/** Something that the agent said. */
-export interface MessageEvent {
+/** A message of the agent. */
+export interface AgentMessageEvent {
   readonly type: "message";
-  /** Its place on the stream; it grows from message to message, not always by one. */
+  /** Position in the stream. Ids increase, but not always by one. */
   readonly eventId: number;
-  /** What was said. */
-  readonly message: Message;
+  readonly message: RpcMessage;
 }
 
 /**
- * Some of what the agent said is no longer kept, and was not seen. What follows starts at `oldest`.
+ * The server has evicted events that were not read yet. The stream continues at `oldest`.
  *
- * It comes when the connection was cut, or the consumer slow, for longer than the server keeps messages; and
- * when the instance of this name is another one than before.
+ * This happens when the client was disconnected, or its reader slow, for longer than the server keeps messages. It also
+ * happens when another instance has taken the name of the one that was read before.
  */
 export interface GapEvent {
   readonly type: "gap";
-  /** The oldest event that is kept. */
+  /** The oldest event that the server still has. */
   readonly oldest: number;
-  /** The newest event that there was then. */
+  /** The newest event at that time. */
   readonly newest: number;
 }
 
-/** The agent wrote a line that is no message. */
+/** The agent wrote a line to standard output that is not a JSON-RPC message. */
 export interface UnparsedEvent {
   readonly type: "unparsed";
-  /** The line, or its start. */
+  /** The line, or its beginning. */
   readonly text: string;
-  /** How long the line was. */
+  /** Length of the whole line. */
   readonly bytes: number;
-  /** Whether `text` is only the start of it. */
+  /** Whether `text` is only the beginning of the line. */
   readonly truncated: boolean;
 }
 
-/**
- * The agent's process has ended. The next `initialize` starts it anew, if the client knows which agent it is.
- */
+/** The agent's process exited. The next `initialize` restarts it, if the client has the `agent` option. */
 export interface ExitedEvent {
   readonly type: "exited";
-  /** The exit code, unless a signal ended it. */
+  /** The exit code; `null` if a signal ended the process. */
   readonly code: number | null;
-  /** The signal that ended it. */
+  /** The signal that ended the process. */
   readonly signal: number | null;
-  /** The last it wrote to standard error. */
+  /** The end of what the process wrote to standard error. */
   readonly stderrTail: string;
 }
 
-/** The server no longer has the instance: somebody deleted it, or the server was started anew. */
+/** The instance no longer exists: it was deleted, or the server was restarted. */
 export interface GoneEvent {
   readonly type: "gone";
 }
 
-/** Something that a newer server says beside the messages. */
+/** An event of a newer server that this version does not know. */
 export interface UnknownEvent {
   readonly type: "unknown";
-  /** Its name on the wire. */
+  /** Name of the event on the wire. */
   readonly event: string;
-  /** What it says, as it came. */
+  /** Data of the event, not parsed. */
   readonly data: string;
 }
 
-/** What the transport says about the stream; none of it is a word of the agent. */
+/** An event about the instance or its stream, as opposed to a message of the agent. */
 export type ControlEvent = GapEvent | UnparsedEvent | ExitedEvent | GoneEvent | UnknownEvent;
 
-/** What can be read from an instance. */
-export type AgentEvent = MessageEvent | ControlEvent;
+/** An event of an instance. */
+export type InstanceEvent = AgentMessageEvent | ControlEvent;
 
-/** A control event as the wire has it. */
+/** Parses a control event. */
 export function controlEvent(event: string, data: string): ControlEvent {
-  const fields = fieldsOf(data);
+  const fields = parseFields(data);
   switch (event) {
     case "gap":
-      return { type: "gap", oldest: number(fields.oldest) ?? 0, newest: number(fields.newest) ?? 0 };
+      return { type: "gap", oldest: asNumber(fields.oldest) ?? 0, newest: asNumber(fields.newest) ?? 0 };
     case "unparsed":
       return {
         type: "unparsed",
-        text: text(fields.text) ?? data,
-        bytes: number(fields.bytes) ?? data.length,
+        text: asString(fields.text) ?? data,
+        bytes: asNumber(fields.bytes) ?? data.length,
         truncated: fields.truncated === true,
       };
     case "exited":
       return {
         type: "exited",
-        code: number(fields.code) ?? null,
-        signal: number(fields.signal) ?? null,
-        stderrTail: text(fields.stderrTail) ?? "",
+        code: asNumber(fields.code) ?? null,
+        signal: asNumber(fields.signal) ?? null,
+        stderrTail: asString(fields.stderrTail) ?? "",
       };
     default:
       return { type: "unknown", event, data };
   }
 }
 
-/** The data of a message event that is no message after all. */
-export function unparsed(data: string): UnparsedEvent {
+/** The event for message data that is not a JSON object. */
+export function unparsedEvent(data: string): UnparsedEvent {
   return { type: "unparsed", text: data, bytes: data.length, truncated: false };
 }
 
-function fieldsOf(data: string): Record<string, unknown> {
+function parseFields(data: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(data);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
@@ -106,10 +103,10 @@ function fieldsOf(data: string): Record<string, unknown> {
   }
 }
 
-function number(value: unknown): number | undefined {
+function asNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-function text(value: unknown): string | undefined {
+function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,192 +1,185 @@
-import type { Consumer, Source } from "./consumer.js";
-import type { AgentEvent, ControlEvent } from "./events.js";
-import { unparsed } from "./events.js";
-import type { Message } from "./message.js";
+import type { EventReader, EventSource } from "./event-reader.js";
+import { type ControlEvent, type InstanceEvent, unparsedEvent } from "./events.js";
+import type { RpcMessage } from "./message.js";
 import { Queue } from "./queue.js";
 
-/** How many events may wait for their consumer before no more is read. */
+/** How many events may be queued before reading from the server pauses. */
 const EVENTS_MAX = 1024;
 
 /**
- * How much of them as text; one piece of the stream more may be there, and one message may be as large as it
- * likes.
+ * How many characters of messages may be queued before reading pauses. The queue can exceed it by one chunk of the
+ * stream, and a single message may be of any size.
  */
 const CHARS_MAX = 8 << 20;
 
-/** What the stream brought. */
-export type Item =
-  /** A message, as it came. */
+/** An entry of the inbox. `reached` is called once the reader has taken everything before it. */
+export type InboxItem =
+  /** A message of the agent, not parsed yet. */
   | { readonly type: "message"; readonly eventId: number; readonly data: string }
-  /** What the transport says, and what to do when everything before it was taken. */
   | { readonly type: "control"; readonly event: ControlEvent; readonly reached?: () => void }
-  /** Something to do when everything before it was taken. */
+  /** A position in the stream that is not an event. */
   | { readonly type: "mark"; readonly reached: () => void }
   /** The stream cannot be read any more. */
   | { readonly type: "failure"; readonly reason: unknown; readonly reached: () => void };
 
-/** Who is told what happens at the inbox. */
+/** The callbacks of an inbox. */
 export interface InboxHost {
-  /** The consumer has come to this message, after taking everything before it. */
-  heard(message: Message): void;
-  /** Whether it matters which messages there are while nobody consumes. */
-  listens(): boolean;
-  /** Somebody consumes from now on. */
-  attached(): void;
-  /** Nobody consumes any more. */
-  detached(): void;
+  /** The reader has reached this message, after taking everything before it. */
+  onMessage(message: RpcMessage): void;
+  /** Whether `onMessage` is needed for messages that arrive while there is no reader. */
+  needsMessages(): boolean;
+  onReaderAttached(): void;
+  onReaderDetached(): void;
 }
 
 /**
- * What was read and not consumed yet. There is at most one consumer; while there is none, the newest is kept,
- * and whoever comes next is told of the rest by a gap.
+ * The events that were received and not taken yet. It has at most one reader. While there is none, it keeps the newest
+ * events, and the next reader gets a gap for those that were dropped.
  */
-export class Inbox implements Source {
+export class Inbox implements EventSource {
   readonly #host: InboxHost;
-  readonly #items = new Queue<Item>();
+  readonly #items = new Queue<InboxItem>();
   #chars = 0;
-  /** How many items at the front the host was told of already. */
-  #told = 0;
-  /** The last message that was dropped, if some were. */
+  /** How many items at the front the host was already notified of. */
+  #notified = 0;
+  /** Id of the last message that was dropped, if any was. */
   #dropped: number | undefined;
-  /** The last message that was read. */
+  /** Id of the last message that was received. */
   #newest = 0;
-  #consumer: Consumer | undefined;
+  #reader: EventReader | undefined;
   #closed = false;
-  #roomy: (() => void) | undefined;
+  #onRoom: (() => void) | undefined;
 
   constructor(host: InboxHost) {
     this.#host = host;
   }
 
-  /** Whether somebody consumes. */
-  get consumed(): boolean {
-    return this.#consumer !== undefined;
+  get hasReader(): boolean {
+    return this.#reader !== undefined;
   }
 
-  /** Takes what was read. */
-  push(item: Item): void {
+  push(item: InboxItem): void {
     if (this.#closed) return;
     if (item.type === "message") this.#newest = item.eventId;
-    if (this.#consumer === undefined) return this.#keep(item);
-    if (!this.#items.empty || !this.#consumer.offer(item)) this.#put(item);
+    if (this.#reader === undefined) return this.#pushUnread(item);
+    if (!this.#items.empty || !this.#reader.offer(item)) this.#enqueue(item);
   }
 
-  /** Resolves once there is room; nothing if there is. While nobody consumes there always is. */
+  /** Returns a promise if the queue is full; it resolves once there is room. Without a reader there always is. */
   room(): Promise<void> | undefined {
-    if (this.#consumer === undefined || !this.#fuller(1)) return undefined;
+    if (this.#reader === undefined || !this.#exceeds(1)) return undefined;
     return new Promise((resolve) => {
-      this.#roomy = resolve;
+      this.#onRoom = resolve;
     });
   }
 
-  /** Nothing comes any more, and nothing is consumed. */
+  /** Ends the reader and drops everything. */
   close(): void {
     this.#closed = true;
     this.#items.clear();
-    this.#consumer?.end();
-    this.#makeRoom();
+    this.#reader?.end();
+    this.#signalRoom();
   }
 
-  attach(consumer: Consumer): void {
-    if (this.#consumer !== undefined) throw new TypeError("the events are being read already");
-    this.#consumer = consumer;
-    this.#host.attached();
-    if (this.#closed) queueMicrotask(() => consumer.end());
+  attach(reader: EventReader): void {
+    if (this.#reader !== undefined) throw new TypeError("the events have another reader already");
+    this.#reader = reader;
+    this.#host.onReaderAttached();
+    if (this.#closed) queueMicrotask(() => reader.end());
   }
 
-  detach(consumer: Consumer): void {
-    if (this.#consumer !== consumer) return;
-    this.#consumer = undefined;
-    // What it has not come to is not waited for any more.
-    this.#items.forEach((item, at) => {
-      if (at >= this.#told) this.#tell(item);
+  detach(reader: EventReader): void {
+    if (this.#reader !== reader) return;
+    this.#reader = undefined;
+    // Nobody will reach the queued items, so requests must not wait for that.
+    this.#items.forEach((item, index) => {
+      if (index >= this.#notified) this.#notify(item);
     });
     this.#items.retain(isEvent);
-    this.#told = this.#items.size;
-    this.#makeRoom();
-    this.#host.detached();
+    this.#notified = this.#items.size;
+    this.#signalRoom();
+    this.#host.onReaderDetached();
   }
 
-  take(): Item | undefined {
-    if (this.#dropped === undefined) return this.#shift();
+  take(): InboxItem | undefined {
+    if (this.#dropped === undefined) return this.#dequeue();
     const event = { type: "gap", oldest: this.#dropped + 1, newest: this.#newest } as const;
     this.#dropped = undefined;
     return { type: "control", event };
   }
 
-  reach(item: Item): AgentEvent | undefined {
+  reach(item: InboxItem): InstanceEvent | undefined {
     if (item.type === "message") {
-      const message = parsed(item.data);
-      if (message === undefined) return unparsed(item.data);
-      this.#host.heard(message);
+      const message = parseMessage(item.data);
+      if (message === undefined) return unparsedEvent(item.data);
+      this.#host.onMessage(message);
       return { type: "message", eventId: item.eventId, message };
     }
     item.reached?.();
     return item.type === "control" ? item.event : undefined;
   }
 
-  /** Keeps an item that nobody consumes, at the cost of the oldest. */
-  #keep(item: Item): void {
-    this.#tell(item);
+  /** Stores an item while there is no reader, and drops the oldest if there are too many. */
+  #pushUnread(item: InboxItem): void {
+    this.#notify(item);
     if (!isEvent(item)) return;
-    this.#put(item);
-    this.#told = this.#items.size;
-    while (this.#fuller(1)) {
-      const oldest = this.#shift();
+    this.#enqueue(item);
+    this.#notified = this.#items.size;
+    while (this.#exceeds(1)) {
+      const oldest = this.#dequeue();
       if (oldest?.type === "message") this.#dropped = oldest.eventId;
     }
   }
 
-  /** Tells the host of an item that nobody consumes. */
-  #tell(item: Item): void {
+  /** Notifies the host of an item that no reader will reach. */
+  #notify(item: InboxItem): void {
     if (item.type !== "message") return item.reached?.();
-    if (!this.#host.listens()) return;
-    const message = parsed(item.data);
-    if (message !== undefined) this.#host.heard(message);
+    if (!this.#host.needsMessages()) return;
+    const message = parseMessage(item.data);
+    if (message !== undefined) this.#host.onMessage(message);
   }
 
-  #put(item: Item): void {
+  #enqueue(item: InboxItem): void {
     this.#items.push(item);
-    this.#chars += size(item);
+    this.#chars += charsOf(item);
   }
 
-  #shift(): Item | undefined {
+  #dequeue(): InboxItem | undefined {
     const item = this.#items.shift();
     if (item === undefined) return undefined;
-    this.#chars -= size(item);
-    // Reading in larger pieces is cheaper than item by item.
-    if (!this.#fuller(2)) this.#makeRoom();
-    if (this.#told === 0) return item;
-    this.#told -= 1;
-    // The host knows of it already.
+    this.#chars -= charsOf(item);
+    // Reading resumes at half the limit: few large reads are cheaper than one for each item.
+    if (!this.#exceeds(2)) this.#signalRoom();
+    if (this.#notified === 0) return item;
+    this.#notified -= 1;
+    // `reached` was called before.
     return item.type === "control" ? { type: "control", event: item.event } : item;
   }
 
-  /** Whether it is fuller than that part of what it may hold. */
-  #fuller(part: number): boolean {
-    return this.#items.size > EVENTS_MAX / part || this.#chars > CHARS_MAX / part;
+  /** Whether the queue exceeds its limits divided by `divisor`. */
+  #exceeds(divisor: number): boolean {
+    return this.#items.size > EVENTS_MAX / divisor || this.#chars > CHARS_MAX / divisor;
   }
 
-  #makeRoom(): void {
-    this.#roomy?.();
-    this.#roomy = undefined;
+  #signalRoom(): void {
+    this.#onRoom?.();
+    this.#onRoom = undefined;
   }
 }
 
-/** Whether there is something in an item for a consumer that comes later. */
-function isEvent(item: Item): boolean {
+/** Whether a later reader can use the item. */
+function isEvent(item: InboxItem): boolean {
   return item.type === "message" || item.type === "control";
 }
 
-function size(item: Item): number {
+function charsOf(item: InboxItem): number {
   return item.type === "message" ? item.data.length : 0;
 }
 
-/** The message that some data is, if it is one. */
-function parsed(data: string): Message | undefined {
+function parseMessage(data: string): RpcMessage | undefined {
   try {
     const value: unknown = JSON.parse(data);
-    return typeof value === "object" && value !== null ? (value as Message) : undefined;
+    return typeof value === "object" && value !== null ? (value as RpcMessage) : undefined;
   } catch {
     return undefined;
   }

@@ -10,23 +10,23 @@ export {
   RpcError,
 } from "./errors.js";
 export type {
-  AgentEvent,
+  AgentMessageEvent,
   ControlEvent,
   ExitedEvent,
   GapEvent,
   GoneEvent,
-  MessageEvent,
+  InstanceEvent,
   UnknownEvent,
   UnparsedEvent,
 } from "./events.js";
 export type {
-  ErrorObject,
   JsonRpcId,
-  Message,
-  NotificationMessage,
-  Outcome,
-  RequestMessage,
-  ResponseMessage,
+  RpcErrorObject,
+  RpcMessage,
+  RpcNotification,
+  RpcOutcome,
+  RpcRequest,
+  RpcResponse,
 } from "./message.js";
 export type {
   AcpHttpClientOptions,

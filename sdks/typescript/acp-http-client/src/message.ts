@@ -1,43 +1,41 @@
-/** What names a request, so that its response can be told from others. */
+/** Id of a JSON-RPC request. */
 export type JsonRpcId = string | number | null;
 
-/** Wants a response. */
-export interface RequestMessage {
+/** A JSON-RPC request, which expects a response. */
+export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: JsonRpcId;
   readonly method: string;
   readonly params?: unknown;
 }
 
-/** Wants no response. */
-export interface NotificationMessage {
+/** A JSON-RPC notification, which expects no response. */
+export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: unknown;
 }
 
-/** How a request went wrong. */
-export interface ErrorObject {
+/** The error of a JSON-RPC response. */
+export interface RpcErrorObject {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
-/** Either a result or an error. */
-export type Outcome = { readonly result: unknown } | { readonly error: ErrorObject };
+/** The result or error of a request. */
+export type RpcOutcome = { readonly result: unknown } | { readonly error: RpcErrorObject };
 
-/** The response to a request. */
-export type ResponseMessage = { readonly jsonrpc: "2.0"; readonly id: JsonRpcId } & Outcome;
+/** A JSON-RPC response. */
+export type RpcResponse = { readonly jsonrpc: "2.0"; readonly id: JsonRpcId } & RpcOutcome;
 
-/** One JSON-RPC 2.0 message. */
-export type Message = RequestMessage | NotificationMessage | ResponseMessage;
+/** A JSON-RPC 2.0 message. */
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** Whether a message wants a response. */
-export function isRequest(message: Message): message is RequestMessage {
+export function isRequest(message: RpcMessage): message is RpcRequest {
   return "method" in message && "id" in message;
 }
 
-/** Whether a message is a response. */
-export function isResponse(message: Message): message is ResponseMessage {
+export function isResponse(message: RpcMessage): message is RpcResponse {
   return !("method" in message) && "id" in message;
 }

@@ -1,132 +1,120 @@
-/** How long the first pause before a new try may be. */
-const FIRST_PAUSE_MS = 50;
+const INITIAL_DELAY_MS = 50;
 
-/** The longest pause: a server that is back shall be found soon. */
-const MAX_PAUSE_MS = 5_000;
+/** Short enough that a restarted server is found soon. */
+const MAX_DELAY_MS = 5_000;
 
-/** How long a server that cannot be reached is tried for. */
-const PATIENCE_MS = 60_000;
+const GIVE_UP_AFTER_MS = 60_000;
 
-/** A server says something every 15 s. One that is silent for three times as long is gone. */
-const SILENCE_MS = 45_000;
+/** Three times the interval of 15 s in which servers send a heartbeat. */
+const IDLE_TIMEOUT_MS = 45_000;
 
-/** How a lost connection is made anew. */
+/** How to reconnect after a lost connection: with exponential backoff and jitter. */
 export interface ReconnectOptions {
-  /** The most that the first pause may last; doubled with each try after it. 50 ms if left out. */
-  readonly firstPauseMs?: number | undefined;
-  /** The longest pause. 5 s if left out. */
-  readonly maxPauseMs?: number | undefined;
-  /**
-   * How long a server that cannot be reached is tried for, until what waits for it fails. 60 s if left out.
-   */
-  readonly patienceMs?: number | undefined;
-  /**
-   * How long a connection may be silent until it is taken for dead. 45 s if left out: servers say something
-   * every 15 s.
-   */
-  readonly silenceMs?: number | undefined;
+  /** Upper bound of the first delay; it doubles with each attempt. Default: 50 ms. */
+  readonly initialDelayMs?: number | undefined;
+  /** Upper bound of all delays. Default: 5 s. */
+  readonly maxDelayMs?: number | undefined;
+  /** Requests and streams fail once the server was unreachable for this time. Default: 60 s. */
+  readonly giveUpAfterMs?: number | undefined;
+  /** A stream without any data for this time is reconnected. Default: 45 s; servers send a heartbeat every 15 s. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
-/** Which instance is spoken to: by its own address, or by that of its server and its id there. */
+/** The address of an instance: its own URL, or the URL of its server and its id there. */
 export type InstanceAddress =
   | { readonly url: string | URL; readonly baseUrl?: never; readonly serverId?: never }
   | { readonly url?: never; readonly baseUrl: string | URL; readonly serverId: string };
 
-/** What every request to a server has. */
+/** Options of every request to a server. */
 export interface EndpointOptions {
-  /** The bearer token, or what tells it for each request. */
+  /** Bearer token, or a function that returns it for each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** Headers that each request has. */
+  /** Headers of each request. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
-  /** What requests are made with; that of the platform if left out. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** The address of an instance. */
-export function addressOf(address: InstanceAddress): URL {
+/** The URL of an instance. */
+export function instanceUrl(address: InstanceAddress): URL {
   if (address.url !== undefined) return new URL(address.url);
   const base = new URL(address.baseUrl);
   if (!base.pathname.endsWith("/")) base.pathname += "/";
   return new URL(`v1/acp/${encodeURIComponent(address.serverId)}`, base);
 }
 
-/** How an instance is spoken to. */
+/** Options of an {@link AcpHttpClient}. */
 export type AcpHttpClientOptions = InstanceAddress &
   EndpointOptions & {
     /**
-     * The agent that the instance runs. It is named with the first message, which makes the instance if there
-     * is none, and with every `initialize`, which starts an agent anew that has ended. Nothing else starts an
-     * agent.
+     * The agent of the instance. The client names it with the first message, which creates the instance if it does not
+     * exist, and with every `initialize`, which restarts an agent that has exited. No other message starts an agent.
      */
     readonly agent?: string | undefined;
-    /** Parameters that the address of each message has. */
+    /** Query parameters of every message. */
     readonly query?: Readonly<Record<string, string>> | undefined;
     /** Closes the client when it is aborted. */
     readonly signal?: AbortSignal | undefined;
     /**
-     * Where to begin to read: after the event with this id, or after all that was said before. If left out,
-     * everything is read, and it begins with a gap if the first is no longer kept; `stream()` then begins after
-     * all that was said before.
+     * Where reading starts: after the event with this id, or after the newest event. By default `events()` starts with
+     * the first event (with a gap, if the server has evicted it), and `stream()` after the newest.
      */
     readonly after?: number | "newest" | undefined;
     /**
-     * Whether requests are answered on the stream only, unless one says otherwise: for gateways that cut long
-     * requests.
+     * Whether the server answers requests only on the stream, unless a request overrides it. For gateways that cut
+     * long-running requests. Default: false.
      */
     readonly respondAsync?: boolean | undefined;
     /**
-     * Whether messages carry an `Idempotency-Key`, and are sent again when their answer was lost. True if left
-     * out; for a server that does not know the header it must be false, and a message whose answer was lost
-     * fails.
+     * Whether messages carry an `Idempotency-Key`, and are sent again if their answer was lost. Default: true. Set it to
+     * false for a server that does not support the header; a message whose answer was lost then fails.
      */
     readonly idempotency?: boolean | undefined;
-    /** How a lost connection is made anew. */
     readonly reconnect?: ReconnectOptions | undefined;
   };
 
-/** How a lost connection is made anew, with nothing left out. */
-export type Patience = { readonly [Name in keyof ReconnectOptions]-?: number };
+/** Reconnect options with all defaults filled in. */
+export type ReconnectPolicy = { readonly [Name in keyof ReconnectOptions]-?: number };
 
-/** What was asked for, and what holds for the rest. */
-export function patienceOf(options: ReconnectOptions | undefined): Patience {
+export function reconnectPolicy(options: ReconnectOptions | undefined): ReconnectPolicy {
   return {
-    firstPauseMs: options?.firstPauseMs ?? FIRST_PAUSE_MS,
-    maxPauseMs: options?.maxPauseMs ?? MAX_PAUSE_MS,
-    patienceMs: options?.patienceMs ?? PATIENCE_MS,
-    silenceMs: options?.silenceMs ?? SILENCE_MS,
+    initialDelayMs: options?.initialDelayMs ?? INITIAL_DELAY_MS,
+    maxDelayMs: options?.maxDelayMs ?? MAX_DELAY_MS,
+    giveUpAfterMs: options?.giveUpAfterMs ?? GIVE_UP_AFTER_MS,
+    idleTimeoutMs: options?.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   };
 }
 
-/** How one message is sent. */
+/** Options for sending a message. */
 export interface SendOptions {
-  /** Gives up. What the server has of the message is not taken back. */
+  /** Stops sending. A message that the server already has is not withdrawn. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How one request is sent. */
+/** Options for sending a request. */
 export interface RequestOptions extends SendOptions {
   /**
-   * How long to wait for the response. The agent goes on, and its response is on the stream. It fails with
-   * the problem that the server answers with, or with a `TimeoutError` if that was lost or the response is on
-   * the stream only.
+   * How long to wait for the response. The agent continues after it, and its response is still an event of the stream.
+   * The request fails with the problem of the server; or with a `TimeoutError`, if that was lost or the request is
+   * answered on the stream.
    */
   readonly timeoutMs?: number | undefined;
-  /** Whether it is answered on the stream only. */
+  /** Whether the server answers this request only on the stream. */
   readonly respondAsync?: boolean | undefined;
 }
 
-/** How events are read. */
+/** Options for reading events. */
 export interface EventsOptions {
-  /** Ends the reading with its reason. */
+  /** Ends reading with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a client is closed. */
+/** Options for closing a client. */
 export interface CloseOptions {
-  /** Deletes the instance too, which ends its agent. Left out, the agent goes on with what it does. */
+  /** Whether to delete the instance, which ends its agent. By default the agent continues. */
   readonly delete?: boolean | undefined;
-  /** How long that may take; closing itself takes no time. 800 ms if left out. */
+  /** Time limit of the deletion. Default: 800 ms. */
   readonly timeoutMs?: number | undefined;
-  /** How long the agent may take to end by itself before the server kills it. Half of `timeoutMs` if left out. */
+  /** How long the agent may take to exit before the server kills it. Default: half of `timeoutMs`. */
   readonly graceMs?: number | undefined;
 }

@@ -2,119 +2,122 @@ import { onAbort } from "./abort.js";
 import { Backoff } from "./backoff.js";
 import type { Endpoint } from "./endpoint.js";
 import { BusyError, ConnectionError, ProtocolError } from "./errors.js";
-import type { ResponseMessage } from "./message.js";
-import type { Patience } from "./options.js";
+import type { RpcResponse } from "./message.js";
+import type { ReconnectPolicy } from "./options.js";
 import { ProblemError } from "./problem.js";
 import { now, sleep } from "./time.js";
 
-/** How long the server may take to say that it has a message, until it is sent again. */
-const ACCEPT_MS = 30_000;
+/** How long the server may take to accept a message before the message is sent again. */
+const ACCEPT_TIMEOUT_MS = 30_000;
 
-/** How slow a network may be: a large message has so much longer. */
-const CHARS_PER_MS_MIN = 64;
+/** The slowest upload that is assumed: timeouts are extended by the size of the message divided by this. */
+const UPLOAD_CHARS_PER_MS = 64;
 
 /**
- * How long a request waits for its response before it is sent again: its connection may be dead without
- * anybody saying so. The server then says that it has it, and the response is taken from the stream.
+ * How long a request waits for the HTTP answer before it is sent again, as its connection may be dead without either
+ * side noticing. The server then recognises the key and answers that it has the request, and the response is read
+ * from the stream.
  */
-const ANSWER_MS = 60_000;
+const ANSWER_TIMEOUT_MS = 60_000;
 
-/** How many messages may wait for their turn. */
-const WAITING_MAX = 1024;
+/** How many messages may be queued or under way. */
+const MESSAGES_MAX = 1024;
 
-/** Refusals that may be none in a moment, whoever says so. */
-const PASSING = [408, 429, 503];
+/** Statuses after which a message can be sent again, whoever they come from. */
+const TRANSIENT_STATUSES = [408, 429, 503];
 
-/** Refusals by a gateway that may reach the server in a moment. From the server itself they are final. */
-const PASSING_GATEWAY = [502, 504];
+/** Statuses of a gateway that could not reach the server. The server itself means them to be final. */
+const TRANSIENT_GATEWAY_STATUSES = [502, 504];
 
-/** What became of a message. */
-export type Posted =
+/** The server's answer to a message. */
+export type PostResult =
   | { readonly type: "accepted" }
-  | { readonly type: "answered"; readonly eventId: number | undefined; readonly response: ResponseMessage };
+  | { readonly type: "answered"; readonly eventId: number | undefined; readonly response: RpcResponse };
 
-/** One message, and how it is sent. */
-export interface Letter {
-  /** The message as it is sent, each time the same. */
+/** A message to send. */
+export interface OutgoingMessage {
+  /** The message as JSON, the same for every attempt. */
   readonly body: string;
-  /** Parameters of the address. */
+  /** Query parameters. */
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Whether the answer to it is awaited: such a message lets others pass. */
+  /** Whether the HTTP answer is the response to a request. Such a message does not delay those after it. */
   readonly answered: boolean;
   readonly signal: AbortSignal;
-  /** Whether it need not be sent again, as its response has come on the stream. */
+  /** Whether the message must not be sent again, because its response has come on the stream. */
   readonly settled: () => boolean;
 }
 
-/** Sends messages, each until it is known to have arrived, or to be refused. */
+/** Sends messages, each until the server has accepted or rejected it. */
 export class Outbox {
   readonly #endpoint: Endpoint;
-  readonly #patience: Patience;
-  /** What the keys of this client begin with; none if messages have no key. */
-  readonly #name: string | undefined;
+  readonly #policy: ReconnectPolicy;
+  /** Prefix of the idempotency keys of this client; `undefined` if messages have no key. */
+  readonly #keyPrefix: string | undefined;
   #sent = 0;
-  #waiting = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  #underWay = 0;
+  #lastInOrder: Promise<unknown> = Promise.resolve();
 
-  constructor(endpoint: Endpoint, patience: Patience, name: string | undefined) {
+  constructor(endpoint: Endpoint, policy: ReconnectPolicy, keyPrefix: string | undefined) {
     this.#endpoint = endpoint;
-    this.#patience = patience;
-    this.#name = name;
+    this.#policy = policy;
+    this.#keyPrefix = keyPrefix;
   }
 
-  /** How many messages are on their way. */
+  /** How many messages are queued or under way. */
   get size(): number {
-    return this.#waiting;
+    return this.#underWay;
   }
 
   /**
-   * Sends a message. One whose answer is not awaited takes its turn: it is sent when those before it have
-   * arrived, so that they arrive in order.
+   * Sends a message. Messages that are not answered by a response are sent one at a time, so that they arrive in order.
    */
-  async send(letter: Letter): Promise<Posted> {
-    if (this.#waiting >= WAITING_MAX) throw new BusyError(`${WAITING_MAX} messages wait to be sent already`);
-    this.#waiting += 1;
+  async send(message: OutgoingMessage): Promise<PostResult> {
+    if (this.#underWay >= MESSAGES_MAX) {
+      throw new BusyError(`${MESSAGES_MAX} messages are waiting to be sent already`);
+    }
+    this.#underWay += 1;
     try {
-      if (letter.answered) return await this.#persist(letter);
-      const posted = this.#turn.then(() => this.#persist(letter));
-      this.#turn = posted.catch(() => undefined);
+      if (message.answered) return await this.#sendWithRetries(message);
+      const posted = this.#lastInOrder.then(() => this.#sendWithRetries(message));
+      this.#lastInOrder = posted.catch(() => undefined);
       return await posted;
     } finally {
-      this.#waiting -= 1;
+      this.#underWay -= 1;
     }
   }
 
-  async #persist(letter: Letter): Promise<Posted> {
-    letter.signal.throwIfAborted();
+  async #sendWithRetries(message: OutgoingMessage): Promise<PostResult> {
+    message.signal.throwIfAborted();
     this.#sent += 1;
-    const key = this.#name === undefined ? undefined : `${this.#name}-${this.#sent}`;
-    const backoff = new Backoff(this.#patience.firstPauseMs, this.#patience.maxPauseMs);
-    let { answered } = letter;
+    const key = this.#keyPrefix === undefined ? undefined : `${this.#keyPrefix}-${this.#sent}`;
+    const backoff = new Backoff(this.#policy.initialDelayMs, this.#policy.maxDelayMs);
+    let { answered } = message;
     let failingSince: number | undefined;
     for (;;) {
       try {
-        return await this.#attempt(letter, key, answered);
+        return await this.#attempt(message, key, answered);
       } catch (error) {
-        if (letter.signal.aborted || letter.settled() || !passes(error, key !== undefined)) throw error;
+        if (message.signal.aborted || message.settled() || !canRetry(error, key !== undefined)) throw error;
         failingSince ??= now();
-        const pause = backoff.next(error instanceof ProblemError ? error.retryAfterMs : undefined);
-        if (now() - failingSince + pause > this.#patience.patienceMs) throw error;
-        await sleep(pause, letter.signal);
-        letter.signal.throwIfAborted();
-        // If the server has it already, there is nobody there any more whom it could answer.
+        const delay = backoff.next(error instanceof ProblemError ? error.retryAfterMs : undefined);
+        if (now() - failingSince + delay > this.#policy.giveUpAfterMs) throw error;
+        await sleep(delay, message.signal);
+        message.signal.throwIfAborted();
+        // The first attempt may have reached the server, which then holds the request open for a connection that is
+        // gone. The next attempt only asks for acceptance, and the stream brings the response.
         answered &&= error instanceof ProblemError && error.documented;
       }
     }
   }
 
-  async #attempt(letter: Letter, key: string | undefined, answered: boolean): Promise<Posted> {
+  async #attempt(message: OutgoingMessage, key: string | undefined, answered: boolean): Promise<PostResult> {
     const attempt = new AbortController();
-    const release = onAbort([letter.signal], (reason) => attempt.abort(reason));
-    const limit = limitMs(letter, key, answered);
+    const release = onAbort([message.signal], (reason) => attempt.abort(reason));
+    const timeout = timeoutMs(message, key, answered);
     const late = new ConnectionError("the server did not answer in time");
-    const timer = limit === undefined ? undefined : setTimeout(() => attempt.abort(late), limit);
+    const timer = timeout === undefined ? undefined : setTimeout(() => attempt.abort(late), timeout);
     try {
-      return await this.#post(letter, key, answered, attempt.signal);
+      return await this.#post(message, key, answered, attempt.signal);
     } finally {
       clearTimeout(timer);
       release();
@@ -122,46 +125,47 @@ export class Outbox {
   }
 
   async #post(
-    letter: Letter,
+    message: OutgoingMessage,
     key: string | undefined,
     answered: boolean,
     signal: AbortSignal,
-  ): Promise<Posted> {
+  ): Promise<PostResult> {
     const headers = {
       "content-type": "application/json",
       accept: "application/json, application/problem+json",
       prefer: answered ? undefined : "respond-async",
       "idempotency-key": key,
     };
-    const ask = { method: "POST", query: letter.query, headers, body: letter.body } as const;
-    const response = await this.#endpoint.ask(ask, signal);
-    const body = await this.#endpoint.reached(response.text(), signal);
-    return response.status === 200 ? answerOf(response, body) : { type: "accepted" };
+    const request = { method: "POST", query: message.query, headers, body: message.body } as const;
+    const response = await this.#endpoint.send(request, signal);
+    const body = await this.#endpoint.receive(response.text(), signal);
+    return response.status === 200 ? parseAnswer(response, body) : { type: "accepted" };
   }
 }
 
-function limitMs(letter: Letter, key: string | undefined, answered: boolean): number | undefined {
-  // What cannot be sent again is waited for as long as the platform does.
+function timeoutMs(message: OutgoingMessage, key: string | undefined, answered: boolean): number | undefined {
+  // Without a key the message cannot be sent again, so giving up early would gain nothing.
   if (key === undefined) return undefined;
-  return (answered ? ANSWER_MS : ACCEPT_MS) + letter.body.length / CHARS_PER_MS_MIN;
+  return (answered ? ANSWER_TIMEOUT_MS : ACCEPT_TIMEOUT_MS) + message.body.length / UPLOAD_CHARS_PER_MS;
 }
 
-function answerOf(response: Response, body: string): Posted {
+function parseAnswer(response: Response, body: string): PostResult {
   const header = response.headers.get("acp-event-id");
   const eventId = header === null ? undefined : Number(header);
   try {
-    return { type: "answered", eventId, response: JSON.parse(body) as ResponseMessage };
+    return { type: "answered", eventId, response: JSON.parse(body) as RpcResponse };
   } catch (cause) {
     throw new ProtocolError("the server's answer is not JSON", { cause });
   }
 }
 
-/** Whether what went wrong may be right in a moment, and it is safe to try. */
-function passes(error: unknown, keyed: boolean): boolean {
-  // Without a key, a message whose answer was lost might be handed over twice.
+/** Whether sending again may succeed and cannot deliver the message twice. */
+function canRetry(error: unknown, keyed: boolean): boolean {
+  // The server may have the message although its answer was lost; only the key prevents that it is delivered twice.
   if (error instanceof ConnectionError) return keyed;
   if (!(error instanceof ProblemError)) return false;
   return (
-    PASSING.includes(error.status) || (!error.documented && PASSING_GATEWAY.includes(error.status) && keyed)
+    TRANSIENT_STATUSES.includes(error.status) ||
+    (keyed && !error.documented && TRANSIENT_GATEWAY_STATUSES.includes(error.status))
   );
 }

@@ -1,32 +1,32 @@
-/** The most of a refusal that is read; what is longer is no problem document. */
+/** How much of an error response is read. Nothing longer is a problem document. */
 const PROBLEM_BYTES_MAX = 256 << 10;
 
-/** The most of an answer that is no problem document that is shown. */
+/** How much of an error response that is not a problem document becomes the `detail` of the error. */
 const EXCERPT_CHARS_MAX = 500;
 
-/** A problem document (RFC 9457), with whatever else the server put into it. */
+/** A problem document (RFC 9457), with any extension members of the server. */
 export interface Problem {
-  /** What went wrong, for programs. */
+  /** URI of the problem type. */
   readonly type: string;
-  /** What went wrong, for people; the same for every problem of this type. */
+  /** Summary of the problem type. */
   readonly title: string;
   /** The HTTP status. */
   readonly status: number;
-  /** What went wrong this time. */
+  /** Explanation of this occurrence. */
   readonly detail?: string;
-  /** Where it went wrong. */
+  /** URI of this occurrence. */
   readonly instance?: string;
   readonly [member: string]: unknown;
 }
 
-/** The server refused a request, and says why. */
+/** The server answered a request with an error status. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   /** The whole document. */
   readonly problem: Problem;
-  /** When to come again, if the server says. */
+  /** The `Retry-After` header, if there is one. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the server wrote a problem document; a gateway in between writes none. */
+  /** Whether the response was a problem document. One of a gateway in between usually is not. */
   readonly documented: boolean;
 
   constructor(problem: Problem, more: { retryAfterMs?: number | undefined; documented?: boolean } = {}) {
@@ -36,12 +36,12 @@ export class ProblemError extends Error {
     this.documented = more.documented ?? true;
   }
 
-  /** What went wrong, for programs: a URI, `about:blank` if there is no more to say than the status. */
+  /** URI of the problem type; `about:blank` if the status says everything. */
   get type(): string {
     return this.problem.type;
   }
 
-  /** What went wrong, for people; the same for every problem of this type. */
+  /** Summary of the problem type. */
   get title(): string {
     return this.problem.title;
   }
@@ -51,29 +51,29 @@ export class ProblemError extends Error {
     return this.problem.status;
   }
 
-  /** What went wrong this time. */
+  /** Explanation of this occurrence. */
   get detail(): string | undefined {
     return this.problem.detail;
   }
 }
 
-/** What an answer says that is no success. Its body is read. */
-export async function problemOf(response: Response): Promise<ProblemError> {
-  const body = await textOf(response);
-  const document = parsed(body);
+/** Reads the body of an error response. */
+export async function readProblem(response: Response): Promise<ProblemError> {
+  const body = await readText(response);
+  const document = parseProblem(body);
   const { status } = response;
-  const retryAfterMs = retryAfter(response.headers.get("retry-after"));
+  const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
   if (document === undefined) {
-    const title = response.statusText || `The server answered with ${status}`;
+    const title = response.statusText || `The server answered with status ${status}`;
     const excerpt = body.trim().slice(0, EXCERPT_CHARS_MAX);
     const problem = { type: "about:blank", title, status, ...(excerpt === "" ? {} : { detail: excerpt }) };
     return new ProblemError(problem, { retryAfterMs, documented: false });
   }
-  const { type = "about:blank", title = `The server answered with ${status}` } = document;
+  const { type = "about:blank", title = `The server answered with status ${status}` } = document;
   return new ProblemError({ ...document, type, title, status }, { retryAfterMs });
 }
 
-function parsed(body: string): Partial<Problem> | undefined {
+function parseProblem(body: string): Partial<Problem> | undefined {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -85,12 +85,13 @@ function parsed(body: string): Partial<Problem> | undefined {
   return typeof type === "string" || typeof title === "string" ? (value as Partial<Problem>) : undefined;
 }
 
-/** The body, as far as it is worth reading. */
-async function textOf(response: Response): Promise<string> {
+/** Reads the body up to the limit. */
+async function readText(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
-  let [text, bytes] = ["", 0];
+  let text = "";
+  let bytes = 0;
   try {
     while (bytes < PROBLEM_BYTES_MAX) {
       const { done, value } = await reader.read();
@@ -100,12 +101,12 @@ async function textOf(response: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // The status is worth more than the rest of a body that was cut.
+    // The connection broke. The status is more useful to the caller than a `ConnectionError`.
   }
   return text;
 }
 
-/** `Retry-After` as whole seconds; as a date it is not used by servers of this protocol. */
-function retryAfter(value: string | null): number | undefined {
+/** Parses a `Retry-After` header in seconds. Our servers never send a date. */
+function parseRetryAfter(value: string | null): number | undefined {
   return value !== null && /^\d{1,6}$/.test(value) ? Number(value) * 1000 : undefined;
 }

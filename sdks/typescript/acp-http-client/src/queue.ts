@@ -1,7 +1,7 @@
-/** How many places at the front may be empty before they are given back. */
-const SPARE_MAX = 1024;
+/** How many free slots at the front of the array are allowed before it is compacted. */
+const FREE_SLOTS_MAX = 1024;
 
-/** First in, first out, in constant time. */
+/** A first-in, first-out queue with `push` and `shift` in constant time. */
 export class Queue<T> {
   #items: T[] = [];
   #head = 0;
@@ -19,24 +19,24 @@ export class Queue<T> {
   }
 
   shift(): T | undefined {
-    // Giving back all places would cost more than the rest, where each item is taken as it comes.
+    // The common case: the reader takes each item as it arrives. `pop` is cheaper than moving the head and resetting.
     if (this.#items.length === 1) return this.#items.pop();
     if (this.empty) return undefined;
     const item = this.#items[this.#head];
-    // What was taken shall not be held on to.
+    // Lets the garbage collector free the item before the array is compacted.
     this.#items[this.#head] = undefined as T;
     this.#head += 1;
     if (this.empty) this.clear();
-    else if (this.#head >= SPARE_MAX) this.#compact();
+    else if (this.#head >= FREE_SLOTS_MAX) this.#compact();
     return item;
   }
 
-  forEach(act: (item: T, at: number) => void): void {
+  forEach(act: (item: T, index: number) => void): void {
     this.#compact();
     this.#items.forEach(act);
   }
 
-  /** Drops all but some. */
+  /** Drops the items that `keep` rejects. */
   retain(keep: (item: T) => boolean): void {
     this.#compact();
     this.#items = this.#items.filter(keep);

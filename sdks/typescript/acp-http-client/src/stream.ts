@@ -1,45 +1,45 @@
 import { onAbort } from "./abort.js";
 import type { AcpHttpClient } from "./client.js";
 import { ExitedError, GapError, GoneError } from "./errors.js";
-import type { AgentEvent, ControlEvent } from "./events.js";
-import { isRequest, type Message, type RequestMessage } from "./message.js";
+import type { ControlEvent, InstanceEvent } from "./events.js";
+import { isRequest, type RpcMessage, type RpcRequest } from "./message.js";
 import { ProblemError } from "./problem.js";
 
-/** JSON-RPC: the request is not valid. */
+/** JSON-RPC error code "Invalid Request". */
 const INVALID_REQUEST = -32600;
 
-/** JSON-RPC: something broke on the way. */
+/** JSON-RPC error code "Internal error". */
 const INTERNAL_ERROR = -32603;
 
-/** Refusals that are not of one message, but of whoever sends it or of the instance. */
-const FATAL = [401, 403, 404, 410];
+/** Statuses that concern the token or the instance rather than one message. They end the stream. */
+const FATAL_STATUSES = [401, 403, 404, 410];
 
-/** The two ends of a conversation with an agent: a `Stream` of `@agentclientprotocol/sdk`. */
+/** A `Stream` of `@agentclientprotocol/sdk`. */
 export interface AcpStream {
-  /** What the agent says. */
-  readonly readable: ReadableStream<Message>;
-  /** What is said to the agent. */
-  readonly writable: WritableStream<Message>;
+  /** Messages of the agent. */
+  readonly readable: ReadableStream<RpcMessage>;
+  /** Messages to the agent. */
+  readonly writable: WritableStream<RpcMessage>;
 }
 
-/** How a stream deals with what is no message. */
+/** Options of a stream. */
 export interface StreamOptions {
-  /** Is told what the transport says. With it, a gap does not end the stream. */
+  /** Called with each control event. If it is set, a gap does not end the stream. */
   readonly onControl?: ((event: ControlEvent) => void) | undefined;
 }
 
-/** A conversation over the events and the sending of a client. */
-export function streamOf(client: AcpHttpClient, options: StreamOptions): AcpStream {
+/** Creates a stream on top of `events` and `send` of a client. */
+export function createStream(client: AcpHttpClient, options: StreamOptions): AcpStream {
   const stop = new AbortController();
   const events = client.events();
-  let readable: ReadableStreamDefaultController<Message> | undefined;
+  let readable: ReadableStreamDefaultController<RpcMessage> | undefined;
 
-  const deliver = async (message: Message): Promise<void> => {
+  const deliver = async (message: RpcMessage): Promise<void> => {
     try {
       await client.send(message, { signal: stop.signal });
     } catch (error) {
-      if (isRequest(message) && error instanceof ProblemError && !FATAL.includes(error.status)) {
-        readable?.enqueue(refusal(message, error));
+      if (isRequest(message) && error instanceof ProblemError && !FATAL_STATUSES.includes(error.status)) {
+        readable?.enqueue(errorResponse(message, error));
         return;
       }
       readable?.error(error);
@@ -48,13 +48,13 @@ export function streamOf(client: AcpHttpClient, options: StreamOptions): AcpStre
   };
 
   return {
-    readable: new ReadableStream<Message>(
+    readable: new ReadableStream<RpcMessage>(
       {
         start: (controller) => {
           readable = controller;
         },
         pull: async (controller) => {
-          const message = await next(events, options);
+          const message = await nextMessage(events, options);
           if (message === undefined) controller.close();
           else controller.enqueue(message);
         },
@@ -63,10 +63,10 @@ export function streamOf(client: AcpHttpClient, options: StreamOptions): AcpStre
           await events.return?.();
         },
       },
-      // What is not asked for is not taken.
+      // Reading ahead would acknowledge events that the SDK has not taken.
       { highWaterMark: 0 },
     ),
-    writable: new WritableStream<Message>({
+    writable: new WritableStream<RpcMessage>({
       start: (controller) => {
         onAbort([controller.signal], (reason) => stop.abort(reason));
       },
@@ -75,11 +75,11 @@ export function streamOf(client: AcpHttpClient, options: StreamOptions): AcpStre
   };
 }
 
-/** The next message; nothing if there are no more. */
-async function next(
-  events: AsyncIterator<AgentEvent, undefined>,
+/** The next message, or `undefined` at the end. */
+async function nextMessage(
+  events: AsyncIterator<InstanceEvent, undefined>,
   { onControl }: StreamOptions,
-): Promise<Message | undefined> {
+): Promise<RpcMessage | undefined> {
   for (;;) {
     const { done, value: event } = await events.next();
     if (done) return undefined;
@@ -91,7 +91,7 @@ async function next(
   }
 }
 
-function refusal({ id }: RequestMessage, { status, message, problem }: ProblemError): Message {
+function errorResponse({ id }: RpcRequest, { status, message, problem }: ProblemError): RpcMessage {
   const code = status < 500 ? INVALID_REQUEST : INTERNAL_ERROR;
   return { jsonrpc: "2.0", id, error: { code, message, data: problem } };
 }

@@ -1,9 +1,9 @@
-/** A time that only grows, in milliseconds. */
+/** Monotonic time in milliseconds. */
 export function now(): number {
   return performance.now();
 }
 
-/** Waits for so long, or until the signal is aborted, whichever is first. */
+/** Resolves after this time, or when the signal is aborted. It never rejects. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -17,39 +17,38 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Acts once nothing was heard for so long. */
+/** Calls `onTimeout` once there was no activity for this time. */
 export class Watchdog {
-  readonly #limitMs: number;
-  readonly #act: () => void;
+  readonly #timeoutMs: number;
+  readonly #onTimeout: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #heardAt = now();
+  #lastActivityAt = now();
 
-  constructor(limitMs: number, act: () => void) {
-    this.#limitMs = limitMs;
-    this.#act = act;
-    this.#timer = setTimeout(this.#check, limitMs);
+  constructor(timeoutMs: number, onTimeout: () => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#onTimeout = onTimeout;
+    this.#timer = setTimeout(this.#check, timeoutMs);
   }
 
-  /** Something was heard. It costs next to nothing: the timer is not set anew. */
-  heard(): void {
-    this.#heardAt = now();
+  /** Reports activity. It is called for every chunk, so it only notes the time and does not restart the timer. */
+  activity(): void {
+    this.#lastActivityAt = now();
   }
 
-  /** Nothing can be heard, as nobody listens, until the promise is settled. */
-  async during(deaf: Promise<void>): Promise<void> {
-    this.#heardAt = Number.POSITIVE_INFINITY;
-    await deaf.finally(() => this.heard());
+  /** Does not time out until the promise is settled. For times in which the caller itself does not read. */
+  async suspendDuring(promise: Promise<void>): Promise<void> {
+    this.#lastActivityAt = Number.POSITIVE_INFINITY;
+    await promise.finally(() => this.activity());
   }
 
-  /** Never acts from now on. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
   readonly #check = (): void => {
-    const left = Math.min(this.#heardAt + this.#limitMs - now(), this.#limitMs);
-    if (left <= 0) return this.#act();
+    const left = Math.min(this.#lastActivityAt + this.#timeoutMs - now(), this.#timeoutMs);
+    if (left <= 0) return this.#onTimeout();
     this.#timer = setTimeout(this.#check, left);
   };
 }

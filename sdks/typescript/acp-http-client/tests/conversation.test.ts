@@ -130,7 +130,7 @@ test("a client can be used by one reader at a time, and again by the next", asyn
   const first = new Reading(client);
   const session = await converse(client);
   const second = client.events();
-  await expect(second.next()).rejects.toThrow("being read already");
+  await expect(second.next()).rejects.toThrow("another reader already");
   await session.prompt("one");
   expect(first.texts).toEqual(["one"]);
   await using other = clientOf("readers", { after: 2 });

@@ -1,15 +1,15 @@
 import type {
   AcpHttpClient,
-  AgentEvent,
   EventsOptions,
-  Message,
+  InstanceEvent,
   RequestOptions,
+  RpcMessage,
 } from "@tombolo/acp-http-client";
 import { until } from "tombolo-testing";
 
 /** Reads everything that a client is told, from now on. */
 export class Reading {
-  readonly events: AgentEvent[] = [];
+  readonly events: InstanceEvent[] = [];
   /** Ends when the reading does, with its failure if it fails. */
   readonly done: Promise<void>;
   ended = false;
@@ -28,7 +28,7 @@ export class Reading {
   }
 
   /** The messages. */
-  get messages(): Message[] {
+  get messages(): RpcMessage[] {
     return this.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
   }
 
@@ -41,12 +41,14 @@ export class Reading {
   }
 
   /** The events of a type. */
-  of<Type extends AgentEvent["type"]>(type: Type): Extract<AgentEvent, { type: Type }>[] {
-    return this.events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
+  of<Type extends InstanceEvent["type"]>(type: Type): Extract<InstanceEvent, { type: Type }>[] {
+    return this.events.filter(
+      (event): event is Extract<InstanceEvent, { type: Type }> => event.type === type,
+    );
   }
 
   /** Waits for an event of a type. */
-  async heard(type: AgentEvent["type"], count = 1): Promise<void> {
+  async heard(type: InstanceEvent["type"], count = 1): Promise<void> {
     await until(() => this.of(type).length >= count, `an event \`${type}\``);
   }
 
@@ -90,7 +92,7 @@ export function grows(numbers: readonly number[]): boolean {
   return numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? number));
 }
 
-function textOf(message: Message): string | undefined {
+function textOf(message: RpcMessage): string | undefined {
   if (!("method" in message) || message.method !== "session/update") return undefined;
   const { update } = message.params as { update: { content?: { text?: string } } };
   return update.content?.text;

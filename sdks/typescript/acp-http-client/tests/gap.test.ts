@@ -9,7 +9,7 @@ import { routing } from "./routing.js";
 const KEPT = 16;
 const daemon = daemonOf({ args: ["--events-max", String(KEPT)] });
 /** So that the network is surely gone for longer than what is kept. */
-const reconnect = { firstPauseMs: 10, maxPauseMs: 50 };
+const reconnect = { initialDelayMs: 10, maxDelayMs: 50 };
 
 test("what is no longer kept is told, and the stream goes on with what is", async () => {
   await using network = await Network.start(daemon.port);

@@ -74,9 +74,9 @@ test("a watchdog acts after silence, and not while nobody listens", async () => 
   });
   for (let times = 0; times < 10; times += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    watchdog.heard();
+    watchdog.activity();
   }
-  await watchdog.during(new Promise((resolve) => setTimeout(resolve, 500)));
+  await watchdog.suspendDuring(new Promise((resolve) => setTimeout(resolve, 500)));
   expect(acted).toBe(0);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(acted).toBe(1);

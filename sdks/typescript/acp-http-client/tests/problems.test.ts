@@ -139,7 +139,7 @@ test("a server of something else is told from a stream of events", async () => {
 });
 
 test("a server that is not there is told from one that refuses", async () => {
-  const reconnect = { patienceMs: 100, maxPauseMs: 20 };
+  const reconnect = { giveUpAfterMs: 100, maxDelayMs: 20 };
   await using client = new AcpHttpClient({ url: "http://127.0.0.1:1/", reconnect });
   await expect(client.request("initialize")).rejects.toBeInstanceOf(ConnectionError);
   await expect(client.events().next()).rejects.toBeInstanceOf(ConnectionError);

@@ -71,7 +71,7 @@ test("a connection that is silent for too long is made anew", async () => {
     serverId: "silent",
     agent: "mock",
     fetch: routing("GET", network.url),
-    reconnect: { silenceMs: 300 },
+    reconnect: { idleTimeoutMs: 300 },
   });
   const reading = new Reading(client);
   const session = await converse(client);
@@ -100,7 +100,7 @@ test("a server that is away for a while is waited for", async () => {
 
 test("patience ends: what waits fails, and what is sent later is tried again", async () => {
   await using network = await Network.start(daemon.port);
-  const reconnect = { patienceMs: 200, maxPauseMs: 50 };
+  const reconnect = { giveUpAfterMs: 200, maxDelayMs: 50 };
   await using client = new AcpHttpClient({
     baseUrl: network.url,
     serverId: "lost",

@@ -119,7 +119,7 @@ test("a conversation ends with the instance, or with a part of the stream that i
     ["gone", GoneError],
     ["gap", GapError],
   ] as const) {
-    const reconnect = { firstPauseMs: 10, maxPauseMs: 50 };
+    const reconnect = { initialDelayMs: 10, maxDelayMs: 50 };
     await using client = clientOf(kind, { baseUrl: network.url, reconnect });
     const connection = editorOf([]).connect(client.stream());
     const { sessionId } = await sessionOf(connection.agent);
@@ -138,7 +138,7 @@ test("a conversation ends with the instance, or with a part of the stream that i
 
 test("a gap does not end the conversation of one who is told of it", async () => {
   await using network = await Network.start(daemon.port);
-  const reconnect = { firstPauseMs: 10, maxPauseMs: 50 };
+  const reconnect = { initialDelayMs: 10, maxDelayMs: 50 };
   await using client = clientOf("told", { baseUrl: network.url, reconnect });
   const [texts, told]: [string[], string[]] = [[], []];
   const connection = editorOf(texts).connect(client.stream({ onControl: ({ type }) => told.push(type) }));

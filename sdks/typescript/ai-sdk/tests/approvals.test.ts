@@ -17,7 +17,7 @@ test.each([
   const { messages } = await shown.until(isReady, "asked");
   const asked = partsOf(messages[1])?.find((part) => part.type === "dynamic-tool");
   expect(asked).toMatchObject({ state: "approval-requested", toolName: "Remove everything" });
-  expect((await here.client.sessions.read(id)).state).toBe("waiting");
+  expect((await here.client.sessions.get(id)).state).toBe("waiting");
   if (asked?.state !== "approval-requested") throw new Error("it does not wait");
   await shown.now().addToolApprovalResponse({ id: asked.approval.id, approved });
   const { messages: after } = await shown.until(

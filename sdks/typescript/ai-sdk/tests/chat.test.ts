@@ -43,10 +43,10 @@ test("who leaves does not end the turn, and sees it again when coming back", asy
   first[Symbol.dispose]();
   using again = await chat(here.client, "left", { resume: true });
   const { messages } = await again.until(({ messages }) => textOf(messages[0]) === "hello", "hello again");
-  expect((await here.client.sessions.read("left")).turnId).toBe(messages[0]?.id);
+  expect((await here.client.sessions.get("left")).turnId).toBe(messages[0]?.id);
   await new SessionChatTransport(here.client).interrupt("left");
   await again.until(({ status }) => status === "ready", "interrupted");
-  expect((await here.client.sessions.read("left")).state).toBe("idle");
+  expect((await here.client.sessions.get("left")).state).toBe("idle");
 });
 
 test("what is sent at once is told once, although the chat looks for a turn to resume", async () => {
@@ -55,7 +55,7 @@ test("what is sent at once is told once, although the chat looks for a turn to r
   const messages: UIMessage[] = [{ id: "u", role: "user", parts: [{ type: "text", text: "/hang" }] }];
   const asked = { trigger: "submit-message", chatId: "at-once", messageId: undefined } as const;
   const stream = await transport.sendMessages({ ...asked, messages, abortSignal: undefined });
-  await until(async () => (await here.client.sessions.read("at-once")).turnId !== null, "it runs");
+  await until(async () => (await here.client.sessions.get("at-once")).turnId !== null, "it runs");
   expect(await transport.reconnectToStream({ chatId: "at-once" })).toBeNull();
   await stream.cancel();
   const resumed = await transport.reconnectToStream({ chatId: "at-once" });

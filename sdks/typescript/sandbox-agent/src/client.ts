@@ -1,61 +1,62 @@
-import type { SessionInfo } from "./agent/book.js";
-import type { AgentEvent, ContentPart, Handlers } from "./agent/events.js";
+import { AgentLink, type ConnectOptions, type DisconnectOptions } from "./agent/agent-link.js";
+import type { AgentEvent, AgentRequestHandlers, ContentPart } from "./agent/events.js";
 import type { ConnectedAgent, SessionChoice } from "./agent/features.js";
-import { AgentLink, type ConnectOptions, type DisconnectOptions } from "./agent/link.js";
-import type { BeginSession, StopReason } from "./agent/sessions.js";
+import type { SessionInfo } from "./agent/session-tracker.js";
+import type { SessionOptions, StopReason } from "./agent/sessions.js";
 import { Agents } from "./daemon/agents.js";
 import { Config } from "./daemon/config.js";
 import { Files } from "./daemon/files.js";
 import { Processes } from "./daemon/processes.js";
 import { Sessions } from "./daemon/sessions.js";
 import { Waits } from "./daemon/waits.js";
-import { Http } from "./http/http.js";
+import { RouteClient } from "./http/route-client.js";
 import type { CallOptions, ServerOptions } from "./options.js";
 import type { SessionMetadata, SessionStore } from "./store/store.js";
 import type { Health } from "./types/daemon.js";
 
-/** Which sandbox is spoken to, and which agent in it. */
-export interface SandboxAgentOptions extends ServerOptions, Handlers {
-  /** The agent to connect to, such as `claude`. Without one, only that can be used which needs no connection. */
+/** The sandbox of a client, and the agent in it. */
+export interface SandboxAgentOptions extends ServerOptions, AgentRequestHandlers {
+  /** The agent to connect to, such as `claude`. Without one, only the resources that need no connection work. */
   readonly agent?: string | undefined;
-  /** Whether the client connects by itself. True if left out, as far as an agent is named. */
+  /** Whether the client connects automatically. Default: true, if there is an `agent`. */
   readonly autoConnect?: boolean | undefined;
-  /** The name of the agent's process on the server; made up if left out. Who has the same name shares the process. */
+  /** Id of the agent's process on the server. Clients with the same id share the process. Default: a random id. */
   readonly instanceId?: string | undefined;
   /**
-   * How long the agent's process goes on when nobody is connected to it, as after a crash, until the server ends it.
-   * For ever if left out, or a day if `instanceId` is too, as nobody else could connect to it then.
+   * How long the server keeps the agent's process running without a client, for example after a crash of this one.
+   * Default: forever; without an `instanceId` one day, as no other client could connect to the process.
    */
   readonly lingerMs?: number | undefined;
-  /** Where what is known of sessions is kept; in memory if left out. */
+  /** Where to store session metadata. Default: in memory. */
   readonly store?: SessionStore | undefined;
 }
 
 /**
- * A sandbox, and one agent in it.
+ * A client of a sandbox and of one agent in it.
  *
- * `sessions`, `waits`, `agents`, `files`, `config` and `processes` need no connection. The methods of the client
- * itself speak to one agent, over at most one connection: they fail with `NotConnectedError` where there is none, with
- * `UnsupportedError` where the agent cannot do it, with `AgentFailedError` where it says no, and as requests do.
+ * The resources `sessions`, `waits`, `agents`, `files`, `config` and `processes` need no connection to an agent. The
+ * methods of the client itself use at most one connection. They throw `NotConnectedError` if there is none,
+ * `UnsupportedError` if the agent does not support the feature, `AgentFailedError` if it answers with an error, and the
+ * errors of HTTP requests.
  */
 export class SandboxAgentClient {
-  /** Sessions with any agent, which the server keeps. */
+  /** Sessions with any agent, stored by the server. */
   readonly sessions: Sessions;
-  /** What waits for a person, in all of these. */
+  /** Permission requests and questions of all sessions that wait for a person. */
   readonly waits: Waits;
-  /** The agents that there are. */
+  /** The agents that the server knows. */
   readonly agents: Agents;
   /** The files of the sandbox. */
   readonly files: Files;
-  /** What agents are given in a directory. */
+  /** MCP servers and skills of agents, by directory. */
   readonly config: Config;
   /** The processes of the sandbox. */
   readonly processes: Processes;
-  readonly #http: Http;
+  readonly #http: RouteClient;
   readonly #link: AgentLink;
 
   constructor(options: SandboxAgentOptions) {
-    const http = new Http(options);
+    const http = new RouteClient(options);
     this.sessions = new Sessions(http);
     this.waits = new Waits(http);
     this.agents = new Agents(http);
@@ -64,76 +65,76 @@ export class SandboxAgentClient {
     this.processes = new Processes(http);
     this.#http = http;
     this.#link = new AgentLink(options);
-    if ((options.autoConnect ?? true) && options.agent !== undefined) this.#link.connectAlone();
+    if ((options.autoConnect ?? true) && options.agent !== undefined) this.#link.connectInBackground();
   }
 
-  /** Whether there is a connection, or one is being made. */
+  /** Whether the client is connected or connecting. */
   get connected(): boolean {
     return this.#link.connected;
   }
 
-  /** Whether the server is there. */
+  /** Checks that the server is running. */
   health({ signal }: CallOptions = {}): Promise<Health> {
     return this.#http.json("get", "/v1/health", { signal });
   }
 
-  /** Connects to the agent, which is started if it does not run. Throws `AlreadyConnectedError` if it is. */
+  /** Connects to the agent and starts it if it is not running. Throws `AlreadyConnectedError` if there is a connection. */
   connect(options: ConnectOptions = {}): Promise<ConnectedAgent> {
     return this.#link.connect(options);
   }
 
   /**
-   * Closes the connection and ends the agent, unless that is to go on, within a second. Fails with `ConnectionError` if
-   * the server does not say in time that the agent has ended; there is no connection any more in either case.
+   * Closes the connection and ends the agent (unless `keepAgent` is set) within a second. Throws `ConnectionError` if the
+   * server does not confirm in time that the agent has ended; the client is disconnected in either case.
    */
   disconnect(options: DisconnectOptions = {}): Promise<void> {
     return this.#link.disconnect(options);
   }
 
   /**
-   * What the agent says from now on, and what becomes of its sessions, until the client is disconnected.
+   * Reads the events of the agent from now on, until the client disconnects.
    *
-   * The slowest reader holds back the rest. So a reader must not wait for `prompt` or `loadSession` between two events.
+   * The slowest reader delays the others, so a reader must not await `prompt` or `loadSession` between two events.
    */
   events({ signal }: CallOptions = {}): AsyncGenerator<AgentEvent, undefined, undefined> {
     return this.#link.events(signal);
   }
 
-  /** Begins a session. Of `mode` and `model` what the agent offers is chosen. */
-  async newSession(session: BeginSession, options: CallOptions = {}): Promise<SessionInfo> {
-    return (await this.#link.sessions()).begin(session, options);
+  /** Creates a session. Sets `mode` and `model` if the agent offers them. */
+  async newSession(session: SessionOptions, options: CallOptions = {}): Promise<SessionInfo> {
+    return (await this.#link.sessions()).create(session, options);
   }
 
-  /** Goes on with a session; the agent tells again what was said in it. */
+  /** Continues a session. The agent sends its history again. */
   async loadSession(
     sessionId: string,
-    session: BeginSession,
+    session: SessionOptions,
     options: CallOptions = {},
   ): Promise<SessionInfo> {
-    return (await this.#link.sessions()).goOn("loadSession", sessionId, session, options);
+    return (await this.#link.sessions()).reopen("loadSession", sessionId, session, options);
   }
 
-  /** Goes on with a session, without hearing again what was said in it. */
+  /** Continues a session without receiving its history again. */
   async resumeSession(
     sessionId: string,
-    session: BeginSession,
+    session: SessionOptions,
     options: CallOptions = {},
   ): Promise<SessionInfo> {
-    return (await this.#link.sessions()).goOn("resumeSession", sessionId, session, options);
+    return (await this.#link.sessions()).reopen("resumeSession", sessionId, session, options);
   }
 
-  /** Begins a session that knows what was said in another. */
+  /** Creates a session with the history of another. */
   async forkSession(
     sessionId: string,
-    session: BeginSession,
+    session: SessionOptions,
     options: CallOptions = {},
   ): Promise<SessionInfo> {
-    return (await this.#link.sessions()).goOn("forkSession", sessionId, session, options);
+    return (await this.#link.sessions()).reopen("forkSession", sessionId, session, options);
   }
 
   /**
-   * Says something, and waits until the turn is over and those who read `events` have taken all of it. Whoever gives
-   * up waiting does not end the turn.
+   * Sends a prompt. Resolves when the turn is over and the readers of `events` have taken all of its events. Aborting the
+   * signal does not end the turn.
    */
   async prompt(
     sessionId: string,
@@ -143,22 +144,22 @@ export class SandboxAgentClient {
     return (await this.#link.sessions()).prompt(sessionId, content, options);
   }
 
-  /** Ends the turn that runs. Its `prompt` ends with `cancelled`. */
+  /** Cancels the running turn. Its `prompt` resolves with `cancelled`. */
   async cancel(sessionId: string, options: CallOptions = {}): Promise<void> {
     return (await this.#link.sessions()).cancel(sessionId, options);
   }
 
-  /** Has the agent behave in another way. */
+  /** Sets the mode of the agent. */
   async setSessionMode(sessionId: string, modeId: string, options: CallOptions = {}): Promise<void> {
     return (await this.#link.sessions()).setMode(sessionId, modeId, options);
   }
 
-  /** Has the agent use another model. */
+  /** Sets the model of the agent. */
   async setSessionModel(sessionId: string, modelId: string, options: CallOptions = {}): Promise<void> {
     return (await this.#link.sessions()).setModel(sessionId, modelId, options);
   }
 
-  /** Sets an option that the agent has. */
+  /** Sets an option of the agent. */
   async setSessionConfigOption(
     sessionId: string,
     optionId: string,
@@ -168,7 +169,7 @@ export class SandboxAgentClient {
     return (await this.#link.sessions()).setOption(sessionId, optionId, value, options);
   }
 
-  /** The models that can be chosen in a session; those of the agent if it does not say. */
+  /** Lists the models of a session, or those of the agent if it announced none for the session. */
   async listModels(sessionId: string, options: CallOptions = {}): Promise<readonly SessionChoice[]> {
     const models = (await this.#link.sessions()).models(sessionId);
     if (models.length > 0) return models;
@@ -178,22 +179,22 @@ export class SandboxAgentClient {
     }));
   }
 
-  /** The sessions that are known here, and those that the agent lists, if it can. */
+  /** Lists the stored sessions, and those that the agent lists if it supports that. */
   listSessions(options: CallOptions = {}): Promise<readonly SessionInfo[]> {
     return this.#link.list(options);
   }
 
-  /** Adds to what a session is known by; what is `undefined` is taken away. It is kept here: the agent is not told. */
+  /** Merges metadata into that of a session; `undefined` removes a field. It is only stored: the agent does not see it. */
   setMetadata(sessionId: string, metadata: SessionMetadata): Promise<SessionInfo> {
-    return this.#link.describe(sessionId, metadata);
+    return this.#link.updateMetadata(sessionId, metadata);
   }
 
-  /** Has no more to do with a session. The agent goes on with what it does. */
+  /** Ignores a session from now on. The agent continues its turn. */
   detachSession(sessionId: string): Promise<void> {
     return this.#link.detach(sessionId);
   }
 
-  /** Ends a session, and what the agent does in it. */
+  /** Ends a session and its running turn. */
   terminateSession(sessionId: string, options: CallOptions = {}): Promise<void> {
     return this.#link.terminate(sessionId, options);
   }

@@ -1,6 +1,6 @@
 import type { RelayError } from "./types/relay.js";
 
-/** There is no connection: `connect()` was not called, or `disconnect()` was. */
+/** The client is not connected: `connect()` was not called, or `disconnect()` was. */
 export class NotConnectedError extends Error {
   override readonly name = "NotConnectedError";
 
@@ -9,23 +9,23 @@ export class NotConnectedError extends Error {
   }
 }
 
-/** There is a connection already, and a client has one at most. */
+/** The client is already connected; it has at most one connection. */
 export class AlreadyConnectedError extends Error {
   override readonly name = "AlreadyConnectedError";
 
   constructor() {
-    super("the client is connected already: call `disconnect()` first");
+    super("the client is already connected: call `disconnect()` first");
   }
 }
 
-/** The agent cannot do what it was asked for. */
+/** The agent does not support a feature. */
 export class UnsupportedError extends Error {
   override readonly name = "UnsupportedError";
-  /** What it cannot do: the name of the method of the client. */
+  /** The feature: the name of the client method. */
   readonly feature: string;
 
   constructor(feature: string, agent: string) {
-    super(`the agent \`${agent}\` cannot do \`${feature}\``);
+    super(`the agent \`${agent}\` does not support \`${feature}\``);
     this.feature = feature;
   }
 }
@@ -33,9 +33,9 @@ export class UnsupportedError extends Error {
 /** The agent answered with an error. */
 export class AgentFailedError extends Error {
   override readonly name = "AgentFailedError";
-  /** The agent's code for it. */
+  /** JSON-RPC error code. */
   readonly code: number;
-  /** What the agent says beside it. */
+  /** Additional data of the agent. */
   readonly data: unknown;
 
   constructor(message: string, code: number, data: unknown) {
@@ -45,27 +45,27 @@ export class AgentFailedError extends Error {
   }
 }
 
-/** The agent's process ended before it answered, or is gone. */
+/** The agent's process exited before it answered, or its instance was deleted. */
 export class AgentEndedError extends Error {
   override readonly name = "AgentEndedError";
 }
 
-/** Some of what a stream should go on with is no longer kept. */
+/** The server has evicted events that were not read yet. */
 export class GapError extends Error {
   override readonly name = "GapError";
-  /** The place of the oldest that is there: reading goes on there with `after: oldest - 1`. */
+  /** The oldest event that the server still has. Continue there with `after: oldest - 1`. */
   readonly oldest: number;
-  /** The place of the newest that there was then. */
+  /** The newest event at that time. */
   readonly newest: number;
 
   constructor({ oldest, newest }: { readonly oldest: number; readonly newest: number }) {
-    super(`some of the stream is no longer kept: the oldest that is there is ${oldest}`);
+    super(`the server has evicted events that were not read yet: continue with \`after: ${oldest - 1}\``);
     this.oldest = oldest;
     this.newest = newest;
   }
 }
 
-/** The session is over. */
+/** The session has ended. */
 export class SessionEndedError extends Error {
   override readonly name = "SessionEndedError";
   readonly sessionId: string;
@@ -76,12 +76,11 @@ export class SessionEndedError extends Error {
   }
 }
 
-/** A worker cannot be watched: there is none, or one may not. */
+/** A session cannot be watched: it does not exist, or the user is not allowed to watch it. */
 export class ObservationError extends Error {
   override readonly name = "ObservationError";
-  /** What is wrong, for programs: a leg and a trouble, such as `backend.denied`. */
+  /** Origin and kind of the problem, such as `backend.denied`. */
   readonly code: string;
-  /** More of it. */
   readonly details: unknown;
 
   constructor({
@@ -95,10 +94,10 @@ export class ObservationError extends Error {
   }
 }
 
-/** A device did not do what it was asked for. */
+/** A device answered a relay request with an error. */
 export class RelayRequestError extends Error {
   override readonly name = "RelayRequestError";
-  /** Why, as the relay says it. */
+  /** The error of the relay. */
   readonly relay: RelayError;
 
   constructor(relay: RelayError) {

@@ -5,13 +5,13 @@ export {
   ProtocolError,
   type ReconnectOptions,
 } from "@tombolo/acp-http-client/transport";
-export type { SessionInfo } from "./agent/book.js";
+export type { ConnectOptions, DisconnectOptions } from "./agent/agent-link.js";
 export type * from "./agent/events.js";
-export type { ConnectedAgent, Feature, SessionChoice } from "./agent/features.js";
-export type { ConnectOptions, DisconnectOptions } from "./agent/link.js";
-export type { BeginSession, SessionMcpServer, StopReason } from "./agent/sessions.js";
+export type { AgentFeature, ConnectedAgent, SessionChoice } from "./agent/features.js";
+export type { SessionInfo } from "./agent/session-tracker.js";
+export type { SessionMcpServer, SessionOptions, StopReason } from "./agent/sessions.js";
 export { SandboxAgentClient, type SandboxAgentOptions } from "./client.js";
-export type { Agents, Installation } from "./daemon/agents.js";
+export type { Agents, InstallEvent } from "./daemon/agents.js";
 export type { Config, McpServers, Skills } from "./daemon/config.js";
 export type { FileContent, Files, OpenFile, ReadFileOptions, WriteFileOptions } from "./daemon/files.js";
 export type { LogsOptions, Processes } from "./daemon/processes.js";
@@ -31,12 +31,18 @@ export {
 } from "./errors.js";
 export { HubClient } from "./hub/client.js";
 export type { Devices, Grants } from "./hub/devices.js";
-export type { AskOptions, EnvironmentKey, Environments, RelayPart } from "./hub/environments.js";
-export type { HubWaits } from "./hub/inbox.js";
+export type {
+  EnvironmentCredentials,
+  Environments,
+  RelayRequestOptions,
+  RelayStreamItem,
+} from "./hub/environments.js";
 export type { ObserveOptions } from "./hub/observe.js";
-export type { Tokens, Users } from "./hub/people.js";
 export type { Relay } from "./hub/relay.js";
 export type { Runtimes } from "./hub/runtimes.js";
+export type { Tokens } from "./hub/tokens.js";
+export type { Users } from "./hub/users.js";
+export type { HubWaits } from "./hub/waits.js";
 export type { CallOptions, OpenWebSocket, ServerOptions } from "./options.js";
 export { MemoryStore } from "./store/memory.js";
 export type { SessionMetadata, SessionStore, StoredSession } from "./store/store.js";

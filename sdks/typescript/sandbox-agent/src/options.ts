@@ -1,28 +1,28 @@
 import type { EndpointOptions, ReconnectOptions } from "@tombolo/acp-http-client/transport";
 
-/** Opens a WebSocket at an address, with these headers. */
+/** Opens a WebSocket with these headers. */
 export type OpenWebSocket = (url: string, headers: Headers) => WebSocket;
 
-/** Which server is spoken to, and how. */
+/** A server and how to reach it. */
 export interface ServerOptions {
-  /** Where it is, such as `http://127.0.0.1:2468`. */
+  /** URL of the server, such as `http://127.0.0.1:2468`. */
   readonly baseUrl: string | URL;
-  /** The bearer token, or what tells it for each request. */
+  /** Bearer token, or a function that returns it for each request. */
   readonly token?: EndpointOptions["token"];
-  /** Headers that each request has. */
+  /** Headers of each request. */
   readonly headers?: EndpointOptions["headers"];
-  /** What requests are made with; that of the platform if left out. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: EndpointOptions["fetch"];
-  /** What WebSockets are opened with; that of the platform if left out, which in a browser carries the token only. */
+  /** Replaces the global `WebSocket`. The one of a browser can carry the token, but no other header. */
   readonly webSocket?: OpenWebSocket | undefined;
-  /** Ends everything when it is aborted. */
+  /** Cancels all requests and streams when it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** How a lost connection is made anew. */
+  /** How to reconnect after a lost connection. */
   readonly reconnect?: ReconnectOptions | undefined;
 }
 
-/** How one thing is asked. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Gives up; what the server has begun is not taken back. */
+  /** Cancels the call. Effects on the server are not undone. */
   readonly signal?: AbortSignal | undefined;
 }

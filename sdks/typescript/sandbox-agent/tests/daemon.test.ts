@@ -53,11 +53,13 @@ test("agents are listed, with their models and modes", async () => {
 test("an agent is installed, followed or not", async () => {
   const client = clientOf();
   expect(await client.agents.install("mock")).toMatchObject({ agent: "mock", alreadyInstalled: true });
-  const reading = new Reading(client.agents.installing("mock"));
+  const reading = new Reading(client.agents.installWithProgress("mock"));
   await reading.done;
   expect(reading.items.at(-1)).toMatchObject({ type: "done", installed: { agent: "mock" } });
   await expect(client.agents.install("nobody")).rejects.toMatchObject({ status: 404 });
-  await expect(new Reading(client.agents.installing("nobody")).done).rejects.toBeInstanceOf(ProblemError);
+  await expect(new Reading(client.agents.installWithProgress("nobody")).done).rejects.toBeInstanceOf(
+    ProblemError,
+  );
 });
 
 test("files are written, read, listed, moved and deleted", async () => {
@@ -127,16 +129,16 @@ test("MCP servers and skills of a directory are kept", async () => {
   const { config } = clientOf();
   const server: McpServer = { type: "local", command: ["tool", "--serve"] };
   await config.mcp.set(home, "tool", server);
-  expect(await config.mcp.read(home, "tool")).toMatchObject(server);
+  expect(await config.mcp.get(home, "tool")).toMatchObject(server);
   expect(Object.keys(await config.mcp.list(home))).toEqual(["tool"]);
   await config.mcp.delete(home, "tool");
   expect(await config.mcp.list(home)).toEqual({});
   const skill: Skill = { sources: [{ type: "local", source: home }] };
   await config.skills.set(home, "review", skill);
-  expect(await config.skills.read(home, "review")).toMatchObject(skill);
+  expect(await config.skills.get(home, "review")).toMatchObject(skill);
   expect(Object.keys(await config.skills.list(home))).toEqual(["review"]);
   await config.skills.delete(home, "review");
-  await expect(config.skills.read(home, "review")).rejects.toMatchObject({ status: 404 });
+  await expect(config.skills.get(home, "review")).rejects.toMatchObject({ status: 404 });
 });
 
 test("a process is started, followed to its end, spoken to and signalled", async () => {
@@ -147,7 +149,7 @@ test("a process is started, followed to its end, spoken to and signalled", async
   });
   const logs = new Reading(processes.logs(echo.id));
   await logs.until(({ text }) => text.includes("one"));
-  await processes.input(echo.id, "two\n", { close: true });
+  await processes.writeInput(echo.id, "two\n", { close: true });
   await logs.done;
   expect(logs.items.map(({ text }) => text).join("")).toBe("one\ntwo\n");
   expect(await processes.wait(echo.id)).toMatchObject({ state: "exited", exit: { code: 3 } });
@@ -159,7 +161,7 @@ test("a process is started, followed to its end, spoken to and signalled", async
   await processes.signal(sleep.id, "TERM");
   expect(await processes.wait(sleep.id)).toMatchObject({ exit: { signal: 15 } });
   await processes.delete(sleep.id);
-  await expect(processes.read(sleep.id)).rejects.toMatchObject({ status: 404 });
+  await expect(processes.get(sleep.id)).rejects.toMatchObject({ status: 404 });
   expect((await processes.list()).map(({ id }) => id)).toEqual([echo.id]);
 });
 

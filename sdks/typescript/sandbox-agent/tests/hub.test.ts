@@ -32,12 +32,12 @@ function turnsEnded(frames: readonly ObservationFrame[]): number {
 
 test("runtimes are known, added and forgotten", async () => {
   const client = clientOf();
-  await until(async () => (await client.runtimes.read("box")).isUp === true);
+  await until(async () => (await client.runtimes.get("box")).isUp === true);
   await client.runtimes.add({ id: "other", endpoint: "http://127.0.0.1:9" });
   expect((await client.runtimes.list()).map(({ id }) => id)).toEqual(["box", "other"]);
   expect(await client.runtimes.invite({ id: "far" })).toMatchObject({ id: "far", token: expect.any(String) });
   await client.runtimes.remove("other");
-  await expect(client.runtimes.read("other")).rejects.toMatchObject({ status: 404 });
+  await expect(client.runtimes.get("other")).rejects.toMatchObject({ status: 404 });
   expect(await client.whoAmI()).toMatchObject({ user: { admin: true } });
 });
 
@@ -111,7 +111,7 @@ test("typescript-8: a watched session goes on after a cut where it was, each eve
 
 test("typescript-8: a connection on which nothing is heard is made anew", async () => {
   await using network = await Network.start(hub.port);
-  const client = clientOf({ baseUrl: network.url, reconnect: { silenceMs: 500 } });
+  const client = clientOf({ baseUrl: network.url, reconnect: { idleTimeoutMs: 500 } });
   const { sessions } = clientOf().sandbox("box");
   await sessions.create("frozen", { agent: "mock" });
   const stop = new AbortController();
@@ -173,7 +173,7 @@ test("people are let in, see what they may, and are let in no longer", async () 
   const reading = new Reading(ana.runtimes.observe("box", "seen"));
   await reading.until(({ kind }) => kind === "event");
   await expect(ana.sandbox("box").sessions.send("seen", "hello")).rejects.toMatchObject({ status: 403 });
-  await client.users.set("ana", { roles: { default: "controller" } });
+  await client.users.update("ana", { roles: { default: "controller" } });
   await ana.sandbox("box").sessions.send("seen", "hello");
   await client.tokens.revoke(made.id);
   const ended = await reading.done.catch((error: unknown) => error);
@@ -181,7 +181,7 @@ test("people are let in, see what they may, and are let in no longer", async () 
   expect((ended as ObservationError).code).toBe("backend.denied");
   await expect(ana.whoAmI()).rejects.toMatchObject({ status: 401 });
   await client.users.remove("ana");
-  await expect(client.users.read("ana")).rejects.toMatchObject({ status: 404 });
+  await expect(client.users.get("ana")).rejects.toMatchObject({ status: 404 });
   expect((await client.users.list()).map(({ name }) => name)).not.toContain("ana");
 });
 

@@ -141,7 +141,7 @@ test("why a client could not connect by itself is told", async () => {
 
 test("typescript-7: a refusal is a problem", async () => {
   const client = clientOf({ autoConnect: false });
-  const refusal = await client.sessions.read("nobody").catch((error: unknown) => error);
+  const refusal = await client.sessions.get("nobody").catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ProblemError);
   expect(refusal).toMatchObject({ status: 404, type: "urn:problem:session-not-found" });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
     token: secret,
     files: { "a.txt": "from the device" },
   });
-  await until(async () => (await client.relay.devices.read("laptop")).connection !== null, "the device");
+  await until(async () => (await client.relay.devices.get("laptop")).connection !== null, "the device");
 });
 afterAll(async () => {
   await device?.[Symbol.asyncDispose]();
@@ -35,18 +35,18 @@ test("an environment uses what is granted of a device", async () => {
     runtimeId: "box",
   });
   const key = { environmentId: environment.id, secret };
-  const read = await client.relay.environments.ask(key, "file.read", { root_id: "main", path: "a.txt" });
+  const read = await client.relay.environments.request(key, "file.read", { root_id: "main", path: "a.txt" });
   expect(read).toMatchObject({ content: "from the device" });
   expect((await client.relay.environments.list()).map(({ id }) => id)).toContain(environment.id);
-  expect(await client.relay.environments.read(environment.id)).toMatchObject({ clientId: "laptop" });
+  expect(await client.relay.environments.get(environment.id)).toMatchObject({ clientId: "laptop" });
   const missing = await client.relay.environments
-    .ask(key, "file.read", { root_id: "main", path: "none" })
+    .request(key, "file.read", { root_id: "main", path: "none" })
     .catch((error: unknown) => error);
   expect(missing).toBeInstanceOf(ProblemError);
   expect((missing as ProblemError).problem.relay).toMatchObject({ code: "not_found" });
   await client.relay.environments.remove(environment.id);
-  await expect(client.relay.environments.read(environment.id)).rejects.toMatchObject({ status: 404 });
-  const late = client.relay.environments.ask(key, "file.read", { root_id: "main", path: "a.txt" });
+  await expect(client.relay.environments.get(environment.id)).rejects.toMatchObject({ status: 404 });
+  const late = client.relay.environments.request(key, "file.read", { root_id: "main", path: "a.txt" });
   await expect(late).rejects.toMatchObject({ status: 401 });
   const { items } = await client.relay.audit();
   expect(items.map(({ method }) => method)).toContain("file.read");
@@ -60,7 +60,7 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
   });
   const key = { environmentId: environment.id, secret };
   const write = (path: string) =>
-    client.relay.environments.ask(key, "file.write", { root_id: "main", path, content: "approved" });
+    client.relay.environments.request(key, "file.write", { root_id: "main", path, content: "approved" });
   const stop = new AbortController();
   const inbox = new Reading(client.waits.events({ signal: stop.signal }));
   // What is opened before it listens is told with all that is open.
@@ -75,7 +75,7 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
   const { remembered, devices } = await client.relay.status();
   expect(remembered).toMatchObject([{ what: "file.write", clientId: "laptop" }]);
   expect(devices.map(({ clientId }) => clientId)).toEqual(["laptop"]);
-  await client.relay.forget(remembered[0]?.id ?? "");
+  await client.relay.forgetApproval(remembered[0]?.id ?? "");
   expect((await client.relay.status()).remembered).toEqual([]);
   const refused = write("d.txt").catch((error: unknown) => error);
   await until(() => inbox.items.filter(({ type }) => type === "opened").length === 2);
@@ -105,7 +105,7 @@ test("what comes of a request on the way is told", async () => {
   const watch = environments.stream(key, "file.watch", { root_id: "main", path: "" });
   const changes = new Reading(watch);
   await until(async () => (await client.relay.status()).environments.some(({ pending }) => pending > 0));
-  await environments.ask(key, "file.write", { root_id: "main", path: "new.txt", content: "new" });
+  await environments.request(key, "file.write", { root_id: "main", path: "new.txt", content: "new" });
   await changes.until((part) => JSON.stringify(part).includes("new.txt"));
   await environments.remove(environment.id);
   await expect(changes.done).rejects.toThrow();
@@ -113,12 +113,12 @@ test("what comes of a request on the way is told", async () => {
 
 test("a workspace can stop lending, and what was granted is taken back", async () => {
   const { relay } = client;
-  expect(await relay.set("default", false)).toEqual({ workspace: "default", enabled: false });
+  expect(await relay.setEnabled("default", false)).toEqual({ workspace: "default", enabled: false });
   await until(
-    async () => (await relay.devices.read("laptop")).connection === null,
+    async () => (await relay.devices.get("laptop")).connection === null,
     "the end of the connection",
   );
-  await relay.set("default", true);
+  await relay.setEnabled("default", true);
   const [grant] = await relay.grants.list();
   await relay.grants.remove(grant?.grant_id ?? "");
   expect(await relay.grants.list()).toEqual([]);

@@ -24,15 +24,15 @@ test("typescript-6: a session is made, spoken to, followed to the end of its tur
   expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, at) => at + 1));
   expect(seen.at(-1)?.event).toMatchObject({ turnEnded: { turnId, reason: "completed" } });
   expect(await said(client, "whole")).toBe("hello");
-  expect(await client.sessions.read("whole")).toMatchObject({ id: "whole", title: "Whole", agent: "mock" });
+  expect(await client.sessions.get("whole")).toMatchObject({ id: "whole", title: "Whole", agent: "mock" });
   expect((await client.sessions.list()).map(({ id }) => id)).toContain("whole");
   expect(seen.map(({ event }) => "input" in event && event.input.inputId)).toContain(inputId);
   const page = await client.sessions.eventPage("whole", { after: 1, limit: 2 });
   expect(page).toMatchObject({ events: [{ seq: 2 }, { seq: 3 }], hasMore: true });
   const snapshot = await client.sessions.snapshot("whole");
-  expect(snapshot.seq).toBe((await client.sessions.read("whole")).newest);
+  expect(snapshot.seq).toBe((await client.sessions.get("whole")).newest);
   await client.sessions.delete("whole");
-  await expect(client.sessions.read("whole")).rejects.toMatchObject({ status: 404 });
+  await expect(client.sessions.get("whole")).rejects.toMatchObject({ status: 404 });
 });
 
 test("events are read on after the one that was read last, with the agent's own words if wanted", async () => {
@@ -77,7 +77,7 @@ test("typescript-8: each event comes once, however often the network is cut", as
 
 test("typescript-8: a server that stays away ends patience", async () => {
   await using network = await Network.start(daemon.port);
-  const reconnect = { patienceMs: 100, maxPauseMs: 20 };
+  const reconnect = { giveUpAfterMs: 100, maxDelayMs: 20 };
   const client = clientOf({ baseUrl: network.url, reconnect });
   await client.sessions.create("away", { agent: "mock" });
   const reading = new Reading(client.sessions.events("away"));
@@ -89,7 +89,7 @@ test("typescript-8: a server that stays away ends patience", async () => {
 
 test("typescript-8: patience begins when the connection is lost, however quiet it was before", async () => {
   await using network = await Network.start(daemon.port);
-  const client = clientOf({ baseUrl: network.url, reconnect: { patienceMs: 200, maxPauseMs: 20 } });
+  const client = clientOf({ baseUrl: network.url, reconnect: { giveUpAfterMs: 200, maxDelayMs: 20 } });
   await client.sessions.create("quiet", { agent: "mock" });
   const reading = new Reading(client.sessions.events("quiet"));
   await until(() => reading.items.length > 0);
@@ -168,15 +168,15 @@ test("permissions and questions are answered, and rejected", async () => {
   const permission = await reading.until(({ event }) => "permissionAsked" in event);
   if (!("permissionAsked" in permission.event)) throw new Error("it asks for no permission");
   const { id } = permission.event.permissionAsked;
-  await client.sessions.permit("asks", id, "once", { author: "ana" });
+  await client.sessions.answerPermission("asks", id, "once", { author: "ana" });
   const resolved = await reading.until(({ event }) => "permissionResolved" in event);
   expect(resolved.event).toMatchObject({ permissionResolved: { id, author: "ana" } });
   await until(() => reading.items.filter(turnEnded).length === 1);
 
   for (const [at, answer] of [
     (questionId: string) =>
-      client.sessions.answer("asks", questionId, [["Red"], ["Door"]], { author: "ana" }),
-    (questionId: string) => client.sessions.reject("asks", questionId),
+      client.sessions.answerQuestion("asks", questionId, [["Red"], ["Door"]], { author: "ana" }),
+    (questionId: string) => client.sessions.rejectQuestion("asks", questionId),
   ].entries()) {
     await client.sessions.send("asks", "/question");
     await until(() => reading.items.filter(({ event }) => "questionAsked" in event).length === at + 1);

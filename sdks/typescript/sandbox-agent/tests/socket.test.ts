@@ -62,7 +62,7 @@ test("a connection that is never opened is given up, at once if that is wanted",
     return new Deaf() as unknown as WebSocket;
   };
   const fetch = async (): Promise<Response> => Response.json({});
-  const reconnect = { silenceMs: 50, patienceMs: 100, maxPauseMs: 10 };
+  const reconnect = { idleTimeoutMs: 50, giveUpAfterMs: 100, maxDelayMs: 10 };
   const client = new SandboxAgentClient({ baseUrl: "http://127.0.0.1:9", webSocket, fetch, reconnect });
   await expect(client.processes.terminal("prc_1")[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(
     ConnectionError,

@@ -25,7 +25,7 @@ test("a terminal shows what is typed on it, and the end of its process", async (
   const terminal = processes.terminal(id);
   const reading = new Reading(terminal);
   await until(() => shown(reading.items).includes("ready"));
-  await terminal.type("hello\n");
+  await terminal.write("hello\n");
   await until(() => shown(reading.items).includes("hello"));
   await terminal.resize({ columns: 100, rows: 30 });
   await processes.signal(id, "KILL");
@@ -41,13 +41,13 @@ test("what is shown comes once, however often the network is cut", async () => {
   const reading = new Reading(terminal);
   await until(() => shown(reading.items).includes("ready"));
   for (let cut = 1; cut <= 3; cut += 1) {
-    await terminal.type(`line ${cut}\n`);
+    await terminal.write(`line ${cut}\n`);
     await until(() => shown(reading.items).includes(`line ${cut}`));
     network.cut();
     await until(() => network.open > 0);
   }
   // While the network is away, typing goes on by itself.
-  await terminal.type("\u0004");
+  await terminal.write("\u0004");
   await reading.done;
   expect(shown(reading.items)).toBe("ready\r\nline 1\r\nline 2\r\nline 3\r\n");
   const pieces = reading.items.flatMap((event) => (event.type === "output" ? [event.seq] : []));
@@ -56,14 +56,14 @@ test("what is shown comes once, however often the network is cut", async () => {
 
 test("patience begins when the connection is lost, however quiet it was before", async () => {
   await using network = await Network.start(daemon.port);
-  const { processes } = clientOf({ baseUrl: network.url, reconnect: { patienceMs: 200, maxPauseMs: 20 } });
+  const { processes } = clientOf({ baseUrl: network.url, reconnect: { giveUpAfterMs: 200, maxDelayMs: 20 } });
   const { id } = await processes.start(start);
   const reading = new Reading(processes.terminal(id));
   await until(() => shown(reading.items).includes("ready"));
   const since = performance.now();
   await until(() => performance.now() - since > 400);
   network.cut();
-  await clientOf().processes.input(id, "\u0004");
+  await clientOf().processes.writeInput(id, "\u0004");
   await reading.done;
   expect(reading.items.at(-1)).toMatchObject({ type: "exited", code: 0 });
 });

@@ -1,43 +1,43 @@
-import { AcpHttpClient, type AgentEvent as TransportEvent } from "@tombolo/acp-http-client";
+import { AcpHttpClient, type InstanceEvent } from "@tombolo/acp-http-client";
 import { unlessAborted } from "@tombolo/acp-http-client/transport";
 import type { ServerOptions } from "../options.js";
 import { VERSION } from "../version.js";
-import { answerOf, capabilitiesOf } from "./answers.js";
-import type { AgentEvent, Handlers } from "./events.js";
-import { failureOf } from "./failures.js";
-import { agentOf, type ConnectedAgent } from "./features.js";
-import { updateOf } from "./updates.js";
-import { fields, text } from "./wire.js";
+import { answerAgentRequest, clientCapabilities } from "./agent-requests.js";
+import type { AgentEvent, AgentRequestHandlers } from "./events.js";
+import { type ConnectedAgent, parseConnectedAgent } from "./features.js";
+import { translateError } from "./translate-error.js";
+import { asObject, asString } from "./untyped.js";
+import { parseUpdate } from "./updates.js";
 
-/** Which agent is connected to, and who is told what it says. */
-export interface ConnectionOptions {
+/** Options and callbacks of a connection. */
+export interface AgentConnectionOptions {
   readonly server: ServerOptions;
   readonly agent: string;
   readonly instanceId: string;
-  /** How long the agent goes on when nobody is connected to it any more; for ever if left out. */
+  /** How long the server keeps the agent running without a client. Default: forever. */
   readonly lingerMs: number | undefined;
-  readonly handlers: Handlers;
-  /** Gives up connecting. */
+  readonly handlers: AgentRequestHandlers;
+  /** Cancels connecting. */
   readonly signal: AbortSignal;
-  /** Whether the agent ends with a connection that is given up. */
+  /** Whether to end the agent when connecting is cancelled. */
   endsAgent(): boolean;
-  /** Which sessions end with the agent. */
+  /** The sessions that end when the agent does. */
   sessions(): readonly string[];
-  /** Is told what the agent says, which is heard no further until this is done. It may be done at once. */
+  /** Handles an event. If it returns a promise, no more is read until that resolves. */
   onEvent(event: AgentEvent): Promise<unknown> | undefined;
-  /** Resolves once those who read have taken what was heard until now; nothing if they have. */
-  taken(): Promise<unknown> | undefined;
-  /** Is told when nothing can be heard any more. */
+  /** Returns a promise that resolves once all readers have taken the events so far; nothing if they have. */
+  drained(): Promise<unknown> | undefined;
+  /** Called when there will be no more events. */
   onEnd(failure?: { readonly reason: unknown }): void;
 }
 
 /** One connection to one agent. */
-export class Connection {
-  readonly #options: ConnectionOptions;
+export class AgentConnection {
+  readonly #options: AgentConnectionOptions;
   readonly #transport: AcpHttpClient;
-  readonly #listening: Promise<void>;
+  readonly #reading: Promise<void>;
 
-  private constructor(options: ConnectionOptions) {
+  private constructor(options: AgentConnectionOptions) {
     const { server, agent, instanceId, lingerMs } = options;
     const { token, headers, fetch, signal, reconnect, baseUrl } = server;
     this.#options = options;
@@ -53,21 +53,23 @@ export class Connection {
       after: "newest",
       ...(lingerMs === undefined ? {} : { query: { lingerMs: String(lingerMs) } }),
     });
-    this.#listening = this.#listen();
+    this.#reading = this.#readEvents();
   }
 
-  /** Connects, and starts the agent if it does not run. */
-  static async open(options: ConnectionOptions): Promise<{ connection: Connection; agent: ConnectedAgent }> {
+  /** Connects, and starts the agent if it is not running. */
+  static async open(
+    options: AgentConnectionOptions,
+  ): Promise<{ connection: AgentConnection; agent: ConnectedAgent }> {
     const { handlers, signal } = options;
-    const connection = new Connection(options);
-    const hello = {
+    const connection = new AgentConnection(options);
+    const params = {
       protocolVersion: 1,
-      clientCapabilities: capabilitiesOf(handlers),
+      clientCapabilities: clientCapabilities(handlers),
       clientInfo: { name: "sandbox-agent", version: VERSION },
     };
     try {
-      const answer = await connection.ask("initialize", hello, signal);
-      return { connection, agent: agentOf(options.agent, answer) };
+      const result = await connection.request("initialize", params, signal);
+      return { connection, agent: parseConnectedAgent(options.agent, result) };
     } catch (error) {
       options.onEnd(signal.aborted ? undefined : { reason: error });
       await connection.close(signal.aborted && options.endsAgent());
@@ -75,108 +77,108 @@ export class Connection {
     }
   }
 
-  /** Asks the agent something. */
-  async ask(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  /** Sends a request to the agent. */
+  async request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     try {
       return await this.#transport.request(method, params, { signal });
     } catch (error) {
-      throw failureOf(error);
+      throw translateError(error);
     }
   }
 
-  /** Has the agent tell something, which is over when those who read have taken all of it. */
-  async hearOut(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  /** Sends a request. Resolves once all readers have taken the events that precede the response. */
+  async requestAndDrain(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     try {
-      return await this.ask(method, params, signal);
+      return await this.request(method, params, signal);
     } finally {
-      const taken = this.#options.taken();
-      if (taken !== undefined) await unlessAborted(taken, [signal]);
+      const drained = this.#options.drained();
+      if (drained !== undefined) await unlessAborted(drained, [signal]);
     }
   }
 
-  /** Tells the agent something. */
-  async tell(method: string, params: unknown, signal?: AbortSignal): Promise<void> {
+  /** Sends a notification to the agent. */
+  async notify(method: string, params: unknown, signal?: AbortSignal): Promise<void> {
     try {
       await this.#transport.notify(method, params, { signal });
     } catch (error) {
-      throw failureOf(error);
+      throw translateError(error);
     }
   }
 
-  /** Closes the connection within a second, and ends the agent if that is wanted. */
-  async close(end: boolean): Promise<void> {
+  /** Closes the connection within a second, and ends the agent if `endAgent` is true. */
+  async close(endAgent: boolean): Promise<void> {
     try {
-      await this.#transport.close({ delete: end });
+      await this.#transport.close({ delete: endAgent });
     } finally {
-      await this.#listening;
+      await this.#reading;
     }
   }
 
-  async #listen(): Promise<void> {
+  async #readEvents(): Promise<void> {
     try {
       for await (const event of this.#transport.events()) {
-        const done = this.#hear(event);
-        // To wait for what is done would take longer than hearing it.
+        const done = this.#onEvent(event);
+        // Awaiting `undefined` for each event would cost more than handling it.
         if (done !== undefined) await done;
       }
       this.#options.onEnd();
     } catch (error) {
-      this.#options.onEnd({ reason: failureOf(error) });
+      this.#options.onEnd({ reason: translateError(error) });
     }
   }
 
-  #hear(event: TransportEvent): Promise<unknown> | undefined {
+  #onEvent(event: InstanceEvent): Promise<unknown> | undefined {
     switch (event.type) {
       case "message":
-        return this.#hearMessage(event.message);
+        return this.#onMessage(event.message);
       case "unparsed": {
         const { bytes, truncated } = event;
         return this.#options.onEvent({ type: "parseError", text: event.text, bytes, truncated });
       }
       case "exited": {
         const { code, signal, stderrTail } = event;
-        return this.#ended({ reason: "agentExited", code, signal, stderrTail });
+        return this.#endSessions({ reason: "agentExited", code, signal, stderrTail });
       }
       case "gone":
-        return this.#ended({ reason: "agentGone" });
+        return this.#endSessions({ reason: "agentGone" });
       case "gap":
         return this.#options.onEvent(event);
       default:
-        // A newer server says more than is known here.
+        // A newer server may send other events.
         return undefined;
     }
   }
 
-  #hearMessage(message: {
+  #onMessage(message: {
     readonly id?: unknown;
     readonly method?: string;
     readonly params?: unknown;
   }): Promise<unknown> | undefined {
     const { id, method, params } = message;
     if (method === "session/update") {
-      const { sessionId, update } = fields(params);
+      const { sessionId, update } = asObject(params);
       return this.#options.onEvent({
         type: "sessionUpdate",
-        sessionId: text(sessionId) ?? "",
-        update: updateOf(update),
+        sessionId: asString(sessionId) ?? "",
+        update: parseUpdate(update),
       });
     }
-    // Answered beside what else is heard: a person may take long.
+    // Not awaited: a person may take long to answer, and the agent sends other events meanwhile.
     if (method !== undefined && id !== undefined) void this.#answer(id as string | number, method, params);
     return undefined;
   }
 
   async #answer(id: string | number, method: string, params: unknown): Promise<void> {
-    const answer = await answerOf(this.#options.handlers, method, params);
-    // Whoever is closed meanwhile has no use for the answer.
-    await this.#transport.respond(id, answer).catch(() => {});
+    const outcome = await answerAgentRequest(this.#options.handlers, method, params);
+    // Fails if the client was closed meanwhile, when nobody needs the answer.
+    await this.#transport.respond(id, outcome).catch(() => {});
   }
 
-  async #ended(
-    how: Omit<Extract<AgentEvent, { type: "sessionEnded" }>, "type" | "sessionId">,
+  async #endSessions(
+    end: Omit<Extract<AgentEvent, { type: "sessionEnded" }>, "type" | "sessionId">,
   ): Promise<void> {
     for (const sessionId of this.#options.sessions()) {
-      await this.#options.onEvent({ type: "sessionEnded", sessionId, ...how });
+      await this.#options.onEvent({ type: "sessionEnded", sessionId, ...end });
     }
   }
 }

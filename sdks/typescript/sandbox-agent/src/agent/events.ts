@@ -1,12 +1,12 @@
-/** Something in a message. */
+/** One piece of content in a message. */
 export type ContentPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string }
   | { readonly type: "link"; readonly uri: string; readonly name: string }
-  /** Anything else, as the agent said it. */
+  /** Any other content, unchanged. */
   | { readonly type: "other"; readonly raw: unknown };
 
-/** A tool call, or what is new about one. */
+/** A tool call; in a `toolCallUpdate`, only the fields that changed. */
 export interface ToolCallState {
   readonly callId: string;
   readonly title?: string | undefined;
@@ -14,18 +14,18 @@ export interface ToolCallState {
   readonly status?: string | undefined;
   readonly input?: unknown;
   readonly output?: unknown;
-  /** What it shows: texts, diffs, terminals, as the agent said it. */
+  /** Texts, diffs and terminals, unchanged. */
   readonly content?: readonly unknown[] | undefined;
 }
 
-/** What an agent says in a session. */
+/** An update of a session by the agent. */
 export type SessionUpdate =
   | { readonly type: "agentMessage" | "userMessage" | "thought"; readonly content: ContentPart }
   | { readonly type: "toolCall" | "toolCallUpdate"; readonly call: ToolCallState }
   | { readonly type: "plan"; readonly steps: readonly PlanStep[] }
   | { readonly type: "commands"; readonly commands: readonly AgentCommand[] }
   | { readonly type: "mode"; readonly modeId: string }
-  /** Anything else: its name, and what was said. */
+  /** Any other update, unchanged. */
   | { readonly type: "other"; readonly name: string; readonly raw: unknown };
 
 /** One step of a plan. */
@@ -35,84 +35,84 @@ export interface PlanStep {
   readonly priority: string;
 }
 
-/** Something that a prompt may begin with, such as `/review`. */
+/** A slash command that the agent offers, such as `/review`. */
 export interface AgentCommand {
   readonly name: string;
   readonly description: string;
 }
 
-/** The agent said something. */
+/** The agent sent an update of a session. */
 export interface SessionUpdateEvent {
   readonly type: "sessionUpdate";
   readonly sessionId: string;
   readonly update: SessionUpdate;
 }
 
-/** A session is over. */
+/** A session has ended. */
 export interface SessionEndedEvent {
   readonly type: "sessionEnded";
   readonly sessionId: string;
-  /** Somebody terminated it; or the agent's process ended; or the server no longer has it. */
+  /** `terminateSession` was called; or the agent's process exited; or its instance was deleted. */
   readonly reason: "terminated" | "agentExited" | "agentGone";
-  /** The exit code of the agent, unless a signal ended it. */
+  /** Exit code of the agent; `null` if a signal ended it. */
   readonly code?: number | null;
   /** The signal that ended the agent. */
   readonly signal?: number | null;
-  /** The last that the agent wrote to standard error. */
+  /** The end of what the agent wrote to standard error. */
   readonly stderrTail?: string;
 }
 
-/** The agent said something that nobody understands. */
+/** The agent wrote a line that is not a valid message. */
 export interface ParseErrorEvent {
   readonly type: "parseError";
-  /** What it said, or the start of it. */
+  /** The line, or its beginning. */
   readonly text: string;
-  /** How long it was. */
+  /** Length of the whole line. */
   readonly bytes: number;
   readonly truncated: boolean;
 }
 
-/** Some of what the agent said is no longer kept, and was not seen. Load sessions anew. */
+/** The server has evicted events that were not read yet. Load the sessions again. */
 export interface GapEvent {
   readonly type: "gap";
   readonly oldest: number;
   readonly newest: number;
 }
 
-/** What can be read from the agent that a client is connected to. */
+/** An event of the connected agent. */
 export type AgentEvent = SessionUpdateEvent | SessionEndedEvent | ParseErrorEvent | GapEvent;
 
-/** The agent asks before it does something. */
+/** The agent asks for permission to use a tool. */
 export interface PermissionRequest {
   readonly sessionId: string;
-  /** What it would do. */
+  /** The tool call that it wants to make. */
   readonly call: ToolCallState;
-  /** What can be answered. */
+  /** The possible answers. */
   readonly options: readonly { readonly id: string; readonly name: string; readonly kind: string }[];
 }
 
-/** Answers a permission: the `id` of one of its options, or nothing, which the agent takes for a cancelled turn. */
+/** Answers a permission request with the `id` of an option. `undefined` means that the turn was cancelled. */
 export type PermissionHandler = (
   request: PermissionRequest,
 ) => Promise<string | undefined> | string | undefined;
 
-/** The agent asks a person something. */
+/** The agent asks the user a question. */
 export interface QuestionRequest {
   readonly sessionId: string;
   readonly message: string;
-  /** What can be answered: a JSON Schema of an object, with a property for each thing that is asked. */
+  /** JSON Schema of the answer: an object with a property for each field of the question. */
   readonly schema: unknown;
 }
 
-/** Answers a question: a value for each property of its schema, or nothing, which the agent takes for no answer. */
+/** Answers a question with a value for each property of its schema. `undefined` means that the user did not answer. */
 export type QuestionHandler = (
   request: QuestionRequest,
 ) => Promise<Readonly<Record<string, unknown>> | undefined> | Readonly<Record<string, unknown>> | undefined;
 
-/** Who answers what the agent asks. */
-export interface Handlers {
-  /** Answers what the agent asks before it does something. If left out, each is answered as cancelled. */
+/** Handlers for the requests of the agent. */
+export interface AgentRequestHandlers {
+  /** Answers permission requests. Without it, each is answered as cancelled. */
   readonly onPermission?: PermissionHandler | undefined;
-  /** Answers what the agent asks a person. If left out, the agent is told that nobody can be asked. */
+  /** Answers questions. Without it, the client announces that it does not support questions. */
   readonly onQuestion?: QuestionHandler | undefined;
 }

@@ -1,33 +1,33 @@
 import { onAbort, unlessAborted } from "@tombolo/acp-http-client/transport";
-import { Mailbox } from "../http/mailbox.js";
+import { AsyncQueue } from "../http/async-queue.js";
 
-/** Tells several readers the same, each at its own pace; the slowest holds back the rest. */
+/** Delivers the same items to several readers, each at its own pace. The slowest reader delays the producer. */
 export class Fanout<Item> {
-  readonly #readers = new Set<Mailbox<Item>>();
+  readonly #readers = new Set<AsyncQueue<Item>>();
 
-  /** Tells everybody who reads now. */
+  /** Delivers an item to all current readers. */
   push(item: Item): void {
     for (const reader of this.#readers) reader.push(item);
   }
 
-  /** Resolves once each reader has room for more, or the signal is aborted; nothing if each has. */
+  /** Returns a promise if a reader has no room; it resolves once all have, or the signal is aborted. */
   room(signal: AbortSignal): Promise<unknown> | undefined {
     return this.#all((reader) => reader.room(), signal);
   }
 
-  /** Resolves once each reader has taken what it was told until now, or the signal is aborted; nothing if each has. */
-  taken(signal: AbortSignal): Promise<unknown> | undefined {
-    return this.#all((reader) => reader.taken(), signal);
+  /** Returns a promise that resolves once all readers have taken the items so far, or the signal is aborted; nothing if they have. */
+  drained(signal: AbortSignal): Promise<unknown> | undefined {
+    return this.#all((reader) => reader.drained(), signal);
   }
 
-  /** Ends all reading, with a failure if there is one. */
+  /** Ends all readers, with a failure if there is one. */
   end(failure?: { readonly reason: unknown }): void {
     for (const reader of this.#readers) reader.end(failure);
   }
 
-  /** What is told from now on. */
+  /** Adds a reader, which gets the items from now on. */
   read(signal: AbortSignal | undefined): AsyncGenerator<Item, undefined, undefined> {
-    const reader = new Mailbox<Item>();
+    const reader = new AsyncQueue<Item>();
     this.#readers.add(reader);
     const release = onAbort([signal], (reason) => reader.close({ reason }));
     void reader.ended.then(() => {
@@ -38,7 +38,7 @@ export class Fanout<Item> {
   }
 
   #all(
-    wait: (reader: Mailbox<Item>) => Promise<void> | undefined,
+    wait: (reader: AsyncQueue<Item>) => Promise<void> | undefined,
     signal: AbortSignal,
   ): Promise<unknown> | undefined {
     const waits: Promise<void>[] = [];

@@ -1,39 +1,44 @@
 import { UnsupportedError } from "../errors.js";
-import { type Fields, fields, list, text } from "./wire.js";
+import { asList, asObject, asString, type UntypedObject } from "./untyped.js";
 
-/** What only some agents can do. */
-export type Feature = "loadSession" | "listSessions" | "forkSession" | "resumeSession" | "closeSession";
+/** A feature that only some agents support. */
+export type AgentFeature = "loadSession" | "listSessions" | "forkSession" | "resumeSession" | "closeSession";
 
-/** An agent, as it says itself. */
+/** An agent, as it introduces itself. */
 export interface ConnectedAgent {
   readonly name: string;
   readonly title: string | undefined;
   readonly version: string | undefined;
-  /** What it can do of that which only some agents can. */
-  readonly features: readonly Feature[];
+  /** The optional features that it supports. */
+  readonly features: readonly AgentFeature[];
 }
 
-/** What an agent says to `initialize`. */
-export function agentOf(name: string, answer: unknown): ConnectedAgent {
-  const { agentInfo, agentCapabilities } = fields(answer);
-  const info = fields(agentInfo);
-  const { loadSession, sessionCapabilities } = fields(agentCapabilities);
-  const can = fields(sessionCapabilities);
-  const features: Feature[] = [];
+/** Parses the result of `initialize`. */
+export function parseConnectedAgent(name: string, result: unknown): ConnectedAgent {
+  const { agentInfo, agentCapabilities } = asObject(result);
+  const info = asObject(agentInfo);
+  const { loadSession, sessionCapabilities } = asObject(agentCapabilities);
+  const session = asObject(sessionCapabilities);
+  const features: AgentFeature[] = [];
   if (loadSession === true) features.push("loadSession");
-  if (isThere(can.list)) features.push("listSessions");
-  if (isThere(can.fork)) features.push("forkSession");
-  if (isThere(can.resume)) features.push("resumeSession");
-  if (isThere(can.close)) features.push("closeSession");
-  return { name: text(info.name) ?? name, title: text(info.title), version: text(info.version), features };
+  if (isAnnounced(session.list)) features.push("listSessions");
+  if (isAnnounced(session.fork)) features.push("forkSession");
+  if (isAnnounced(session.resume)) features.push("resumeSession");
+  if (isAnnounced(session.close)) features.push("closeSession");
+  return {
+    name: asString(info.name) ?? name,
+    title: asString(info.title),
+    version: asString(info.version),
+    features,
+  };
 }
 
-/** Throws unless the agent can do it. */
-export function need(agent: ConnectedAgent, feature: Feature): void {
+/** Throws `UnsupportedError` unless the agent supports the feature. */
+export function requireFeature(agent: ConnectedAgent, feature: AgentFeature): void {
   if (!agent.features.includes(feature)) throw new UnsupportedError(feature, agent.name);
 }
 
-function isThere(capability: unknown): boolean {
+function isAnnounced(capability: unknown): boolean {
   return capability !== undefined && capability !== null && capability !== false;
 }
 
@@ -43,31 +48,36 @@ export interface SessionChoice {
   readonly name: string;
 }
 
-/** What can be chosen in a session. */
+/** The modes, models and options of a session. */
 export interface SessionChoices {
   readonly modes: readonly SessionChoice[];
   readonly models: readonly SessionChoice[];
-  /** The option that chooses the model, of agents that have it as an option. */
+  /** The option that selects the model, for agents that treat the model as an option. */
   readonly modelOption: string | undefined;
-  /** The options that can be set. */
+  /** Ids of the options. */
   readonly options: readonly string[];
 }
 
-/** What an agent says when a session begins. */
-export function choicesOf(answer: unknown): SessionChoices {
-  const { modes, models, configOptions } = fields(answer);
-  const options = list(configOptions).map(fields);
-  const option = options.find(({ category }) => category === "model");
-  const own = list(fields(models).availableModels).map((model) => choice(fields(model), "modelId"));
+/** Parses the result of `session/new` and its variants. */
+export function parseSessionChoices(result: unknown): SessionChoices {
+  const { modes, models, configOptions } = asObject(result);
+  const options = asList(configOptions).map(asObject);
+  const modelOption = options.find(({ category }) => category === "model");
+  const announced = asList(asObject(models).availableModels).map((model) =>
+    parseChoice(asObject(model), "modelId"),
+  );
   return {
-    modes: list(fields(modes).availableModes).map((mode) => choice(fields(mode), "id")),
-    models: own.length > 0 ? own : list(option?.options).map((model) => choice(fields(model), "value")),
-    modelOption: own.length > 0 ? undefined : text(option?.id),
-    options: options.flatMap(({ id }) => text(id) ?? []),
+    modes: asList(asObject(modes).availableModes).map((mode) => parseChoice(asObject(mode), "id")),
+    models:
+      announced.length > 0
+        ? announced
+        : asList(modelOption?.options).map((model) => parseChoice(asObject(model), "value")),
+    modelOption: announced.length > 0 ? undefined : asString(modelOption?.id),
+    options: options.flatMap(({ id }) => asString(id) ?? []),
   };
 }
 
-function choice(wire: Fields, key: string): SessionChoice {
-  const id = text(wire[key]) ?? "";
-  return { id, name: text(wire.name) ?? id };
+function parseChoice(wire: UntypedObject, key: string): SessionChoice {
+  const id = asString(wire[key]) ?? "";
+  return { id, name: asString(wire.name) ?? id };
 }

@@ -1,21 +1,21 @@
 import { SessionEndedError, UnsupportedError } from "../errors.js";
 import type { CallOptions } from "../options.js";
 import type { SessionMetadata } from "../store/store.js";
-import type { Book, SessionInfo } from "./book.js";
-import type { Connection } from "./connection.js";
+import type { AgentConnection } from "./connection.js";
 import type { ContentPart } from "./events.js";
 import {
+  type AgentFeature,
   type ConnectedAgent,
-  choicesOf,
-  type Feature,
-  need,
+  parseSessionChoices,
+  requireFeature,
   type SessionChoice,
   type SessionChoices,
 } from "./features.js";
-import { promptOf } from "./updates.js";
-import { fields, list, text } from "./wire.js";
+import type { SessionInfo, SessionTracker } from "./session-tracker.js";
+import { asList, asObject, asString } from "./untyped.js";
+import { toPrompt } from "./updates.js";
 
-/** An MCP server that a session is given. */
+/** An MCP server for the agent of a session. */
 export type SessionMcpServer =
   | {
       readonly name: string;
@@ -30,9 +30,9 @@ export type SessionMcpServer =
       readonly headers: readonly { readonly name: string; readonly value: string }[];
     };
 
-/** What a session is begun with. */
-export interface BeginSession extends SessionMetadata {
-  /** The directory that the agent works in, as an absolute path. */
+/** Options of a session that is created, loaded, resumed or forked. */
+export interface SessionOptions extends SessionMetadata {
+  /** Working directory of the agent, as an absolute path. */
   readonly directory: string;
   readonly mcpServers?: readonly SessionMcpServer[] | undefined;
 }
@@ -40,30 +40,30 @@ export interface BeginSession extends SessionMetadata {
 /** Why a turn ended. */
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
-/** Sessions of the agent that is connected. */
+/** The sessions of a connected agent. */
 export class AgentSessions {
-  readonly #connection: Connection;
+  readonly #connection: AgentConnection;
   readonly #agent: ConnectedAgent;
-  readonly #name: string;
-  readonly #book: Book;
+  readonly #agentName: string;
+  readonly #tracker: SessionTracker;
   readonly #choices = new Map<string, SessionChoices>();
 
-  constructor(connection: Connection, agent: ConnectedAgent, name: string, book: Book) {
+  constructor(connection: AgentConnection, agent: ConnectedAgent, name: string, tracker: SessionTracker) {
     this.#connection = connection;
     this.#agent = agent;
-    this.#name = name;
-    this.#book = book;
+    this.#agentName = name;
+    this.#tracker = tracker;
   }
 
-  async begin(
-    { directory, mcpServers = [], ...metadata }: BeginSession,
+  async create(
+    { directory, mcpServers = [], ...metadata }: SessionOptions,
     { signal }: CallOptions,
   ): Promise<SessionInfo> {
-    const answer = await this.#connection.ask("session/new", { cwd: directory, mcpServers }, signal);
-    const sessionId = text(fields(answer).sessionId) ?? "";
-    const choices = choicesOf(answer);
+    const result = await this.#connection.request("session/new", { cwd: directory, mcpServers }, signal);
+    const sessionId = asString(asObject(result).sessionId) ?? "";
+    const choices = parseSessionChoices(result);
     this.#choices.set(sessionId, choices);
-    const info = await this.#book.open({ sessionId, agent: this.#name, directory }, metadata);
+    const info = await this.#tracker.open({ sessionId, agent: this.#agentName, directory }, metadata);
     const { mode, model } = metadata;
     if (choices.modes.some(({ id }) => id === mode)) await this.setMode(sessionId, mode ?? "", { signal });
     if (choices.models.some(({ id }) => id === model))
@@ -71,22 +71,22 @@ export class AgentSessions {
     return info;
   }
 
-  /** Goes on with a session that the agent knows: by loading it, resuming it, or as a fork of it. */
-  async goOn(
-    feature: Extract<Feature, "loadSession" | "resumeSession" | "forkSession">,
+  /** Loads, resumes or forks a session that the agent knows. */
+  async reopen(
+    feature: Extract<AgentFeature, "loadSession" | "resumeSession" | "forkSession">,
     sessionId: string,
-    { directory, mcpServers = [], ...metadata }: BeginSession,
+    { directory, mcpServers = [], ...metadata }: SessionOptions,
     { signal }: CallOptions,
   ): Promise<SessionInfo> {
-    need(this.#agent, feature);
-    // What the agent tells again is counted; so it is kept before it is asked.
+    requireFeature(this.#agent, feature);
+    // The agent replays the session before it answers. Tracking must start earlier, so that these events are counted.
     if (feature === "loadSession")
-      await this.#book.open({ sessionId, agent: this.#name, directory }, metadata);
+      await this.#tracker.open({ sessionId, agent: this.#agentName, directory }, metadata);
     const params = { sessionId, cwd: directory, mcpServers };
-    const answer = await this.#connection.hearOut(METHODS[feature], params, signal);
-    const id = feature === "forkSession" ? (text(fields(answer).sessionId) ?? "") : sessionId;
-    this.#choices.set(id, choicesOf(answer));
-    return this.#book.open({ sessionId: id, agent: this.#name, directory }, metadata);
+    const result = await this.#connection.requestAndDrain(METHODS[feature], params, signal);
+    const id = feature === "forkSession" ? (asString(asObject(result).sessionId) ?? "") : sessionId;
+    this.#choices.set(id, parseSessionChoices(result));
+    return this.#tracker.open({ sessionId: id, agent: this.#agentName, directory }, metadata);
   }
 
   async prompt(
@@ -94,34 +94,34 @@ export class AgentSessions {
     content: string | readonly ContentPart[],
     { signal }: CallOptions,
   ): Promise<{ readonly stopReason: StopReason }> {
-    this.#check(sessionId);
-    const params = { sessionId, prompt: promptOf(content) };
-    const answer = fields(await this.#connection.hearOut("session/prompt", params, signal));
-    return { stopReason: (text(answer.stopReason) ?? "end_turn") as StopReason };
+    this.#requireLive(sessionId);
+    const params = { sessionId, prompt: toPrompt(content) };
+    const result = asObject(await this.#connection.requestAndDrain("session/prompt", params, signal));
+    return { stopReason: (asString(result.stopReason) ?? "end_turn") as StopReason };
   }
 
   cancel(sessionId: string, { signal }: CallOptions): Promise<void> {
-    return this.#connection.tell("session/cancel", { sessionId }, signal);
+    return this.#connection.notify("session/cancel", { sessionId }, signal);
   }
 
   async setMode(sessionId: string, modeId: string, { signal }: CallOptions): Promise<void> {
-    this.#check(sessionId);
+    this.#requireLive(sessionId);
     if (this.#choices.get(sessionId)?.modes.length === 0)
-      throw new UnsupportedError("setSessionMode", this.#name);
-    await this.#connection.ask("session/set_mode", { sessionId, modeId }, signal);
-    await this.#book.describe(sessionId, { mode: modeId });
+      throw new UnsupportedError("setSessionMode", this.#agentName);
+    await this.#connection.request("session/set_mode", { sessionId, modeId }, signal);
+    await this.#tracker.updateMetadata(sessionId, { mode: modeId });
   }
 
   async setModel(sessionId: string, modelId: string, { signal }: CallOptions): Promise<void> {
-    this.#check(sessionId);
+    this.#requireLive(sessionId);
     const choices = this.#choices.get(sessionId);
-    if (choices?.models.length === 0) throw new UnsupportedError("setSessionModel", this.#name);
+    if (choices?.models.length === 0) throw new UnsupportedError("setSessionModel", this.#agentName);
     if (choices?.modelOption === undefined) {
-      await this.#connection.ask("session/set_model", { sessionId, modelId }, signal);
+      await this.#connection.request("session/set_model", { sessionId, modelId }, signal);
     } else {
       await this.#setOption(sessionId, choices.modelOption, modelId, signal);
     }
-    await this.#book.describe(sessionId, { model: modelId });
+    await this.#tracker.updateMetadata(sessionId, { model: modelId });
   }
 
   async setOption(
@@ -130,36 +130,36 @@ export class AgentSessions {
     value: unknown,
     { signal }: CallOptions,
   ): Promise<void> {
-    this.#check(sessionId);
+    this.#requireLive(sessionId);
     if (this.#choices.get(sessionId)?.options.length === 0) {
-      throw new UnsupportedError("setSessionConfigOption", this.#name);
+      throw new UnsupportedError("setSessionConfigOption", this.#agentName);
     }
     await this.#setOption(sessionId, optionId, value, signal);
   }
 
-  /** The models that can be chosen in a session, if the agent says so there. */
+  /** The models of a session, if the agent announced them for it. */
   models(sessionId: string): readonly SessionChoice[] {
     return this.#choices.get(sessionId)?.models ?? [];
   }
 
-  /** What the agent lists, if it can; none otherwise. */
-  async listed({
+  /** The sessions that the agent lists; none if it does not support that. */
+  async list({
     signal,
   }: CallOptions): Promise<readonly { sessionId: string; directory: string; title?: string }[]> {
     if (!this.#agent.features.includes("listSessions")) return [];
-    const { sessions } = fields(await this.#connection.ask("session/list", {}, signal));
-    return list(sessions).map((session) => {
-      const { sessionId, cwd, title } = fields(session);
-      const named = text(title) === undefined ? {} : { title: text(title) ?? "" };
-      return { sessionId: text(sessionId) ?? "", directory: text(cwd) ?? "", ...named };
+    const { sessions } = asObject(await this.#connection.request("session/list", {}, signal));
+    return asList(sessions).map((session) => {
+      const { sessionId, cwd, title } = asObject(session);
+      const named = asString(title) === undefined ? {} : { title: asString(title) ?? "" };
+      return { sessionId: asString(sessionId) ?? "", directory: asString(cwd) ?? "", ...named };
     });
   }
 
-  /** Ends what the agent does in a session, and the session where the agent can. */
+  /** Cancels the running turn, and closes the session if the agent supports that. */
   async terminate(sessionId: string, { signal }: CallOptions): Promise<void> {
     await this.cancel(sessionId, { signal });
     if (this.#agent.features.includes("closeSession")) {
-      await this.#connection.ask("session/close", { sessionId }, signal);
+      await this.#connection.request("session/close", { sessionId }, signal);
     }
   }
 
@@ -170,11 +170,11 @@ export class AgentSessions {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const typed = typeof value === "boolean" ? { type: "boolean", value } : { value };
-    await this.#connection.ask("session/set_config_option", { sessionId, configId, ...typed }, signal);
+    await this.#connection.request("session/set_config_option", { sessionId, configId, ...typed }, signal);
   }
 
-  #check(sessionId: string): void {
-    if (this.#book.hasEnded(sessionId)) throw new SessionEndedError(sessionId);
+  #requireLive(sessionId: string): void {
+    if (this.#tracker.hasEnded(sessionId)) throw new SessionEndedError(sessionId);
   }
 }
 

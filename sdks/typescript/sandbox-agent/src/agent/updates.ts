@@ -5,69 +5,73 @@ import type {
   SessionUpdate,
   ToolCallState,
 } from "./events.js";
-import { type Fields, fields, list, text } from "./wire.js";
+import { asList, asObject, asString, type UntypedObject } from "./untyped.js";
 
-/** What an agent says in a session, in our words. */
-export function updateOf(wire: unknown): SessionUpdate {
-  const update = fields(wire);
-  const name = text(update.sessionUpdate) ?? "";
+/** Parses the `update` of a `session/update` notification. */
+export function parseUpdate(wire: unknown): SessionUpdate {
+  const update = asObject(wire);
+  const name = asString(update.sessionUpdate) ?? "";
   switch (name) {
     case "agent_message_chunk":
-      return { type: "agentMessage", content: contentOf(update.content) };
+      return { type: "agentMessage", content: parseContent(update.content) };
     case "user_message_chunk":
-      return { type: "userMessage", content: contentOf(update.content) };
+      return { type: "userMessage", content: parseContent(update.content) };
     case "agent_thought_chunk":
-      return { type: "thought", content: contentOf(update.content) };
+      return { type: "thought", content: parseContent(update.content) };
     case "tool_call":
-      return { type: "toolCall", call: callOf(update) };
+      return { type: "toolCall", call: parseToolCall(update) };
     case "tool_call_update":
-      return { type: "toolCallUpdate", call: callOf(update) };
+      return { type: "toolCallUpdate", call: parseToolCall(update) };
     case "plan":
-      return { type: "plan", steps: list(update.entries).map(stepOf) };
+      return { type: "plan", steps: asList(update.entries).map(parsePlanStep) };
     case "available_commands_update":
-      return { type: "commands", commands: list(update.availableCommands).map(commandOf) };
+      return { type: "commands", commands: asList(update.availableCommands).map(parseCommand) };
     case "current_mode_update":
-      return { type: "mode", modeId: text(update.currentModeId) ?? "" };
+      return { type: "mode", modeId: asString(update.currentModeId) ?? "" };
     default:
       return { type: "other", name, raw: wire };
   }
 }
 
-/** What an agent asks before it does something, in our words. */
-export function permissionOf(params: unknown): PermissionRequest {
-  const { sessionId, toolCall, options } = fields(params);
+/** Parses the params of `session/request_permission`. */
+export function parsePermissionRequest(params: unknown): PermissionRequest {
+  const { sessionId, toolCall, options } = asObject(params);
   return {
-    sessionId: text(sessionId) ?? "",
-    call: callOf(fields(toolCall)),
-    options: list(options).map((option) => {
-      const { optionId, name, kind } = fields(option);
-      return { id: text(optionId) ?? "", name: text(name) ?? "", kind: text(kind) ?? "" };
+    sessionId: asString(sessionId) ?? "",
+    call: parseToolCall(asObject(toolCall)),
+    options: asList(options).map((option) => {
+      const { optionId, name, kind } = asObject(option);
+      return { id: asString(optionId) ?? "", name: asString(name) ?? "", kind: asString(kind) ?? "" };
     }),
   };
 }
 
-/** What an agent asks a person, in our words. */
-export function questionOf(params: unknown): QuestionRequest {
-  const { sessionId, message, requestedSchema } = fields(params);
-  return { sessionId: text(sessionId) ?? "", message: text(message) ?? "", schema: requestedSchema };
+/** Parses the params of `elicitation/create`. */
+export function parseQuestionRequest(params: unknown): QuestionRequest {
+  const { sessionId, message, requestedSchema } = asObject(params);
+  return { sessionId: asString(sessionId) ?? "", message: asString(message) ?? "", schema: requestedSchema };
 }
 
-function contentOf(wire: unknown): ContentPart {
-  const content = fields(wire);
+function parseContent(wire: unknown): ContentPart {
+  const content = asObject(wire);
   switch (content.type) {
     case "text":
-      return { type: "text", text: text(content.text) ?? "" };
+      return { type: "text", text: asString(content.text) ?? "" };
     case "image":
-      return { type: "image", data: text(content.data) ?? "", mimeType: text(content.mimeType) ?? "" };
+      return {
+        type: "image",
+        data: asString(content.data) ?? "",
+        mimeType: asString(content.mimeType) ?? "",
+      };
     case "resource_link":
-      return { type: "link", uri: text(content.uri) ?? "", name: text(content.name) ?? "" };
+      return { type: "link", uri: asString(content.uri) ?? "", name: asString(content.name) ?? "" };
     default:
       return { type: "other", raw: wire };
   }
 }
 
-/** What a prompt has, in the agent's words. */
-export function promptOf(content: string | readonly ContentPart[]): readonly unknown[] {
+/** Converts the content of a prompt to ACP content blocks. */
+export function toPrompt(content: string | readonly ContentPart[]): readonly unknown[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part) => {
     if (part.type === "other") return part.raw;
@@ -75,24 +79,28 @@ export function promptOf(content: string | readonly ContentPart[]): readonly unk
   });
 }
 
-function callOf(wire: Fields): ToolCallState {
+function parseToolCall(wire: UntypedObject): ToolCallState {
   return {
-    callId: text(wire.toolCallId) ?? "",
-    title: text(wire.title),
-    kind: text(wire.kind),
-    status: text(wire.status),
+    callId: asString(wire.toolCallId) ?? "",
+    title: asString(wire.title),
+    kind: asString(wire.kind),
+    status: asString(wire.status),
     input: wire.rawInput,
     output: wire.rawOutput,
     content: Array.isArray(wire.content) ? wire.content : undefined,
   };
 }
 
-function stepOf(wire: unknown): { text: string; status: string; priority: string } {
-  const { content, status, priority } = fields(wire);
-  return { text: text(content) ?? "", status: text(status) ?? "", priority: text(priority) ?? "" };
+function parsePlanStep(wire: unknown): { text: string; status: string; priority: string } {
+  const { content, status, priority } = asObject(wire);
+  return {
+    text: asString(content) ?? "",
+    status: asString(status) ?? "",
+    priority: asString(priority) ?? "",
+  };
 }
 
-function commandOf(wire: unknown): { name: string; description: string } {
-  const { name, description } = fields(wire);
-  return { name: text(name) ?? "", description: text(description) ?? "" };
+function parseCommand(wire: unknown): { name: string; description: string } {
+  const { name, description } = asObject(wire);
+  return { name: asString(name) ?? "", description: asString(description) ?? "" };
 }

@@ -1,6 +1,6 @@
 import { ProblemError } from "@tombolo/acp-http-client/transport";
-import { follow, parsed, type Said, type ServerEvent } from "../http/follow.js";
-import { askOf, type Http } from "../http/http.js";
+import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
   Agent,
@@ -11,61 +11,61 @@ import type {
   InstallProgress,
 } from "../types/daemon.js";
 
-/** How far an installation is. The last is `done`. */
-export type Installation =
+/** Progress of an installation. The last event is `done`. */
+export type InstallEvent =
   | { readonly type: "progress"; readonly progress: InstallProgress }
   | { readonly type: "done"; readonly installed: InstalledAgent };
 
-/** The agents that a daemon knows. */
+/** The agents that a daemon can run. */
 export class Agents {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All that there are, installed or not. */
+  /** Lists all agents, installed or not. */
   async list({ signal }: CallOptions = {}): Promise<readonly Agent[]> {
     return (await this.#http.json("get", "/v1/agents", { signal })).items;
   }
 
-  /** Installs an agent, unless it is there already. */
+  /** Installs an agent, unless it is installed already. */
   install(agent: string, install: InstallAgent = {}, { signal }: CallOptions = {}): Promise<InstalledAgent> {
     return this.#http.json("post", "/v1/agents/{agent}/install", { names: { agent }, json: install, signal });
   }
 
   /**
-   * Installs an agent, and tells how far that is. It goes on if nobody listens; whoever asks again follows the
-   * same one. It fails with `ProblemError` if the installation does.
+   * Installs an agent and reports progress. The installation continues if the caller stops reading, and a second call joins
+   * it. Throws `ProblemError` if the installation fails.
    */
-  installing(
+  installWithProgress(
     agent: string,
     install: InstallAgent = {},
     { signal }: CallOptions = {},
-  ): AsyncGenerator<Installation, undefined, undefined> {
-    const ask = askOf("post", "/v1/agents/{agent}/install", { names: { agent }, json: install });
-    const read = (event: ServerEvent): Said<Installation> => {
+  ): AsyncGenerator<InstallEvent, undefined, undefined> {
+    const request = routeRequest("post", "/v1/agents/{agent}/install", { names: { agent }, json: install });
+    const decode = (event: ServerEvent): DecodedEvent<InstallEvent> => {
       switch (event.event) {
         case "progress":
-          return { item: { type: "progress", progress: parsed(event) } };
+          return { item: { type: "progress", progress: parseData(event) } };
         case "done":
-          return { item: { type: "done", installed: parsed(event) }, last: true };
+          return { item: { type: "done", installed: parseData(event) }, last: true };
         case "failed":
-          throw new ProblemError(parsed(event));
+          throw new ProblemError(parseData(event));
         default:
           return undefined;
       }
     };
-    return follow<Installation>(this.#http, { ask, signal, read });
+    return followEvents<InstallEvent>(this.#http, { request, signal, decode });
   }
 
-  /** The models that an agent can use. */
+  /** Lists the models of an agent. */
   async models(agent: string, { signal }: CallOptions = {}): Promise<readonly AgentModel[]> {
     return (await this.#http.json("get", "/v1/agents/{agent}/models", { names: { agent }, signal })).models;
   }
 
-  /** The ways in which an agent can behave. */
+  /** Lists the modes of an agent. */
   async modes(agent: string, { signal }: CallOptions = {}): Promise<readonly AgentMode[]> {
     return (await this.#http.json("get", "/v1/agents/{agent}/modes", { names: { agent }, signal })).modes;
   }

@@ -1,81 +1,79 @@
-import type { Http } from "../http/http.js";
+import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type { McpServer, Skill } from "../types/daemon.js";
 import type { Schemas } from "../types/schema.js";
 
-/** The MCP servers that the agents of a directory are given. */
+/** The MCP servers for agents that work in a directory. */
 export class McpServers {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All of a directory, by name. */
+  /** Lists the entries of a directory by name. */
   async list(directory: string, { signal }: CallOptions = {}): Promise<Readonly<Record<string, McpServer>>> {
     const all = await this.#http.json("get", "/v1/config/mcp", { query: { directory }, signal });
     return (all as Schemas["McpServerList"]).items;
   }
 
-  /** One of a directory. */
-  async read(directory: string, name: string, { signal }: CallOptions = {}): Promise<McpServer> {
+  async get(directory: string, name: string, { signal }: CallOptions = {}): Promise<McpServer> {
     const query = { directory, mcpName: name };
     return (await this.#http.json("get", "/v1/config/mcp", { query, signal })) as McpServer;
   }
 
-  /** Stores one. */
+  /** Adds or replaces an entry. */
   set(directory: string, name: string, server: McpServer, { signal }: CallOptions = {}): Promise<void> {
     const query = { directory, mcpName: name };
     return this.#http.done("put", "/v1/config/mcp", { query, json: server, signal });
   }
 
-  /** Forgets one. */
+  /** Removes an entry. */
   delete(directory: string, name: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/v1/config/mcp", { query: { directory, mcpName: name }, signal });
   }
 }
 
-/** The skills that the agents of a directory are given. */
+/** The skills for agents that work in a directory. */
 export class Skills {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All of a directory, by name. */
+  /** Lists the entries of a directory by name. */
   async list(directory: string, { signal }: CallOptions = {}): Promise<Readonly<Record<string, Skill>>> {
     const all = await this.#http.json("get", "/v1/config/skills", { query: { directory }, signal });
     return (all as Schemas["SkillList"]).items;
   }
 
-  /** One of a directory. */
-  async read(directory: string, name: string, { signal }: CallOptions = {}): Promise<Skill> {
+  async get(directory: string, name: string, { signal }: CallOptions = {}): Promise<Skill> {
     const query = { directory, skillName: name };
     return (await this.#http.json("get", "/v1/config/skills", { query, signal })) as Skill;
   }
 
-  /** Stores one. */
+  /** Adds or replaces an entry. */
   set(directory: string, name: string, skill: Skill, { signal }: CallOptions = {}): Promise<void> {
     const query = { directory, skillName: name };
     return this.#http.done("put", "/v1/config/skills", { query, json: skill, signal });
   }
 
-  /** Forgets one. */
+  /** Removes an entry. */
   delete(directory: string, name: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/v1/config/skills", { query: { directory, skillName: name }, signal });
   }
 }
 
-/** What agents are given in a directory. */
+/** MCP servers and skills of agents, by directory. */
 export class Config {
   readonly mcp: McpServers;
   readonly skills: Skills;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.mcp = new McpServers(http);
     this.skills = new Skills(http);
   }

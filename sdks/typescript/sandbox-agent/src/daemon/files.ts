@@ -1,56 +1,55 @@
-import type { Body } from "@tombolo/acp-http-client/transport";
-import type { Http } from "../http/http.js";
+import type { RequestBody } from "@tombolo/acp-http-client/transport";
+import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
+  CreatedDirectory,
   FileEntry,
   FileStat,
-  MadeDirectory,
   MovedFile,
   UnpackedArchive,
   WrittenFile,
 } from "../types/daemon.js";
 
-/** What can be written to a file. A stream is sent as it comes. */
-export type FileContent = Body;
+/** Content for a file. A stream is sent as it is produced. */
+export type FileContent = RequestBody;
 
-/** A file that is being read. */
+/** A file that is open for reading. */
 export interface OpenFile {
-  /** Names this content of the file. */
+  /** Entity tag of this content. */
   readonly etag: string | undefined;
-  /** How many bytes there are, if the server says. */
+  /** Number of bytes that will be read, if the server sends it. */
   readonly size: number | undefined;
-  /** The bytes, as they come. */
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface ReadFileOptions extends CallOptions {
-  /** The first byte; 0 if left out. */
+  /** Offset of the first byte. Default: 0. */
   readonly start?: number | undefined;
-  /** The last byte; that of the file if left out. */
+  /** Offset of the last byte, inclusive. Default: the end of the file. */
   readonly end?: number | undefined;
 }
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface WriteFileOptions extends CallOptions {
-  /** Makes the directories above it too. */
+  /** Whether to create missing parent directories. */
   readonly parents?: boolean | undefined;
-  /** Writes only if the file has the content with this `etag`; otherwise a `ProblemError` says 412. */
+  /** Write only if the file has this `etag`. Otherwise throws a `ProblemError` with status 412. */
   readonly ifMatch?: string | undefined;
-  /** Writes only if there is no such file; otherwise a `ProblemError` says 412. */
+  /** Write only if the file does not exist. Otherwise throws a `ProblemError` with status 412. */
   readonly ifAbsent?: boolean | undefined;
 }
 
 /** The files of a sandbox. */
 export class Files {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** The names in a directory, sorted, however many there are. */
+  /** Lists all entries of a directory, sorted by name. */
   async *entries(
     path: string,
     { signal }: CallOptions = {},
@@ -64,12 +63,12 @@ export class Files {
     return undefined;
   }
 
-  /** What a path leads to. */
+  /** Returns the type, size and times of the file at a path. */
   stat(path: string, { signal }: CallOptions = {}): Promise<FileStat> {
     return this.#http.json("get", "/v1/fs/stat", { query: { path }, signal });
   }
 
-  /** Opens a file to be read, whole or in part. */
+  /** Opens a file for reading, whole or in part. */
   async open(path: string, { start, end, signal }: ReadFileOptions = {}): Promise<OpenFile> {
     const range = start === undefined && end === undefined ? undefined : `bytes=${start ?? 0}-${end ?? ""}`;
     const { headers, body } = await this.#http.stream("get", "/v1/fs/file", {
@@ -79,24 +78,24 @@ export class Files {
     });
     const size = headers.get("content-length");
     return {
-      // Quoted in a header, and nowhere else.
+      // Only the header has quotes.
       etag: headers.get("etag")?.replace(/^"(.*)"$/, "$1"),
       size: size === null ? undefined : Number(size),
       body,
     };
   }
 
-  /** The content of a file. */
+  /** Reads a file as bytes. */
   async read(path: string, options: ReadFileOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await new Response((await this.open(path, options)).body).arrayBuffer());
   }
 
-  /** The content of a file as text. */
+  /** Reads a file as text. */
   async readText(path: string, options: ReadFileOptions = {}): Promise<string> {
     return new Response((await this.open(path, options)).body).text();
   }
 
-  /** Writes a file, all or nothing. */
+  /** Writes a file atomically. */
   write(path: string, content: FileContent, options: WriteFileOptions = {}): Promise<WrittenFile> {
     const { parents, ifMatch, ifAbsent, signal } = options;
     return this.#http.json("put", "/v1/fs/file", {
@@ -110,8 +109,8 @@ export class Files {
     });
   }
 
-  /** Makes a directory, and those above it. */
-  makeDirectory(path: string, { signal }: CallOptions = {}): Promise<MadeDirectory> {
+  /** Creates a directory and its missing parents. */
+  makeDirectory(path: string, { signal }: CallOptions = {}): Promise<CreatedDirectory> {
     return this.#http.json("post", "/v1/fs/mkdir", { query: { path }, signal });
   }
 
@@ -124,7 +123,7 @@ export class Files {
     return this.#http.json("post", "/v1/fs/move", { json: { from, to, overwrite }, signal });
   }
 
-  /** Deletes a file, or a directory, which must be empty unless it is `recursive`. */
+  /** Deletes a file or directory. A directory must be empty, unless `recursive` is set. */
   delete(
     path: string,
     { recursive, signal }: CallOptions & { readonly recursive?: boolean } = {},
@@ -132,7 +131,7 @@ export class Files {
     return this.#http.done("delete", "/v1/fs/entry", { query: { path, recursive }, signal });
   }
 
-  /** Unpacks an archive (tar, gzip or zstd) into a directory, all of it or nothing. */
+  /** Unpacks an archive (tar, optionally gzip or zstd) into a directory, atomically. */
   unpack(path: string, archive: FileContent, { signal }: CallOptions = {}): Promise<UnpackedArchive> {
     return this.#http.json("post", "/v1/fs/upload-batch", { query: { path }, body: archive, signal });
   }

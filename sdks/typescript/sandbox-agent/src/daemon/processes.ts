@@ -1,46 +1,45 @@
-import type { Body } from "@tombolo/acp-http-client/transport";
-import { follow, parsed, type Said, type ServerEvent } from "../http/follow.js";
-import { askOf, type Http } from "../http/http.js";
+import type { RequestBody } from "@tombolo/acp-http-client/transport";
+import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type { LogEntry, LogPage, Process, Signal, StartProcess } from "../types/daemon.js";
 import { Terminal, type TerminalOptions } from "./terminal.js";
 
-/** How output is read. */
+/** Options for reading output. */
 export interface LogsOptions extends CallOptions {
-  /** The number of the last piece that was read; everything that is kept if left out. */
+  /** `seq` of the last entry that was read. Default: all output that the server has. */
   readonly after?: number | undefined;
 }
 
 /** The processes of a sandbox. */
 export class Processes {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All that there are, and those that have ended lately. */
+  /** Lists the running processes, and those that exited recently. */
   async list({ signal }: CallOptions = {}): Promise<readonly Process[]> {
     return (await this.#http.json("get", "/v1/processes", { signal })).items;
   }
 
-  /** Starts a process, with a terminal if its size is said. */
+  /** Starts a process; with a terminal, if the request has its size. */
   start(process: StartProcess, { signal }: CallOptions = {}): Promise<Process> {
     return this.#http.json("post", "/v1/processes", { json: process, signal });
   }
 
-  /** One process. */
-  read(id: string, { signal }: CallOptions = {}): Promise<Process> {
+  get(id: string, { signal }: CallOptions = {}): Promise<Process> {
     return this.#http.json("get", "/v1/processes/{id}", { names: { id }, signal });
   }
 
-  /** Ends a process, if it still runs, and forgets it. */
+  /** Kills a process if it is running, and removes it from the list. */
   delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/v1/processes/{id}", { names: { id }, signal });
   }
 
-  /** Waits for the end of a process, or for so long: its `state` tells which. */
+  /** Waits until a process exits or the time is over; see its `state`. */
   wait(
     id: string,
     { timeoutMs, signal }: CallOptions & { readonly timeoutMs?: number | undefined } = {},
@@ -52,10 +51,10 @@ export class Processes {
     });
   }
 
-  /** Writes to the input of a process, and closes it if that is wanted. */
-  input(
+  /** Writes to the standard input of a process. With `close`, closes it afterwards. */
+  writeInput(
     id: string,
-    bytes: Body,
+    bytes: RequestBody,
     { close, signal }: CallOptions & { readonly close?: boolean | undefined } = {},
   ): Promise<void> {
     return this.#http.done("post", "/v1/processes/{id}/input", {
@@ -75,17 +74,20 @@ export class Processes {
     });
   }
 
-  /** What a process writes, to its end. Fails with `GapError` where output is no longer kept. */
+  /** Reads the output of a process until it exits. Throws `GapError` if the server has evicted output that was not read. */
   logs(id: string, { after, signal }: LogsOptions = {}): AsyncGenerator<LogEntry, undefined, undefined> {
-    const ask = askOf("get", "/v1/processes/{id}/logs", { names: { id }, query: { follow: true } });
-    const read = (event: ServerEvent): Said<LogEntry> => {
+    const request = routeRequest("get", "/v1/processes/{id}/logs", {
+      names: { id },
+      query: { follow: true },
+    });
+    const decode = (event: ServerEvent): DecodedEvent<LogEntry> => {
       if (event.event === "exited") return { over: true };
-      return event.event === "output" ? { item: parsed(event) } : undefined;
+      return event.event === "output" ? { item: parseData(event) } : undefined;
     };
-    return follow<LogEntry>(this.#http, { ask, after, signal, read });
+    return followEvents<LogEntry>(this.#http, { request, after, signal, decode });
   }
 
-  /** What a process has written, as a page. */
+  /** Reads a page of the output of a process. */
   logPage(
     id: string,
     { after, limit, signal }: LogsOptions & { readonly limit?: number | undefined } = {},
@@ -94,7 +96,7 @@ export class Processes {
     return this.#http.json("get", "/v1/processes/{id}/logs", { names: { id }, query, signal });
   }
 
-  /** The terminal of a process. */
+  /** Attaches to the terminal of a process. */
   terminal(id: string, options: TerminalOptions = {}): Terminal {
     return new Terminal(this.#http, id, options);
   }

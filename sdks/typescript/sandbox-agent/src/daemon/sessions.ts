@@ -1,7 +1,7 @@
-import { follow, parsed } from "../http/follow.js";
-import { askOf, type Http } from "../http/http.js";
-import { Retry } from "../http/retry.js";
-import { randomName } from "../names.js";
+import { randomId } from "@tombolo/acp-http-client/transport";
+import { followEvents, parseData } from "../http/follow-events.js";
+import { RetryLoop } from "../http/retry-loop.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
   CreatedSession,
@@ -18,96 +18,96 @@ import type {
   Transcript,
 } from "../types/session.js";
 
-/** How the events of a session are read. */
+/** Options for reading events. */
 export interface SessionEventsOptions extends CallOptions {
-  /** The `seq` of the last event that was read; everything is read if left out. */
+  /** `seq` of the last event that was read. Default: all events. */
   readonly after?: number | undefined;
-  /** Adds to each event what the agent said in its own words. */
+  /** Adds to each event the original message of the agent. */
   readonly includeRaw?: boolean | undefined;
 }
 
-/** How a message is sent. */
+/** Options for sending a message. */
 export interface SendOptions extends CallOptions {
-  /** Two messages with the same key are one. Made up if left out, so that a lost answer is asked for again. */
+  /** The server stores only the first of several messages with the same key. Default: a random key for each call, so that it can be retried. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** How an answer is given. */
+/** Options for answering a permission request or question. */
 export interface AnswerOptions extends CallOptions {
-  /** Who gives it. A hub says that itself. */
+  /** Author of the answer. A hub sets it to the authenticated user. */
   readonly author?: string | undefined;
 }
 
-/** Sessions with any agent, in one vocabulary. Whatever happens in one is kept, and can be read from anywhere. */
+/** Sessions with any agent, in the universal API. The server stores all events, and any client can read them. */
 export class Sessions {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All sessions. */
+  /** Lists all sessions. */
   async list({ signal }: CallOptions = {}): Promise<readonly Session[]> {
     return (await this.#http.json("get", "/v1/sessions", { signal })).items;
   }
 
-  /** One session. */
-  read(id: string, { signal }: CallOptions = {}): Promise<Session> {
+  get(id: string, { signal }: CallOptions = {}): Promise<Session> {
     return this.#http.json("get", "/v1/sessions/{id}", { names: { id }, signal });
   }
 
-  /** Makes a session, under a name of yours. The same twice is one session. */
+  /** Creates a session with an id of your choice. Creating the same session twice succeeds. */
   create(id: string, session: CreateSession, { signal }: CallOptions = {}): Promise<CreatedSession> {
     return this.#http.json("post", "/v1/sessions/{id}", { names: { id }, json: session, signal });
   }
 
-  /** Ends a session and its agent, and forgets it. */
+  /** Deletes a session and ends its agent. */
   delete(id: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/v1/sessions/{id}", { names: { id }, signal });
   }
 
-  /** Sends a message. It ends when the message is written down; what comes of it is told by the events. */
+  /** Sends a message. Resolves once the server has stored it; read the events for the response. */
   async send(id: string, message: string | SendMessage, options: SendOptions = {}): Promise<SentMessage> {
     const json = typeof message === "string" ? { message } : message;
-    const headers = { "idempotency-key": options.idempotencyKey ?? randomName() };
-    const retry = new Retry(this.#http.patience);
-    const giveUp = options.signal ?? new AbortController().signal;
+    const headers = { "idempotency-key": options.idempotencyKey ?? randomId() };
+    const retry = new RetryLoop(this.#http.policy);
+    const signal = options.signal ?? new AbortController().signal;
     for (;;) {
       try {
         const request = { names: { id }, headers, json, signal: options.signal };
         return await this.#http.json("post", "/v1/sessions/{id}/messages", request);
       } catch (failure) {
-        await retry.after(failure, giveUp);
+        await retry.waitOrThrow(failure, signal);
       }
     }
   }
 
-  /** Ends the turn that runs, if one does. */
+  /** Interrupts the running turn, if any. */
   cancel(id: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/v1/sessions/{id}/cancel", { names: { id }, signal });
   }
 
   /**
-   * What happens, from the first event on or after the one that was read last, until the session is deleted.
-   *
-   * A connection that is lost is made anew: each event comes once, in order. It fails with `GapError` where events
-   * are no longer kept.
+   * Reads the events of a session until it is deleted. Each event comes once and in order, also across lost connections.
+   * Throws `GapError` if the server has evicted events that were not read.
    */
   events(
     id: string,
     { after = 0, includeRaw, signal }: SessionEventsOptions = {},
   ): AsyncGenerator<SessionRecord, undefined, undefined> {
-    const ask = askOf("get", "/v1/sessions/{id}/events/sse", { names: { id }, query: { includeRaw } });
-    return follow<SessionRecord>(this.#http, {
-      ask,
+    const request = routeRequest("get", "/v1/sessions/{id}/events/sse", {
+      names: { id },
+      query: { includeRaw },
+    });
+    return followEvents<SessionRecord>(this.#http, {
+      request,
       after,
       signal,
-      read: (event) => ({ item: parsed(event) }),
+      decode: (event) => ({ item: parseData(event) }),
     });
   }
 
-  /** Events that there are already, after one, as a page. */
+  /** Reads a page of stored events. */
   eventPage(
     id: string,
     { after, limit, includeRaw, signal }: SessionEventsOptions & { readonly limit?: number | undefined } = {},
@@ -116,7 +116,7 @@ export class Sessions {
     return this.#http.json("get", "/v1/sessions/{id}/events", { names: { id }, query, signal });
   }
 
-  /** The messages as they are by now, the newest page first; `nextCursor` leads to older ones. */
+  /** Reads a page of the transcript. The first page has the newest messages; `nextCursor` leads to older ones. */
   messages(
     id: string,
     { cursor, limit, signal }: CallOptions & { readonly cursor?: string; readonly limit?: number } = {},
@@ -128,62 +128,62 @@ export class Sessions {
     });
   }
 
-  /** What all events come to, and up to which. Read on with `events(id, { after: snapshot.seq })`. */
+  /** Reads the current state of a session. Continue with `events(id, { after: snapshot.seq })`. */
   snapshot(id: string, { signal }: CallOptions = {}): Promise<SessionSnapshot> {
     return this.#http.json("get", "/v1/sessions/{id}/snapshot", { names: { id }, signal });
   }
 
-  /** What was sent, and how far each has come. */
+  /** Lists the messages that were sent, with their delivery state. */
   async inputs(id: string, { signal }: CallOptions = {}): Promise<readonly SessionInput[]> {
     return (await this.#http.json("get", "/v1/sessions/{id}/inputs", { names: { id }, signal })).items;
   }
 
-  /** Says something else with a message that still waits for its turn. */
+  /** Changes the text of a queued message. */
   editInput(id: string, inputId: string, edit: EditInput, { signal }: CallOptions = {}): Promise<void> {
     const names = { id, input_id: inputId };
     return this.#http.done("put", "/v1/sessions/{id}/inputs/{input_id}", { names, json: edit, signal });
   }
 
-  /** Takes back a message that still waits for its turn. */
+  /** Withdraws a queued message. */
   withdrawInput(id: string, inputId: string, { signal }: CallOptions = {}): Promise<void> {
     const names = { id, input_id: inputId };
     return this.#http.done("delete", "/v1/sessions/{id}/inputs/{input_id}", { names, signal });
   }
 
-  /** Answers a permission that the agent asks for. The first answer holds. */
-  permit(
+  /** Answers a permission request. The first answer wins. */
+  answerPermission(
     id: string,
     permissionId: string,
     reply: PermissionAnswer,
     options: AnswerOptions = {},
   ): Promise<void> {
     const names = { id, permission_id: permissionId };
-    const json = { reply, ...by(options) };
+    const json = { reply, ...authorOf(options) };
     const path = "/v1/sessions/{id}/permissions/{permission_id}/reply";
     return this.#http.done("post", path, { names, json, signal: options.signal });
   }
 
-  /** Answers a question: for each thing that is asked, what was chosen or written. */
-  answer(
+  /** Answers a question: for each of its items, the selected or written texts. */
+  answerQuestion(
     id: string,
     questionId: string,
     answers: readonly (readonly string[])[],
     options: AnswerOptions = {},
   ): Promise<void> {
     const names = { id, question_id: questionId };
-    const json = { answers, ...by(options) };
+    const json = { answers, ...authorOf(options) };
     const path = "/v1/sessions/{id}/questions/{question_id}/reply";
     return this.#http.done("post", path, { names, json, signal: options.signal });
   }
 
-  /** Does not answer a question, and says so. */
-  reject(id: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
+  /** Declines to answer a question. */
+  rejectQuestion(id: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
     const names = { id, question_id: questionId };
     const path = "/v1/sessions/{id}/questions/{question_id}/reject";
-    return this.#http.done("post", path, { names, json: by(options), signal: options.signal });
+    return this.#http.done("post", path, { names, json: authorOf(options), signal: options.signal });
   }
 }
 
-function by({ author }: AnswerOptions): { readonly author?: string } {
+function authorOf({ author }: AnswerOptions): { readonly author?: string } {
   return author === undefined ? {} : { author };
 }

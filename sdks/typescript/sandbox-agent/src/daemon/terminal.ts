@@ -1,53 +1,53 @@
-import { parsed, type Said } from "../http/follow.js";
-import type { Http } from "../http/http.js";
-import { filled, written } from "../http/route.js";
-import type { Frame, Socket } from "../http/socket.js";
-import { watch } from "../http/watch.js";
+import { type DecodedEvent, parseData } from "../http/follow-events.js";
+import { followSocket } from "../http/follow-socket.js";
+import { fillPath, stringValues } from "../http/route.js";
+import type { RouteClient } from "../http/route-client.js";
+import type { OpenSocket, SocketFrame } from "../http/socket.js";
 import type { CallOptions } from "../options.js";
 import type { TerminalNotice, TerminalSize } from "../types/daemon.js";
 
-/** What a terminal shows. */
+/** Output of a terminal, or a change of its state. */
 export type TerminalEvent =
   | { readonly type: "output"; readonly seq: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** Some of it is no longer kept. What follows starts at `oldest`. */
+  /** The server has evicted output that was not read yet. The stream continues at `oldest`. */
   | { readonly type: "gap"; readonly oldest: number; readonly newest: number }
-  /** The process has ended: the last that is shown. */
+  /** The process exited. This is the last event. */
   | { readonly type: "exited"; readonly code: number | null; readonly signal: number | null };
 
-/** How a terminal is looked at. */
+/** Options for attaching to a terminal. */
 export interface TerminalOptions extends CallOptions {
-  /** The number of the last piece that was seen; everything that is kept is shown if left out. */
+  /** `seq` of the last output that was read. Default: all output that the server has. */
   readonly after?: number | undefined;
 }
 
 /**
- * The terminal of a process: read what it shows, once, and type on it. A lost connection is made anew, and what was
- * shown meanwhile comes then. The process goes on when nobody looks.
+ * The terminal of a process. Iterate over it once to read its output, and write input to it. After a lost connection it
+ * reconnects and delivers the output since then. The process does not depend on the connection.
  */
 export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
-  readonly #http: Http;
+  readonly #http: RouteClient;
   readonly #id: string;
   readonly #signal: AbortSignal | undefined;
-  #seen: number | undefined;
-  #socket: Socket | undefined;
+  #lastSeq: number | undefined;
+  #socket: OpenSocket | undefined;
 
   /** @internal */
-  constructor(http: Http, id: string, { after, signal }: TerminalOptions = {}) {
+  constructor(http: RouteClient, id: string, { after, signal }: TerminalOptions = {}) {
     this.#http = http;
     this.#id = id;
-    this.#seen = after;
+    this.#lastSeq = after;
     this.#signal = signal;
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<TerminalEvent, undefined, undefined> {
     const names = { id: this.#id };
-    return watch<TerminalEvent>(this.#http, {
+    return followSocket<TerminalEvent>(this.#http, {
       address: () => ({
-        path: filled("/v1/processes/{id}/terminal", names),
-        query: written({ after: this.#seen }),
+        path: fillPath("/v1/processes/{id}/terminal", names),
+        query: stringValues({ after: this.#lastSeq }),
       }),
       check: (signal) => this.#http.json("get", "/v1/processes/{id}", { names, signal }),
-      read: (frame) => this.#read(frame),
+      decode: (frame) => this.#decode(frame),
       onSocket: (socket) => {
         this.#socket = socket;
       },
@@ -55,8 +55,8 @@ export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
     });
   }
 
-  /** Types. What is typed while there is no connection goes another way. */
-  async type(text: string | Uint8Array<ArrayBuffer>, { signal }: CallOptions = {}): Promise<void> {
+  /** Writes input. Uses an HTTP request while the terminal is not connected. */
+  async write(text: string | Uint8Array<ArrayBuffer>, { signal }: CallOptions = {}): Promise<void> {
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
     if (this.#socket !== undefined) return this.#socket.send(bytes);
     await this.#http.done("post", "/v1/processes/{id}/input", {
@@ -66,7 +66,7 @@ export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
     });
   }
 
-  /** Tells the process another size. */
+  /** Sets the size of the terminal. */
   resize(size: TerminalSize, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/v1/processes/{id}/resize", {
       names: { id: this.#id },
@@ -75,19 +75,19 @@ export class Terminal implements AsyncIterable<TerminalEvent, undefined> {
     });
   }
 
-  #read(frame: Frame): Said<TerminalEvent> {
+  #decode(frame: SocketFrame): DecodedEvent<TerminalEvent> {
     if (typeof frame !== "string") {
-      const seq = (this.#seen ?? 0) + 1;
-      this.#seen = seq;
+      const seq = (this.#lastSeq ?? 0) + 1;
+      this.#lastSeq = seq;
       return { item: { type: "output", seq, bytes: frame } };
     }
-    const notice = parsed<TerminalNotice>({ data: frame });
+    const notice = parseData<TerminalNotice>({ data: frame });
     switch (notice.type) {
       case "attached":
-        this.#seen = notice.after;
+        this.#lastSeq = notice.after;
         return undefined;
       case "gap":
-        this.#seen = notice.oldest - 1;
+        this.#lastSeq = notice.oldest - 1;
         return { item: notice };
       case "exited":
         return { item: { type: "exited", code: notice.code, signal: notice.signal }, last: true };

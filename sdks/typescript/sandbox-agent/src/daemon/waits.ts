@@ -1,33 +1,37 @@
-import { follow, parsed } from "../http/follow.js";
-import { askOf, type Http } from "../http/http.js";
+import { followEvents, parseData } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type { Wait, WaitAnswer, WaitEvent } from "../types/session.js";
 import type { AnswerOptions } from "./sessions.js";
 
-/** What waits for a person, in all sessions. */
+/** The open waits of all sessions. */
 export class Waits {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** What waits now, the oldest first. */
+  /** Lists the open waits, oldest first. */
   async list({ signal }: CallOptions = {}): Promise<readonly Wait[]> {
     return (await this.#http.json("get", "/v1/waits", { signal })).items;
   }
 
   /**
-   * What becomes of them: first all that wait, then each that is opened or settled. After a lost connection
-   * another `snapshot` takes the place of what was known.
+   * Reads changes: first a `snapshot` of all open waits, then each wait that is opened or settled. After a lost connection
+   * there is another `snapshot`.
    */
   events({ signal }: CallOptions = {}): AsyncGenerator<WaitEvent, undefined, undefined> {
-    const ask = askOf("get", "/v1/waits/events", {});
-    return follow<WaitEvent>(this.#http, { ask, signal, read: (event) => ({ item: parsed(event) }) });
+    const request = routeRequest("get", "/v1/waits/events", {});
+    return followEvents<WaitEvent>(this.#http, {
+      request,
+      signal,
+      decode: (event) => ({ item: parseData(event) }),
+    });
   }
 
-  /** Answers, whatever was asked. The first answer holds: the wait says whose it was. */
+  /** Answers a wait. The first answer wins; the returned wait names its author. */
   answer(waitId: string, answer: WaitAnswer, { author, signal }: AnswerOptions = {}): Promise<Wait> {
     const json = author === undefined ? { answer } : { answer, author };
     return this.#http.json("post", "/v1/waits/{wait_id}", { names: { wait_id: waitId }, json, signal });

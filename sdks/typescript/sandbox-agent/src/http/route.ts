@@ -1,24 +1,28 @@
 import type { paths } from "../generated/api.js";
 
-/** How a route can be asked. */
+/** HTTP methods of routes, as the OpenAPI document spells them. */
 export type Method = "get" | "put" | "post" | "delete";
 
-/** The routes that can be asked so. */
-export type Path<M extends Method> = {
+/** The paths that support a method. */
+export type RoutePath<M extends Method> = {
   [P in keyof paths]: paths[P][M] extends { readonly responses: unknown } ? P : never;
 }[keyof paths];
 
 type Member<Of, Name extends string> = Of extends { readonly [N in Name]?: infer Value } ? Value : never;
 type Parameters<P extends keyof paths, M extends Method> = Member<paths[P][M], "parameters">;
 
-/** What the names in a route stand for. */
-export type Names<P extends keyof paths, M extends Method> = NonNullable<Member<Parameters<P, M>, "path">>;
+/** Values of the placeholders in a path. */
+export type PathParameters<P extends keyof paths, M extends Method> = NonNullable<
+  Member<Parameters<P, M>, "path">
+>;
 
-/** The parameters of a route. */
-export type Query<P extends keyof paths, M extends Method> = NonNullable<Member<Parameters<P, M>, "query">>;
+/** Query parameters of a route. */
+export type QueryParameters<P extends keyof paths, M extends Method> = NonNullable<
+  Member<Parameters<P, M>, "query">
+>;
 
-/** What is sent to a route as JSON. */
-export type Sent<P extends keyof paths, M extends Method> =
+/** JSON body of a request. */
+export type RequestJson<P extends keyof paths, M extends Method> =
   NonNullable<Member<paths[P][M], "requestBody">> extends {
     readonly content: { readonly "application/json": infer Json };
   }
@@ -27,8 +31,8 @@ export type Sent<P extends keyof paths, M extends Method> =
 
 type Success = 200 | 201 | 202;
 
-/** What a route answers as JSON. */
-export type Answer<P extends keyof paths, M extends Method> = paths[P][M] extends {
+/** JSON body of a successful response. */
+export type ResponseJson<P extends keyof paths, M extends Method> = paths[P][M] extends {
   readonly responses: infer All;
 }
   ? {
@@ -40,19 +44,19 @@ export type Answer<P extends keyof paths, M extends Method> = paths[P][M] extend
     }[keyof All & Success]
   : never;
 
-/** A route with its names filled in. */
-export function filled(path: string, names: object = {}): string {
+/** Replaces the placeholders of a path. */
+export function fillPath(path: string, names: object = {}): string {
   const values = new Map<string, unknown>(Object.entries(names));
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values.get(name);
-    // Without one, another route would be asked.
+    // An empty segment would lead to another route.
     if (typeof value !== "string" || value === "") throw new TypeError(`\`${name}\` must not be empty`);
     return encodeURIComponent(value);
   });
 }
 
-/** Parameters as an address has them; what is left out is not there. */
-export function written(values: object = {}): Record<string, string | undefined> {
+/** Converts query parameters or headers to strings; `null` and `undefined` are omitted. */
+export function stringValues(values: object = {}): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, value == null ? undefined : String(value)]),
   );

@@ -1,40 +1,43 @@
 import { ConnectionError } from "@tombolo/acp-http-client/transport";
-import type { Http } from "./http.js";
-import { Mailbox } from "./mailbox.js";
+import { AsyncQueue } from "./async-queue.js";
+import type { RouteClient } from "./route-client.js";
 
 /**
- * How many frames may wait for their reader. A WebSocket cannot be held back: one that is read too slowly is
- * closed, and the stream goes on from where its reader is.
+ * How many frames may be queued for a reader. A WebSocket has no backpressure: the connection to a slower reader is
+ * closed, and the stream continues on another from where the reader is.
  */
 const FRAMES_MAX = 4096;
 
-/** What is said on a WebSocket: text, or bytes. */
-export type Frame = string | Uint8Array<ArrayBuffer>;
+/** A text or binary frame of a WebSocket. */
+export type SocketFrame = string | Uint8Array<ArrayBuffer>;
 
 /** An open WebSocket. */
-export interface Socket {
-  /** What the server says, until the connection ends. */
-  readonly frames: AsyncIterable<Frame>;
-  send(frame: Frame): void;
+export interface OpenSocket {
+  /** The frames of the server, until the connection ends. */
+  readonly frames: AsyncIterable<SocketFrame>;
+  send(frame: SocketFrame): void;
   close(): void;
 }
 
-/** Opens a WebSocket, and tells whenever something is heard on it. Fails with `ConnectionError`, whatever the reason is: a WebSocket does not tell. */
+/**
+ * Opens a WebSocket. `onActivity` is called for each frame. Every failure is a `ConnectionError`, as a WebSocket does not
+ * expose the status of a rejected request.
+ */
 export async function openSocket(
-  http: Http,
+  http: RouteClient,
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   signal: AbortSignal,
-  heard: () => void,
-): Promise<Socket> {
-  const url = http.endpoint.at(path, query);
+  onActivity: () => void,
+): Promise<OpenSocket> {
+  const url = http.endpoint.resolve(path, query);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   const headers = await http.endpoint.headers();
   signal.throwIfAborted();
   const socket = (http.webSocket ?? platformSocket)(url.href, headers);
   socket.binaryType = "arraybuffer";
-  const frames = new Mailbox<Frame>();
-  // A peer that is gone does not answer to the end of a connection; so that is not waited for.
+  const frames = new AsyncQueue<SocketFrame>();
+  // Ends the frames at once: a peer that is gone never completes the closing handshake.
   const close = (): void => {
     frames.end({ reason: new ConnectionError(`the connection to ${url.host} was given up`) });
     socket.close();
@@ -42,12 +45,12 @@ export async function openSocket(
   signal.addEventListener("abort", close);
   void frames.ended.then(() => signal.removeEventListener("abort", close));
   socket.addEventListener("message", ({ data }) => {
-    heard();
+    onActivity();
     frames.push(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
     if (frames.size <= FRAMES_MAX) return;
     close();
   });
-  const late = setTimeout(close, http.patience.silenceMs);
+  const timer = setTimeout(close, http.policy.idleTimeoutMs);
   try {
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener("open", () => resolve());
@@ -59,31 +62,33 @@ export async function openSocket(
       frames.ended.then(reject);
     });
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
   return { frames, send: (frame) => socket.send(frame), close };
 }
 
-/** The WebSocket of the platform. That of a browser knows no headers: the token goes among the sub-protocols. */
+/** Opens a WebSocket of the platform. Browsers cannot set headers on it, so the token is sent as a sub-protocol. */
 function platformSocket(url: string, headers: Headers): WebSocket {
   if (typeof WebSocket === "undefined") {
-    throw new TypeError("there is no WebSocket on this platform: say how to open one with `webSocket`");
+    throw new TypeError("this platform has no WebSocket: pass the option `webSocket`");
   }
   const { authorization = "", ...others } = Object.fromEntries(headers);
-  const protocols = protocolsOf(authorization);
-  const carried = protocols.length === 0 && authorization !== "" ? { ...others, authorization } : others;
-  if (Object.keys(carried).length === 0) return new WebSocket(url, protocols);
-  const Opened = WebSocket as new (url: string, options: unknown) => WebSocket;
+  const protocols = tokenProtocols(authorization);
+  const sent = protocols.length === 0 && authorization !== "" ? { ...others, authorization } : others;
+  if (Object.keys(sent).length === 0) return new WebSocket(url, protocols);
+  const WebSocketWithHeaders = WebSocket as new (url: string, options: unknown) => WebSocket;
   try {
-    return new Opened(url, { protocols, headers: carried });
+    return new WebSocketWithHeaders(url, { protocols, headers: sent });
   } catch (cause) {
-    // A browser takes the second argument for the name of a protocol.
-    throw new TypeError("a WebSocket of this platform carries no headers", { cause });
+    // A browser takes the second argument for the name of a sub-protocol, and rejects it.
+    throw new TypeError("a WebSocket of this platform cannot carry headers: pass the option `webSocket`", {
+      cause,
+    });
   }
 }
 
-/** The sub-protocols that tell a token, and the one that the server chooses. */
-function protocolsOf(authorization: string): string[] {
+/** The sub-protocols that carry a bearer token, and the one that the server selects. */
+function tokenProtocols(authorization: string): string[] {
   const token = /^Bearer (.*)$/i.exec(authorization)?.[1];
   if (token === undefined) return [];
   const base64 = btoa(String.fromCharCode(...new TextEncoder().encode(token)));

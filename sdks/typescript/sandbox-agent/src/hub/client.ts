@@ -1,14 +1,15 @@
 import { SandboxAgentClient, type SandboxAgentOptions } from "../client.js";
-import { Http } from "../http/http.js";
-import { filled } from "../http/route.js";
+import { fillPath } from "../http/route.js";
+import { RouteClient } from "../http/route-client.js";
 import type { CallOptions, ServerOptions } from "../options.js";
 import type { AuditRecord, WhoAmI } from "../types/hub.js";
-import { HubWaits } from "./inbox.js";
-import { Tokens, Users } from "./people.js";
 import { Relay } from "./relay.js";
 import { Runtimes } from "./runtimes.js";
+import { Tokens } from "./tokens.js";
+import { Users } from "./users.js";
+import { HubWaits } from "./waits.js";
 
-/** Many sandboxes, watched and driven through one place. */
+/** A client of a hub, which gives access to many runtimes. */
 export class HubClient {
   readonly runtimes: Runtimes;
   readonly waits: HubWaits;
@@ -16,10 +17,10 @@ export class HubClient {
   readonly users: Users;
   readonly tokens: Tokens;
   readonly #options: ServerOptions;
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   constructor(options: ServerOptions) {
-    const http = new Http(options);
+    const http = new RouteClient(options);
     this.runtimes = new Runtimes(http);
     this.waits = new HubWaits(http);
     this.relay = new Relay(http);
@@ -30,33 +31,37 @@ export class HubClient {
   }
 
   /**
-   * A runtime, as if one spoke to it: every command goes through the hub, which says who gave it. It does not connect
-   * to an agent unless one is named.
+   * Returns a client of a runtime. Its requests go through the hub, which authenticates the user. It connects to an agent
+   * only if the options name one.
    */
   sandbox(
     runtimeId: string,
     options: Omit<SandboxAgentOptions, keyof ServerOptions> = {},
   ): SandboxAgentClient {
-    const path = filled("/api/runtimes/{runtime_id}", { runtime_id: runtimeId });
-    return new SandboxAgentClient({ ...this.#options, ...options, baseUrl: this.#http.endpoint.at(path) });
+    const path = fillPath("/api/runtimes/{runtime_id}", { runtime_id: runtimeId });
+    return new SandboxAgentClient({
+      ...this.#options,
+      ...options,
+      baseUrl: this.#http.endpoint.resolve(path),
+    });
   }
 
-  /** Who one is to the hub, and what one may do. */
+  /** Returns the authenticated user and their roles. */
   whoAmI({ signal }: CallOptions = {}): Promise<WhoAmI> {
     return this.#http.json("get", "/api/whoami", { signal });
   }
 
-  /** Lets this browser in: it gets a cookie in exchange for a token. */
+  /** Exchanges a token for a login cookie, for browsers. */
   login(token: string, { signal }: CallOptions = {}): Promise<WhoAmI> {
     return this.#http.json("post", "/api/login", { json: { token }, signal });
   }
 
-  /** Lets this browser in no longer. */
+  /** Removes the login cookie. */
   logout({ signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/api/logout", { signal });
   }
 
-  /** What was done through the hub, after an entry, as a page. */
+  /** Reads a page of the audit log, after an entry. */
   async audit({
     after,
     limit,

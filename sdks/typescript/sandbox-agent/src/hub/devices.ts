@@ -1,4 +1,4 @@
-import type { Http } from "../http/http.js";
+import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
   AddDevice,
@@ -11,36 +11,35 @@ import type {
   PairingRequest,
 } from "../types/hub.js";
 
-/** The machines that are lent to agents. */
+/** The devices of a hub. */
 export class Devices {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All that one may see. */
+  /** Lists the devices that the user may see. */
   async list({ signal }: CallOptions = {}): Promise<readonly Device[]> {
     return (await this.#http.json("get", "/api/devices", { signal })).items;
   }
 
-  /** One of them. */
-  read(clientId: string, { signal }: CallOptions = {}): Promise<Device> {
+  get(clientId: string, { signal }: CallOptions = {}): Promise<Device> {
     return this.#http.json("get", "/api/devices/{client_id}", { names: { client_id: clientId }, signal });
   }
 
-  /** Lets a device in. Its secret is shown once. */
+  /** Adds a device. Only this response contains its secret. */
   add(device: AddDevice, { signal }: CallOptions = {}): Promise<AddedDevice> {
     return this.#http.json("post", "/api/devices", { json: device, signal });
   }
 
-  /** Lets a device in no longer. */
+  /** Removes a device: disconnects it and deletes its grants and environments. */
   remove(clientId: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/api/devices/{client_id}", { names: { client_id: clientId }, signal });
   }
 
-  /** Ends at once whatever is done on a device. */
+  /** Cancels everything that runs on a device. */
   stop(clientId: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/api/devices/{client_id}/stop", {
       names: { client_id: clientId },
@@ -48,48 +47,48 @@ export class Devices {
     });
   }
 
-  /** The devices that want to be let in. */
+  /** Lists the devices that wait for their pairing to be confirmed. */
   async pairings({ signal }: CallOptions = {}): Promise<readonly PairingRequest[]> {
     return (await this.#http.json("get", "/api/devices/pairings", { signal })).items;
   }
 
-  /** The device that shows this code. */
+  /** Returns the pairing request of the device that shows this code. */
   pairing(code: string, { signal }: CallOptions = {}): Promise<PairingRequest> {
     return this.#http.json("get", "/api/devices/pairings/{code}", { names: { code }, signal });
   }
 
-  /** Lets in the device that shows this code, and grants of what it lends. */
+  /** Confirms the pairing of the device that shows this code, and creates grants. */
   confirm(code: string, confirm: ConfirmPairing, { signal }: CallOptions = {}): Promise<ConfirmedPairing> {
     const request = { names: { code }, json: confirm, signal };
     return this.#http.json("post", "/api/devices/pairings/{code}/confirm", request);
   }
 
-  /** Does not let in the device that shows this code. */
+  /** Rejects the pairing of the device that shows this code. */
   refuse(code: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/api/devices/pairings/{code}/refuse", { names: { code }, signal });
   }
 }
 
-/** What devices may offer and runtimes may use. */
+/** The grants: what a device may offer and a runtime may use. */
 export class Grants {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All that one may see. */
+  /** Lists the grants that the user may see. */
   async list({ signal }: CallOptions = {}): Promise<readonly Grant[]> {
     return (await this.#http.json("get", "/api/grants", { signal })).items;
   }
 
-  /** Grants something from now on. */
+  /** Adds a grant. */
   add(grant: AddGrant, { signal }: CallOptions = {}): Promise<Grant> {
     return this.#http.json("post", "/api/grants", { json: grant, signal });
   }
 
-  /** Takes back what was granted, within a second. */
+  /** Revokes a grant. It takes effect within a second. */
   remove(grantId: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/api/grants/{grant_id}", { names: { grant_id: grantId }, signal });
   }

@@ -1,95 +1,94 @@
 import { ConnectionError, onAbort } from "@tombolo/acp-http-client/transport";
 import { RelayRequestError } from "../errors.js";
-import { connection, parsed } from "../http/follow.js";
-import { askOf, type Http } from "../http/http.js";
+import { parseData, readConnection } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type { AddEnvironment, AddedEnvironment, Environment } from "../types/hub.js";
 import type { RelayError, RelayMethod, RelayParams, RelayResult, RelayStreamFrame } from "../types/relay.js";
 import type { Schemas } from "../types/schema.js";
 
-/** What lets somebody use an environment: what `add` gave. */
-export interface EnvironmentKey {
+/** Credentials of an environment, as `add` returned them. */
+export interface EnvironmentCredentials {
   readonly environmentId: string;
   readonly secret: string;
 }
 
-/** How a device is asked. */
-export interface AskOptions extends CallOptions {
-  /** For which run and tool call; kept in the record. */
+/** Options of a request to a device. */
+export interface RelayRequestOptions extends CallOptions {
+  /** The run and tool call behind the request, for the audit log. */
   readonly context?: Schemas["Context"] | undefined;
-  /** How long it may take, with the time that people take to approve it. */
+  /** Time limit, including the time for approval by a person. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What comes of a request: parts on the way, and at last its result. */
-export type RelayPart<Method extends RelayMethod> =
+/** An item of a streamed response: frames, and finally the result. */
+export type RelayStreamItem<Method extends RelayMethod> =
   | { readonly type: "stream"; readonly frame: Omit<RelayStreamFrame, "id"> }
   | { readonly type: "response"; readonly result: RelayResult<Method> };
 
-/** What sessions use of devices. */
+/** The environments: the access of sessions to devices. */
 export class Environments {
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.#http = http;
   }
 
-  /** All that one may see. */
+  /** Lists the environments that the user may see. */
   async list({ signal }: CallOptions = {}): Promise<readonly Environment[]> {
     return (await this.#http.json("get", "/api/v1/relay/environments", { signal })).items;
   }
 
-  /** One of them. */
-  read(environmentId: string, { signal }: CallOptions = {}): Promise<Environment> {
+  get(environmentId: string, { signal }: CallOptions = {}): Promise<Environment> {
     const names = { environment_id: environmentId };
     return this.#http.json("get", "/api/v1/relay/environments/{environment_id}", { names, signal });
   }
 
-  /** Has a session use a device. The secret is shown once. */
+  /** Creates an environment. Only this response contains its secret. */
   add(environment: AddEnvironment, { signal }: CallOptions = {}): Promise<AddedEnvironment> {
     return this.#http.json("post", "/api/v1/relay/environments", { json: environment, signal });
   }
 
-  /** Ends the use of a device. */
+  /** Removes an environment. */
   remove(environmentId: string, { signal }: CallOptions = {}): Promise<void> {
     const names = { environment_id: environmentId };
     return this.#http.done("delete", "/api/v1/relay/environments/{environment_id}", { names, signal });
   }
 
   /**
-   * Asks one thing of the device. Who must approve it is asked meanwhile. Fails with a `ProblemError` whose member
-   * `relay` says why; who gives up cancels it.
+   * Sends a request to the device and waits for its result, and for the approval of a person if it needs one. Throws a
+   * `ProblemError` whose member `relay` has the error. Aborting the signal cancels the request.
    */
-  async ask<Method extends RelayMethod>(
-    key: EnvironmentKey,
+  async request<Method extends RelayMethod>(
+    credentials: EnvironmentCredentials,
     method: Method,
     params: RelayParams<Method>,
-    options: AskOptions = {},
+    options: RelayRequestOptions = {},
   ): Promise<RelayResult<Method>> {
-    const request = { ...requestOf(key, method, params, options), signal: options.signal };
+    const request = { ...relayRequest(credentials, method, params, options), signal: options.signal };
     const answer = await this.#http.json("post", REQUESTS, request);
     return (answer as { readonly result: RelayResult<Method> }).result;
   }
 
   /**
-   * Asks one thing of the device, and tells what comes on the way, such as what a command writes. Who stops reading
-   * cancels it, and so does a lost connection: it is not asked twice. Fails with `RelayRequestError`.
+   * Sends a request to the device and reads its stream, such as the output of a command. To stop reading cancels the
+   * request. So does a lost connection: the request is not repeated. Throws `RelayRequestError`.
    */
   async *stream<Method extends RelayMethod>(
-    key: EnvironmentKey,
+    credentials: EnvironmentCredentials,
     method: Method,
     params: RelayParams<Method>,
-    options: AskOptions = {},
-  ): AsyncGenerator<RelayPart<Method>, undefined, undefined> {
+    options: RelayRequestOptions = {},
+  ): AsyncGenerator<RelayStreamItem<Method>, undefined, undefined> {
     const stop = new AbortController();
     const release = onAbort([options.signal, this.#http.lifetime], (reason) => stop.abort(reason));
-    const ask = askOf("post", REQUESTS, requestOf(key, method, params, options));
+    const request = routeRequest("post", REQUESTS, relayRequest(credentials, method, params, options));
     try {
-      for await (const event of connection(this.#http, ask, undefined, () => {}, stop.signal)) {
-        if (event.event === "stream") yield { type: "stream", frame: parsed(event) };
+      for await (const event of readConnection(this.#http, request, undefined, () => {}, stop.signal)) {
+        if (event.event === "stream") yield { type: "stream", frame: parseData(event) };
         if (event.event !== "response") continue;
-        const outcome = parsed<{ result: RelayResult<Method> } | { error: RelayError }>(event);
+        const outcome = parseData<{ result: RelayResult<Method> } | { error: RelayError }>(event);
         if ("error" in outcome) throw new RelayRequestError(outcome.error);
         yield { type: "response", result: outcome.result };
         return undefined;
@@ -104,11 +103,11 @@ export class Environments {
 
 const REQUESTS = "/api/v1/relay/environments/{environment_id}/requests";
 
-function requestOf<Method extends RelayMethod>(
-  { environmentId, secret }: EnvironmentKey,
+function relayRequest<Method extends RelayMethod>(
+  { environmentId, secret }: EnvironmentCredentials,
   method: Method,
   params: RelayParams<Method>,
-  { context, timeoutMs }: AskOptions,
+  { context, timeoutMs }: RelayRequestOptions,
 ) {
   return {
     names: { environment_id: environmentId },

@@ -1,33 +1,33 @@
 import { ObservationError } from "../errors.js";
-import { parsed, type Said } from "../http/follow.js";
-import type { Http } from "../http/http.js";
-import { filled, written } from "../http/route.js";
-import type { Frame } from "../http/socket.js";
-import { watch } from "../http/watch.js";
+import { type DecodedEvent, parseData } from "../http/follow-events.js";
+import { followSocket } from "../http/follow-socket.js";
+import { fillPath, stringValues } from "../http/route.js";
+import type { RouteClient } from "../http/route-client.js";
+import type { SocketFrame } from "../http/socket.js";
 import type { CallOptions } from "../options.js";
 import type { ObservationFrame } from "../types/observation.js";
 
 const NOT_FOUND = "runtime.worker_not_found";
 
-/** Troubles that end a stream for good. */
-const FINAL = ["worker_not_found", "observation_only", "denied"];
+/** Kinds of problems that end a stream. */
+const FINAL_PROBLEMS = ["worker_not_found", "observation_only", "denied"];
 
-/** Troubles of a cursor: the stream goes on from a new snapshot. */
-const LOST = ["cursor_malformed", "cursor_unknown", "cursor_expired"];
+/** Kinds of problems with a cursor. The stream continues with a new snapshot. */
+const CURSOR_PROBLEMS = ["cursor_malformed", "cursor_unknown", "cursor_expired"];
 
-/** How a worker is watched. */
+/** Options for watching a session. */
 export interface ObserveOptions extends CallOptions {
-  /** The cursor of the last event that was received; only what happens from now on if left out. */
+  /** Cursor of the last event that was received. Default: only new events. */
   readonly cursor?: string | undefined;
 }
 
 /**
- * Watches a worker, across cut connections: each event comes once, after the snapshot that each connection begins
- * with. What a snapshot covers is marked `replay`. A cursor that holds no more is told as a diagnostic, and what
- * follows begins with a new snapshot.
+ * Watches a session across lost connections. Each connection starts with a snapshot, and each event comes once. Events
+ * that the snapshot already contains are marked `replay`. If the cursor is no longer valid, there is a diagnostic, and
+ * the stream continues with a new snapshot.
  */
 export function observe(
-  http: Http,
+  http: RouteClient,
   runtimeId: string,
   workerId: string,
   { cursor: first, signal }: ObserveOptions,
@@ -35,30 +35,31 @@ export function observe(
   let cursor = first;
   const path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws";
   const names = { runtime_id: runtimeId, worker_id: workerId };
-  const read = (wire: Frame): Said<ObservationFrame> => {
+  const decode = (wire: SocketFrame): DecodedEvent<ObservationFrame> => {
     if (typeof wire !== "string") return undefined;
-    const frame = parsed<ObservationFrame>({ data: wire });
+    const frame = parseData<ObservationFrame>({ data: wire });
     if (frame.kind === "event") {
-      // A snapshot comes before what it covers: who was cut in between would miss that.
+      // A snapshot precedes the replayed events that it contains. If its cursor were used, a connection that is lost
+      // between them would skip these events.
       if (!("snapshot" in frame.envelope.payload) || cursor === undefined) cursor = frame.envelope.cursor;
     }
     if (frame.kind === "diagnostic") {
-      const trouble = frame.diagnostic.code.split(".")[1] ?? "";
-      if (FINAL.includes(trouble)) throw new ObservationError(frame.diagnostic);
-      if (LOST.includes(trouble)) cursor = undefined;
+      const kind = frame.diagnostic.code.split(".")[1] ?? "";
+      if (FINAL_PROBLEMS.includes(kind)) throw new ObservationError(frame.diagnostic);
+      if (CURSOR_PROBLEMS.includes(kind)) cursor = undefined;
     }
     return { item: frame };
   };
-  return watch<ObservationFrame>(http, {
-    address: () => ({ path: filled(path, names), query: written({ cursor }) }),
+  return followSocket<ObservationFrame>(http, {
+    address: () => ({ path: fillPath(path, names), query: stringValues({ cursor }) }),
     check: async (stop) => {
       const workers = await http.json("get", "/api/runtimes/{runtime_id}/workers", { names, signal: stop });
-      const isThere = workers.items.some(({ id }) => id === workerId);
-      if (!isThere)
-        throw new ObservationError({ code: NOT_FOUND, message: `there is no worker \`${workerId}\`` });
+      const exists = workers.items.some(({ id }) => id === workerId);
+      if (!exists)
+        throw new ObservationError({ code: NOT_FOUND, message: `the worker \`${workerId}\` does not exist` });
     },
-    read,
-    silenceMs: http.patience.silenceMs,
+    decode,
+    idleTimeoutMs: http.policy.idleTimeoutMs,
     signal,
   });
 }

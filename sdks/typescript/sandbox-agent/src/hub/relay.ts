@@ -1,38 +1,38 @@
-import type { Http } from "../http/http.js";
+import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type { RelayAuditPage, RelayStatus, WorkspaceRelay } from "../types/hub.js";
 import { Devices, Grants } from "./devices.js";
 import { Environments } from "./environments.js";
 
-/** The machines that people lend to agents. */
+/** The relay: devices that people lend to agents, grants, and environments. */
 export class Relay {
   readonly devices: Devices;
   readonly grants: Grants;
   readonly environments: Environments;
-  readonly #http: Http;
+  readonly #http: RouteClient;
 
   /** @internal */
-  constructor(http: Http) {
+  constructor(http: RouteClient) {
     this.devices = new Devices(http);
     this.grants = new Grants(http);
     this.environments = new Environments(http);
     this.#http = http;
   }
 
-  /** How it is with all of it, and what was approved for more than once. */
+  /** Returns the state of devices and environments, and the remembered approvals. */
   status({ signal }: CallOptions = {}): Promise<RelayStatus> {
     return this.#http.json("get", "/api/v1/relay/status", { signal });
   }
 
-  /** Takes back what was approved for more than once: the `id` of one of `remembered`. */
-  forget(waitId: string, { signal }: CallOptions = {}): Promise<void> {
+  /** Revokes a remembered approval, by its `id` in `remembered` of the status. */
+  forgetApproval(waitId: string, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("delete", "/api/v1/relay/approvals/{wait_id}", {
       names: { wait_id: waitId },
       signal,
     });
   }
 
-  /** What was asked of devices, after an entry, as a page. */
+  /** Reads a page of the relay audit log, after an entry. */
   audit({
     after,
     limit,
@@ -41,8 +41,8 @@ export class Relay {
     return this.#http.json("get", "/api/v1/relay/audit", { query: { offset: after, limit }, signal });
   }
 
-  /** Whether devices are lent in a workspace at all. */
-  set(workspace: string, enabled: boolean, { signal }: CallOptions = {}): Promise<WorkspaceRelay> {
+  /** Enables or disables the relay in a workspace. */
+  setEnabled(workspace: string, enabled: boolean, { signal }: CallOptions = {}): Promise<WorkspaceRelay> {
     return this.#http.json("put", "/api/workspaces/{workspace}/relay", {
       names: { workspace },
       json: { enabled },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { randomName } from "../names.js";
+import { randomId } from "@tombolo/acp-http-client/transport";
 
 /** How long agents have to end by themselves. */
 const GRACE_MS = 400;
@@ -51,7 +51,7 @@ export class EmbeddedDaemon {
   static async start(options: StartOptions = {}): Promise<EmbeddedDaemon> {
     const { graceMs = GRACE_MS, args = [], cwd, env = process.env } = options;
     const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installed()) ?? "tombolo";
-    const token = randomName();
+    const token = randomId();
     const child = spawn(program, ["daemon", "--port", "0", "--grace-ms", String(graceMs), ...args], {
       cwd,
       env: { ...env, TOMBOLO_TOKEN: token },

@@ -1,50 +1,50 @@
 import type { Schemas } from "./schema.js";
 
-/** Whether a server is there. */
+/** Health of a server. */
 export type Health = Schemas["Health"];
-/** What answers at an address. */
-export type About = Schemas["About"];
-/** One agent as a daemon knows it. */
+/** Name and version of a server. */
+export type ServerInfo = Schemas["About"];
+/** An agent, and whether it is installed. */
 export type Agent = Schemas["Agent"];
-/** What an agent is installed as. */
+/** Options of an installation. */
 export type InstallAgent = Schemas["Install"];
-/** What an installation came to. */
+/** Result of an installation. */
 export type InstalledAgent = Schemas["Installed"];
-/** What is being done to install an agent. */
+/** Progress of an installation. */
 export type InstallProgress = Schemas["InstallProgress"];
-/** One model of an agent. */
+/** A model of an agent. */
 export type AgentModel = Schemas["Model"];
-/** One way for an agent to behave. */
+/** A mode of an agent. */
 export type AgentMode = Schemas["AgentMode"];
-/** One name in a directory. */
+/** An entry of a directory. */
 export type FileEntry = Schemas["Entry"];
-/** What a path leads to. */
+/** Type, size and times of a file. */
 export type FileStat = Schemas["Stat"];
-/** A file that was written. */
+/** Result of writing a file. */
 export type WrittenFile = Schemas["Written"];
-/** A directory that is there. */
-export type MadeDirectory = Schemas["Made"];
-/** What is moved, and where to. */
+/** Result of creating a directory. */
+export type CreatedDirectory = Schemas["Made"];
+/** Request to move a file. */
 export type MoveFile = Schemas["Move"];
-/** What was moved. */
+/** Result of moving a file. */
 export type MovedFile = Schemas["Moved"];
-/** What was unpacked. */
+/** Result of unpacking an archive. */
 export type UnpackedArchive = Schemas["Unpacked"];
-/** One MCP server. */
+/** Configuration of an MCP server. */
 export type McpServer = Schemas["McpServer"];
-/** Skills from one or more places. */
+/** Configuration of a skill. */
 export type Skill = Schemas["Skill"];
-/** One process. */
+/** A process in the sandbox. */
 export type Process = Schemas["Process"];
-/** What is to be run. */
+/** Request to start a process. */
 export type StartProcess = Schemas["Start"];
-/** A signal that can be sent to a process. */
+/** Name of a signal. */
 export type Signal = Schemas["Signal"];
 /** One piece of output. */
 export type LogEntry = Schemas["LogEntry"];
-/** Output from one place on, and what is gone of it. */
+/** A page of output, and the gap before it if output was evicted. */
 export type LogPage = Schemas["LogPage"];
-/** The size of a terminal in characters. */
+/** Size of a terminal in characters. */
 export type TerminalSize = Schemas["TerminalSize"];
-/** What a terminal says about itself. */
+/** A control frame of a terminal. */
 export type TerminalNotice = Schemas["TerminalEvent"];

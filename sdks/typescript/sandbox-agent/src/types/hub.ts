@@ -1,68 +1,68 @@
 import type { Schemas } from "./schema.js";
 
-/** A daemon that a hub knows. */
+/** A daemon that the hub knows. */
 export type Runtime = Schemas["Runtime"];
-/** A daemon that the hub is to know. */
+/** Request to add a runtime. */
 export type AddRuntime = Schemas["AddRuntime"];
-/** A daemon that is to come by itself. */
+/** Request for a join token. */
 export type InviteRuntime = Schemas["InviteRuntime"];
-/** What a daemon joins a hub with. */
+/** A token with which a daemon joins the hub. */
 export type JoinToken = Schemas["JoinToken"];
-/** Who is there for a worker. */
+/** The people who watch and drive a session. */
 export type Presence = Schemas["Presence"];
-/** What waits for somebody, in all runtimes, and which of them could not be asked. */
-export type Inbox = Schemas["Inbox"];
-/** A wait, and where. */
-export type InboxWait = Schemas["InboxWait"];
-/** What becomes of the waits of all runtimes. */
-export type InboxEvent = Schemas["InboxEvent"];
-/** Who one is, and by which token. */
+/** The open waits of all runtimes, and the runtimes that could not be reached. */
+export type HubWaitList = Schemas["Inbox"];
+/** An open wait and its runtime. */
+export type HubWait = Schemas["InboxWait"];
+/** A change in the open waits of all runtimes. */
+export type HubWaitEvent = Schemas["InboxEvent"];
+/** The authenticated user and their token. */
 export type WhoAmI = Schemas["WhoAmI"];
-/** Somebody who uses a hub. */
+/** A user of the hub. */
 export type User = Schemas["User"];
-/** Somebody who is to use the hub. */
+/** Request to add a user. */
 export type AddUser = Schemas["AddUser"];
-/** What somebody may do. */
-export type SetUser = Schemas["SetUser"];
-/** What lets somebody in. */
+/** Request to replace the roles of a user. */
+export type UpdateUser = Schemas["SetUser"];
+/** An access token, without its secret. */
 export type HubToken = Schemas["Token"];
-/** A token that is to be made. */
+/** Request to create a token. */
 export type AddHubToken = Schemas["AddToken"];
-/** A token and its secret, which is shown once. */
+/** A new token with its secret. */
 export type AddedHubToken = Schemas["AddedToken"];
-/** Something that was done through a hub, with its place. */
+/** An entry of the audit log. */
 export type AuditRecord = Schemas["AuditRecord"];
-/** A device that may connect to a hub. */
+/** A device that may connect to the hub. */
 export type Device = Schemas["Device"];
-/** A device that is to be let in. */
+/** Request to add a device. */
 export type AddDevice = Schemas["AddDevice"];
-/** A device that was let in, and its secret, which is shown once. */
+/** A new device with its secret. */
 export type AddedDevice = Schemas["AddedDevice"];
-/** A device that wants to be let in. */
+/** A device that waits for its pairing to be confirmed. */
 export type PairingRequest = Schemas["PairingRequest"];
-/** A device is let in, and this is granted. */
+/** Request to confirm a pairing, with grants. */
 export type ConfirmPairing = Schemas["ConfirmPairing"];
-/** What came of letting a device in. */
+/** Result of confirming a pairing. */
 export type ConfirmedPairing = Schemas["Confirmed"];
 /** What a device may offer and a runtime may use. */
 export type Grant = Schemas["Grant"];
-/** What is granted from now on. */
+/** Request to add a grant. */
 export type AddGrant = Schemas["AddGrant"];
-/** What a session uses of a device. */
+/** Access of a session to a device. */
 export type Environment = Schemas["Environment"];
-/** A device that a session is to use. */
+/** Request to create an environment. */
 export type AddEnvironment = Schemas["AddEnvironment"];
-/** What a session uses of a device, and the secret for it, which is shown once. */
+/** A new environment with its secret. */
 export type AddedEnvironment = Schemas["AddedEnvironment"];
-/** What of which device a session uses. */
-export type UseDevice = Schemas["UseDevice"];
-/** One thing that is asked of a device. */
-export type AskDevice = Schemas["AskDevice"];
-/** How it is with devices, environments and what was approved. */
+/** The device that a new session gets access to. */
+export type SessionEnvironment = Schemas["UseDevice"];
+/** Request to a device. */
+export type RelayRequestBody = Schemas["AskDevice"];
+/** State of devices, environments and remembered approvals. */
 export type RelayStatus = Schemas["RelayStatus"];
-/** What was approved for more than once. */
-export type Remembered = Schemas["Remembered"];
-/** Whether devices are lent in a workspace. */
+/** An approval that also applies to later requests. */
+export type RememberedApproval = Schemas["Remembered"];
+/** Whether the relay is enabled in a workspace. */
 export type WorkspaceRelay = Schemas["WorkspaceRelay"];
-/** What was asked of devices, and what came of it. */
+/** A page of the relay audit log. */
 export type RelayAuditPage = Schemas["RelayAuditPage"];

@@ -1,12 +1,12 @@
 import type { Schemas } from "./schema.js";
 
-/** What is said on the stream of a worker. */
+/** A frame of an observation stream. */
 export type ObservationFrame = Schemas["Frame"];
-/** An event and its place in the stream of a worker. */
+/** An event and its cursor in an observation stream. */
 export type ObservationEnvelope = Schemas["Envelope"];
-/** Something is wrong with a stream. */
+/** A problem with an observation stream. */
 export type ObservationDiagnostic = Schemas["Diagnostic"];
-/** Something about a stream itself. */
+/** A frame about the observation stream itself. */
 export type ObservationControl = Schemas["Control"];
-/** How a stream goes on after a cursor. */
+/** How an observation stream continues after a cursor. */
 export type ObservationResume = Schemas["Resume"];

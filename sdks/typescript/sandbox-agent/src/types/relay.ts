@@ -1,28 +1,28 @@
 import type { components } from "../generated/relay.js";
 
-/** Everything that is said on a relay connection (`ya-environment-relay.v1`), by its name in its JSON Schema. */
+/** Every schema of the relay protocol (`ya-environment-relay.v1`), by its name in the JSON Schema. */
 export type RelaySchemas = components["schemas"];
-/** One message of a relay connection. */
+/** A frame of a relay connection. */
 export type RelayFrame = RelaySchemas["Frame"];
-/** Asks something of the other side. */
+/** A request frame. */
 export type RelayRequest = RelaySchemas["Request"];
-/** What came of a request. */
+/** A response frame. */
 export type RelayResponse = RelaySchemas["Response"];
-/** A part of what a request gives, as it comes. */
+/** A part of a streamed response. */
 export type RelayStreamFrame = RelaySchemas["StreamFrame"];
-/** Something that is told without being asked. */
+/** An event frame. */
 export type RelayEvent = RelaySchemas["Event"];
-/** Why a request came to nothing. */
+/** The error of a relay request. */
 export type RelayError = RelaySchemas["RelayError"];
-/** What a device offers. */
+/** The capabilities of a device. */
 export type RelayCapabilities = RelaySchemas["DeviceCapabilities"];
-/** What is made known about a tool. */
+/** Description of a tool. */
 export type RelayToolDescriptor = RelaySchemas["ToolDescriptor"];
-/** Every method with who may ask it, its params and its result. */
+/** Every method, with its caller, params and result. */
 export type RelayMethods = RelaySchemas["Methods"];
-/** The name of a method. */
+/** Name of a method. */
 export type RelayMethod = keyof RelayMethods;
-/** What a method is asked with. */
+/** Params of a method. */
 export type RelayParams<Method extends RelayMethod> = RelayMethods[Method]["params"];
-/** What a method gives. */
+/** Result of a method. */
 export type RelayResult<Method extends RelayMethod> = RelayMethods[Method]["result"];

@@ -1,9 +1,9 @@
 import type { components } from "../generated/api.js";
 
 /**
- * Everything that the daemon and the hub say and hear, by its name in their OpenAPI documents.
+ * Every schema of the daemon's and the hub's API, by its name in the OpenAPI documents. Those of the ACP transport are
+ * left out, as the client hides it.
  *
- * What is of the protocol that agents speak is left out: the client speaks it. A newer server may say more than is known here: code that tells the members of a union apart must expect one
- * that it does not know.
+ * A newer server may send union members that are not in these types; code must tolerate them.
  */
 export type Schemas = Omit<components["schemas"], "Instance" | "InstanceList" | "Prepare">;

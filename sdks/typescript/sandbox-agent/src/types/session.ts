@@ -2,45 +2,45 @@ import type { Schemas } from "./schema.js";
 
 /** One conversation with an agent. */
 export type Session = Schemas["Session"];
-/** Where a session is in its life. */
+/** Life-cycle state of a session. */
 export type SessionState = Schemas["SessionState"];
-/** What a session is made of; through a hub, also what it uses of which device. */
+/** Request to create a session. Through a hub it may also name a device. */
 export type CreateSession = Schemas["Create"] & { readonly environment?: Schemas["UseDevice"] };
-/** What came of creating a session. */
+/** Result of creating a session. */
 export type CreatedSession = Schemas["Created"];
-/** Something for the agent. */
+/** Request to send a message. */
 export type SendMessage = Schemas["Send"];
-/** A message that was written down. */
+/** Result of sending a message. */
 export type SentMessage = Schemas["Sent"];
-/** What to do with a message while a turn runs. */
+/** What to do with a message while a turn is running. */
 export type WhenBusy = Schemas["WhenBusy"];
-/** Something that goes with a message. */
+/** A text, file or image that is sent with a message. */
 export type Attachment = Schemas["Attachment"];
-/** Something that was sent, and how far it has come. */
+/** A message that was sent, with its delivery state. */
 export type SessionInput = Schemas["Input"];
-/** What is to be said instead. */
+/** Request to change a queued message. */
 export type EditInput = Schemas["Edit"];
-/** One event of a session with its place. */
+/** An event with its sequence number. */
 export type SessionRecord = Schemas["Record"];
-/** What happened. A newer server may say more: expect an event that is none of these. */
+/** An event of a session. A newer server may send others. */
 export type SessionEvent = Schemas["Event"];
-/** Events with their places, and whether there are more. */
+/** A page of events. */
 export type SessionEventPage = Schemas["EventPage"];
-/** One message, or those parts of it that are new or have changed. */
+/** A message; in an event, only its new and changed parts. */
 export type Message = Schemas["Message"];
-/** One part of a message. */
+/** A part of a message. */
 export type MessagePart = Schemas["Part"];
-/** Messages as they are by now, and the event that they cover. */
+/** A page of messages, and the last event that they include. */
 export type Transcript = Schemas["Transcribed"];
-/** What all events of a session up to one come to. */
+/** State of a session after all events up to `seq`. */
 export type SessionSnapshot = Schemas["Snapshot"];
-/** Something that stops until a person answers. */
+/** A permission request or question that is open until a person answers. */
 export type Wait = Schemas["Wait"];
-/** What becomes of the waits of a daemon. */
+/** A change in the open waits of a daemon. */
 export type WaitEvent = Schemas["WaitEvent"];
-/** What a person answers. */
+/** A person's answer to a wait. */
 export type WaitAnswer = Schemas["WaitAnswer"];
-/** What is said to a permission. */
+/** Answer to a permission request. */
 export type PermissionAnswer = Schemas["PermissionAnswer"];
-/** What an agent may do. */
+/** What an agent may do without asking. */
 export type PermissionMode = Schemas["PermissionMode"];

@@ -63,7 +63,7 @@ test("typescript-8: a page has a terminal, with a token and without headers", as
       const { processes } = new sdk.SandboxAgentClient({ baseUrl, token });
       const { id } = await processes.start({ command: "sh", terminal: { columns: 80, rows: 24 } });
       const terminal = processes.terminal(id);
-      await terminal.type("echo to$((40 + 2))gether; exit\n");
+      await terminal.write("echo to$((40 + 2))gether; exit\n");
       let shown = "";
       for await (const event of terminal) {
         if (event.type === "output") shown += new TextDecoder().decode(event.bytes);

@@ -26,7 +26,9 @@ describe.each(AGENTS)("typescript-10: %s", (agent, home, mode) => {
     for await (const record of client.sessions.events("a")) {
       seen.push(record);
       if ("permissionAsked" in record.event) {
-        await client.sessions.permit("a", record.event.permissionAsked.id, "once", { author: "tester" });
+        await client.sessions.answerPermission("a", record.event.permissionAsked.id, "once", {
+          author: "tester",
+        });
       }
       if ("turnEnded" in record.event) break;
     }

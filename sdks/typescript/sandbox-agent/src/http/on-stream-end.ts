@@ -1,5 +1,5 @@
-/** A stream as it is, that acts once it is over: read to its end, cancelled, or cut. */
-export function ending(stream: ReadableStream<Uint8Array>, act: () => void): ReadableStream<Uint8Array> {
+/** Passes a stream through, and calls `act` once it is over: read to its end, cancelled, or failed. */
+export function onStreamEnd(stream: ReadableStream<Uint8Array>, act: () => void): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

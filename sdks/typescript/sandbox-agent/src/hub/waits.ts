@@ -1,0 +1,39 @@
+import { followEvents, parseData } from "../http/follow-events.js";
+import { type RouteClient, routeRequest } from "../http/route-client.js";
+import type { CallOptions } from "../options.js";
+import type { HubWaitEvent, HubWaitList } from "../types/hub.js";
+import type { Wait, WaitAnswer } from "../types/session.js";
+
+/** The open waits of all runtimes and devices that the user may see. */
+export class HubWaits {
+  readonly #http: RouteClient;
+
+  /** @internal */
+  constructor(http: RouteClient) {
+    this.#http = http;
+  }
+
+  /** Lists the open waits, and the runtimes that could not be reached. */
+  list({ signal }: CallOptions = {}): Promise<HubWaitList> {
+    return this.#http.json("get", "/api/waits", { signal });
+  }
+
+  /**
+   * Reads changes: first a `snapshot` of all open waits, then each wait that is opened or settled, and each runtime that
+   * becomes unreachable or reachable. After a lost connection there is another `snapshot`.
+   */
+  events({ signal }: CallOptions = {}): AsyncGenerator<HubWaitEvent, undefined, undefined> {
+    const request = routeRequest("get", "/api/waits/events", {});
+    return followEvents<HubWaitEvent>(this.#http, {
+      request,
+      signal,
+      decode: (event) => ({ item: parseData(event) }),
+    });
+  }
+
+  /** Answers a wait. The first answer wins; the returned wait names its author. */
+  answer(runtimeId: string, waitId: string, answer: WaitAnswer, { signal }: CallOptions = {}): Promise<Wait> {
+    const names = { runtime_id: runtimeId, wait_id: waitId };
+    return this.#http.json("post", "/api/waits/{runtime_id}/{wait_id}", { names, json: { answer }, signal });
+  }
+}
