@@ -39,10 +39,10 @@ pub struct Catalog {
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidCatalog {
     /// The table of agents.
-    #[error("the catalog of agents is not valid: {0}")]
+    #[error("the agent catalog is invalid: {0}")]
     Table(String),
     /// The ACP registry.
-    #[error("the ACP registry is not valid: {0}")]
+    #[error("the ACP registry is invalid: {0}")]
     Registry(String),
 }
 
@@ -136,7 +136,7 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
     Some(Definition {
         id: "mock".parse().ok()?,
         name: "Mock agent".into(),
-        description: Some("Does what the prompt says, without a model".into()),
+        description: Some("Follows the script in the prompt; needs no model".into()),
         note: None,
         source: Source::BuiltIn,
         protocol: Protocol::Acp,
@@ -158,8 +158,8 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
             ..acp_alone(true)
         },
         modes: vec![
-            mode("build", "Build", "Does what the script in the prompt says."),
-            mode("plan", "Plan", "The same, under another name."),
+            mode("build", "Build", "Follows the script in the prompt."),
+            mode("plan", "Plan", "Same as build."),
         ],
         models: vec![Model { id: "mock".into(), name: "No model".into(), variants: Vec::new() }],
     })

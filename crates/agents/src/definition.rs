@@ -20,7 +20,9 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Its program is not there.
-    #[error("agent `{agent}` is not installed: there is no program `{program}`")]
+    #[error(
+        "agent `{agent}` is not installed: the program `{program}` was not found; install it with `tombolo agents install {agent}`, or put it on PATH"
+    )]
     NotInstalled {
         /// The agent.
         agent: AgentName,

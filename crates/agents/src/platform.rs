@@ -24,7 +24,7 @@ pub enum Platform {
 
 /// A machine that no agent is made for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there are no agents for `{0}`")]
+#[error("no agents are available for the platform `{0}`")]
 pub struct UnknownPlatform(String);
 
 impl Platform {

@@ -14,7 +14,7 @@ pub struct Version(Box<str>);
 
 /// A text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a version: letters, digits and `.+_-`, starting with a letter or a digit", .0.escape_debug())]
+#[error("`{}` is not a version: use letters, digits and `.+_-`, starting with a letter or digit", .0.escape_debug())]
 pub struct InvalidVersion(String);
 
 impl Version {

@@ -28,7 +28,7 @@ enum Aspect {
 
 /// A text that is not a template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a template: `{{X}}`, `{{X:bin}}` or `{{X:tree}}`, where X is a component")]
+#[error("`{0}` is not a template: expected `{{X}}`, `{{X:bin}}` or `{{X:tree}}`, where X is a component")]
 pub struct InvalidTemplate(String);
 
 /// Where a component is.

@@ -4,20 +4,20 @@ mod audit;
 mod connect;
 mod console;
 mod control;
-mod lend;
-mod owned;
+mod lend_options;
+mod local_device;
 mod pair;
 mod service;
-mod telling;
+mod status_reporter;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-/// Lend this machine to agents.
+/// Lend this machine to agents
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is lent that you do not name. A hub can take away from that, never add to it.
+Only what you name is lent. A hub can restrict that further, but never extend it.
 
 Examples:
   tombolo device pair https://hub.example --root main=~/code:rw --root docs=~/docs --shell
@@ -29,46 +29,46 @@ Examples:
   tombolo device audit list")]
 pub(crate) struct DeviceOptions {
     #[command(subcommand)]
-    command: Command,
+    command: DeviceCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Let this machine into a hub, by a short code that is confirmed there
+enum DeviceCommand {
+    /// Pair this machine with a hub, by a short code that is confirmed there
     Pair(Box<pair::PairOptions>),
-    /// Connect to a hub, and lend what you name until you stop
+    /// Connect to a hub and lend what you name until you stop it
     Connect(Box<connect::ConnectOptions>),
-    /// Say how the device that runs here is, and who uses it
+    /// Show the state of the running device and who uses it
     #[command(after_help = "Examples:\n  tombolo device status\n  tombolo device status --json")]
-    Status(control::Which),
-    /// Begin nothing new until `resume`; what runs goes on
-    Pause(control::Pause),
-    /// Do again what is asked
+    Status(control::DeviceSelector),
+    /// Reject new requests until `resume`; running ones continue
+    Pause(control::PauseOptions),
+    /// Resume serving requests
     #[command(after_help = "Examples:\n  tombolo device resume")]
-    Resume(control::Which),
-    /// Take back whatever you agreed to for more than once: you are asked again
+    Resume(control::DeviceSelector),
+    /// Forget all remembered approvals, so that you are asked again
     #[command(after_help = "Examples:\n  tombolo device forget")]
-    Forget(control::Which),
-    /// End it at once, with everything that runs
+    Forget(control::DeviceSelector),
+    /// Stop the device at once, with everything that runs on it
     #[command(after_help = "Examples:\n  tombolo device stop")]
-    Stop(control::Which),
-    /// What was asked of this device, and what came of it
-    Audit(audit::Audit),
-    /// Run as a service of yours, with systemd
-    Service(service::Service),
+    Stop(control::DeviceSelector),
+    /// List and verify the requests that this device received
+    Audit(audit::DeviceAuditOptions),
+    /// Install the device as a systemd user service
+    Service(service::ServiceOptions),
 }
 
-/// Lends, or speaks to the device that does.
+/// Runs a subcommand: most of them talk to a device that is already running on this machine.
 pub(crate) fn run(options: DeviceOptions) -> ExitCode {
     match options.command {
-        Command::Pair(options) => pair::run(&options),
-        Command::Connect(options) => connect::run(&options),
-        Command::Status(which) => which.run(&protocol::device::Command::Status),
-        Command::Pause(pause) => pause.run(),
-        Command::Resume(which) => which.run(&protocol::device::Command::Resume),
-        Command::Forget(which) => which.run(&protocol::device::Command::Forget),
-        Command::Stop(which) => which.run(&protocol::device::Command::Stop),
-        Command::Audit(audit) => audit.run(),
-        Command::Service(service) => service.run(),
+        DeviceCommand::Pair(options) => pair::run(&options),
+        DeviceCommand::Connect(options) => connect::run(&options),
+        DeviceCommand::Status(selector) => selector.run(&protocol::device::Command::Status),
+        DeviceCommand::Pause(options) => options.run(),
+        DeviceCommand::Resume(selector) => selector.run(&protocol::device::Command::Resume),
+        DeviceCommand::Forget(selector) => selector.run(&protocol::device::Command::Forget),
+        DeviceCommand::Stop(selector) => selector.run(&protocol::device::Command::Stop),
+        DeviceCommand::Audit(options) => options.run(),
+        DeviceCommand::Service(options) => options.run(),
     }
 }

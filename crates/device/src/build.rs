@@ -69,7 +69,7 @@ pub enum BuildError {
         verdict: &'static str,
     },
     /// A directory cannot be looked at.
-    #[error("could not look at `{}`", path.display())]
+    #[error("could not inspect `{}`", path.display())]
     Look {
         /// Which.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum BuildError {
     #[error(transparent)]
     Shell(#[from] shell::OpenError),
     /// This program cannot be opened.
-    #[error("could not open `{}`, which is needed in a sandbox", path.display())]
+    #[error("could not open `{}`, which the sandbox needs", path.display())]
     Program {
         /// Where it is.
         path: PathBuf,
@@ -91,7 +91,7 @@ pub enum BuildError {
     #[error(transparent)]
     Tools(#[from] tools::ConfigError),
     /// Programs cannot offer tools.
-    #[error("could not open the socket for tools `{}`", path.display())]
+    #[error("could not open the tool socket `{}`", path.display())]
     Socket {
         /// Where it would be.
         path: PathBuf,

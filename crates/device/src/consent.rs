@@ -114,5 +114,5 @@ impl Consent {
 }
 
 fn blocked(row: &Row) -> RelayError {
-    RelayError::new(Code::PolicyBlocked, "the owner of the device does not agree").with("method", row.name)
+    RelayError::new(Code::PolicyBlocked, "the device's owner refused this request").with("method", row.name)
 }

@@ -64,8 +64,8 @@ impl Control {
         let why = match &*self.0.borrow() {
             Lending::Active => return Ok(()),
             Lending::Paused { .. } if row.goes_on() => return Ok(()),
-            Lending::Paused { .. } => "the owner of the device has paused it",
-            Lending::Stopped => "the owner of the device has ended it",
+            Lending::Paused { .. } => "the device's owner has paused it",
+            Lending::Stopped => "the device's owner has stopped it",
         };
         Err(RelayError::new(Code::CapabilityUnavailable, why))
     }

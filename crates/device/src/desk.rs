@@ -84,7 +84,7 @@ impl Device {
         self.0.control.stop();
         let ends = join_all(self.0.providers.iter().map(|provider| provider.end()));
         if timeout(END_MAX, ends).await.is_err() {
-            warn!("something that was started has not ended");
+            warn!("a command or tool call did not end within the grace period");
         }
         if let Some(ledger) = &self.0.ledger {
             ledger.close().await;
@@ -102,13 +102,13 @@ impl Device {
         self.0.control.check(row)?;
         let look = provider.look(row, request, reply.token())?;
         let asked = tokio::select! {
-            () = reply.cancelled() => return Err(RelayError::new(Code::Cancelled, "it is no longer wanted")),
+            () = reply.cancelled() => return Err(RelayError::new(Code::Cancelled, "the request was cancelled")),
             agreed = self.0.consent.check(row, request, &look) => agreed?,
         };
         // The owner may have had enough while they were asked.
         self.0.control.check(row)?;
         if !provider.holds(request, &look) {
-            return Err(RelayError::new(Code::NotFound, "what was asked for is not there any more")
+            return Err(RelayError::new(Code::NotFound, "the target of this request no longer exists")
                 .with("method", row.name));
         }
         let decision = if asked { Decision::Approved } else { Decision::Allowed };
@@ -125,8 +125,11 @@ impl Device {
     fn provider(&self, family: Family) -> Result<&dyn Provider, RelayError> {
         let provider = self.0.providers.iter().find(|provider| provider.family() == family);
         provider.map(|provider| &**provider).ok_or_else(|| {
-            RelayError::new(Code::CapabilityUnavailable, format!("this device lends no {}", family.as_str()))
-                .with("capability", family.as_str())
+            RelayError::new(
+                Code::CapabilityUnavailable,
+                format!("this device does not offer {}", family.as_str()),
+            )
+            .with("capability", family.as_str())
         })
     }
 }
@@ -142,7 +145,7 @@ struct Admitted<'a> {
 #[async_trait]
 impl Handler for Device {
     async fn hello(&self, _: Hello) -> Result<Map<String, Value>, Refused> {
-        Err(Refused("a device accepts nobody".into()))
+        Err(Refused("a device does not accept connections".into()))
     }
 
     async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {
@@ -158,13 +161,14 @@ impl Handler for Device {
 
 /// The row of a method that a runtime may ask.
 fn asked(method: &str) -> Result<&'static Row, RelayError> {
-    let row = Row::find(method).ok_or_else(|| {
-        RelayError::new(Code::UnknownMethod, "there is no such method").with("method", method)
-    })?;
+    let row = Row::find(method)
+        .ok_or_else(|| RelayError::new(Code::UnknownMethod, "unknown method").with("method", method))?;
     match row.asked_by {
         Side::Runtime => Ok(row),
-        Side::Provider => Err(RelayError::new(Code::InvalidRequest, "this is asked by devices, not of them")
-            .with("method", row.name)),
+        Side::Provider => {
+            Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
+                .with("method", row.name))
+        }
     }
 }
 

@@ -143,8 +143,7 @@ impl Provider for Fileops {
                 let spot = spot(&asked.root_id, &asked.path)?;
                 watch::watch(spot, &asked, self.watches.clone(), work, reply).await
             }
-            _ => Err(RelayError::new(Code::UnknownMethod, "there is no such method of files")
-                .with("method", row.name)),
+            _ => Err(RelayError::new(Code::UnknownMethod, "unknown file method").with("method", row.name)),
         }
     }
 }

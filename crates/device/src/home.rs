@@ -24,7 +24,7 @@ pub struct Claim(#[expect(dead_code, reason = "it is locked while it is open")] 
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     /// Another process is this device.
-    #[error("the device `{0}` already runs; see `tombolo device status`")]
+    #[error("device `{0}` is already running; see `tombolo device status`")]
     Taken(String),
     /// They cannot be made.
     #[error("could not use `{}`", path.display())]

@@ -88,7 +88,7 @@ pub enum LedgerError {
         source: io::Error,
     },
     /// The last entry is none, so nothing can follow it.
-    #[error("the last line of the audit log `{}` is no entry; move the file away to begin another", path.display())]
+    #[error("the last line of the audit log `{}` is not an entry; move the file away to start a new log", path.display())]
     Broken {
         /// Which.
         path: PathBuf,
@@ -97,7 +97,7 @@ pub enum LedgerError {
 
 /// An entry could not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the audit log cannot be written")]
+#[error("could not write the audit log")]
 pub struct Unwritten;
 
 /// The record. A clone writes to the same.

@@ -52,10 +52,10 @@ pub enum Standing {
 #[derive(Debug, thiserror::Error)]
 pub enum Unwanted {
     /// Its token lets it in nowhere.
-    #[error("the hub does not let this device in")]
+    #[error("the hub rejected this device's token; pair the device again with `tombolo device pair`")]
     NotLetIn(#[source] client::Error),
     /// What it says of itself makes no sense there, such as the protocol that it speaks.
-    #[error("the hub does not accept this device: {0}")]
+    #[error("the hub rejected this device: {0}")]
     NotAccepted(String),
 }
 
@@ -92,7 +92,7 @@ impl Link {
             if stop.is_cancelled() {
                 return Ok(());
             }
-            warn!(reason, "not connected to the hub; it is tried again");
+            warn!(reason, "lost the connection to the hub; reconnecting");
             standing.send_replace(Standing::Away { reason });
             let ended = async {
                 let _ = self.device.control().follow().wait_for(|now| *now == Lending::Stopped).await;
@@ -130,8 +130,8 @@ impl Link {
         let mut driver = std::pin::pin!(driver);
         tokio::select! {
             lost = &mut driver => return lost,
-            () = self.speak(&peer, standing) => peer.close("the owner of the device has ended it"),
-            () = stop.cancelled() => peer.close("the device goes away"),
+            () = self.speak(&peer, standing) => peer.close("the device's owner has stopped it"),
+            () = stop.cancelled() => peer.close("the device is shutting down"),
         }
         timeout(self.limits.cancel_wait_max + FAREWELL_MAX, driver).await.unwrap_or(Lost::Silent)
     }
@@ -148,7 +148,7 @@ impl Link {
                 self.device.usage().connected(Some(live));
                 standing.send_replace(Standing::Connected(Box::new(accepted)));
             }
-            Err(error) => warn!(%error, "what the hub accepts is not understood"),
+            Err(error) => warn!(%error, "could not parse the hub's `accepted` message"),
         }
         tokio::select! {
             () = self.tell_lending(peer) => {}
@@ -181,7 +181,7 @@ impl Link {
 
 #[derive(Debug, thiserror::Error)]
 enum CallError {
-    #[error("the hub did not answer for {} s", CALL_MAX.as_secs())]
+    #[error("the hub did not answer within {} s", CALL_MAX.as_secs())]
     Slow,
     #[error(transparent)]
     Hub(client::Error),

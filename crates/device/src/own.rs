@@ -43,7 +43,11 @@ pub(crate) fn apart(
                     directory: directory.clone(),
                     what,
                     path: path.clone(),
-                    verdict: if may.is_some() { "it can only be lent `ro`" } else { "it cannot be lent" },
+                    verdict: if may.is_some() {
+                        "lend it read-only (`ro`), or move the file out of it"
+                    } else {
+                        "lend another directory, or move the file out of it"
+                    },
                 });
             }
         }
@@ -58,17 +62,17 @@ fn own(surroundings: &Surroundings<'_>, tools: Option<(&Path, &tools::Config)>) 
     // The files of other devices are beside its own.
     let files = home.directory().parent().unwrap_or(home.directory());
     let mut all = vec![
-        own("the device's own files, its token among them", files, None),
+        own("the device's own files, including its token", files, None),
         own("this program", program, Some(Mode::Ro)),
     ];
-    all.extend(token.map(|path| own("the token of the device", path, None)));
-    all.extend(unit.map(|path| own("what has the device started", path, Some(Mode::Ro))));
-    all.extend(config.map(|path| own("the configuration of the device", path, Some(Mode::Ro))));
+    all.extend(token.map(|path| own("the device token", path, None)));
+    all.extend(unit.map(|path| own("the systemd unit that starts the device", path, Some(Mode::Ro))));
+    all.extend(config.map(|path| own("the device's configuration file", path, Some(Mode::Ro))));
     if let Some((path, tools)) = tools {
         let may = (!tools.has_secrets()).then_some(Mode::Ro);
-        all.push(own("the list of tools", path, may));
-        all.extend(tools.schema_files().map(|path| own("the schema of a tool", &path, Some(Mode::Ro))));
-        all.extend(tools.programs().map(|path| own("the program of a tool", &path, Some(Mode::Ro))));
+        all.push(own("the tools file", path, may));
+        all.extend(tools.schema_files().map(|path| own("a tool's schema", &path, Some(Mode::Ro))));
+        all.extend(tools.programs().map(|path| own("a tool's program", &path, Some(Mode::Ro))));
     }
     all
 }

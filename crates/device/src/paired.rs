@@ -43,7 +43,12 @@ impl Paired {
             Err(error) => return Err(error),
         };
         // What is wrong with it is not told with what it holds.
-        let unreadable = || io::Error::new(io::ErrorKind::InvalidData, "it is not what pairing writes");
+        let unreadable = || {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it was not written by `tombolo device pair`; pair the device again",
+            )
+        };
         let File { hub, client_id, workspace, token } =
             serde_json::from_slice(&bytes).map_err(|_| unreadable())?;
         let token = token.parse().map_err(|_| unreadable())?;

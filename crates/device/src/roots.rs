@@ -26,7 +26,7 @@ pub struct Lent {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// One cannot be opened.
-    #[error("could not lend `{}`", directory.display())]
+    #[error("could not open the root directory `{}`", directory.display())]
     Open {
         /// Where it is.
         directory: PathBuf,
@@ -34,10 +34,10 @@ pub enum OpenError {
         source: files::Error,
     },
     /// Two have the same name.
-    #[error("two directories are called `{0}`")]
+    #[error("two roots are named `{0}`; rename one of them")]
     Twice(RootId),
     /// One is seen within another.
-    #[error("`{0}` is seen within `{1}`")]
+    #[error("the virtual path of root `{0}` lies within that of root `{1}`; set another `virtual_path`")]
     Within(VirtualPath, VirtualPath),
 }
 
@@ -93,7 +93,8 @@ impl Roots {
         let within = |lent: &'_ Lent| lent.root.virtual_path.below(path);
         let found = self.0.iter().find_map(|lent| Some((lent, within(lent)?, allowed(lent, terms)?)));
         found.ok_or_else(|| {
-            RelayError::new(Code::PermissionDenied, "the path is in no root").with("path", path.as_str())
+            RelayError::new(Code::PermissionDenied, "the path is outside every root")
+                .with("path", path.as_str())
         })
     }
 }

@@ -75,8 +75,8 @@ impl ControlSocket {
                     Ok((stream, _)) if is_ours(&stream) => {
                         callers.spawn(answer(stream, device.clone(), telling.clone()));
                     }
-                    Ok(_) => warn!("somebody else called the device, and was sent away"),
-                    Err(error) => warn!(%error, "somebody could not be let in"),
+                    Ok(_) => warn!("rejected a control connection from another user"),
+                    Err(error) => warn!(%error, "could not accept a control connection"),
                 },
             }
         }
@@ -106,7 +106,7 @@ async fn answer(mut stream: UnixStream, device: Device, telling: Telling) {
         let said = if is_whole {
             serde_json::from_slice(&line).map_err(|error| error.to_string())
         } else {
-            Err("it is too long, or does not end".into())
+            Err("the request line is too long or incomplete".into())
         };
         let answer = match said {
             Ok(command) => {

@@ -123,7 +123,7 @@ impl Visit {
         });
         let Some((ledger, entry)) = record else { return Ok(()) };
         self.record(&ledger, entry).await.map_err(|_| {
-            RelayError::new(Code::ProviderError, "the device cannot keep its record, so it does nothing")
+            RelayError::new(Code::ProviderError, "the device cannot write its audit log, so it refuses all requests; its owner must free disk space or fix the log")
         })
     }
 

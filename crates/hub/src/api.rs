@@ -16,7 +16,7 @@ use crate::{app::App, guard::guard, routes, verb};
 #[openapi(
     info(
         title = "Tombolo hub",
-        description = "Knows many daemons: their sessions are watched through it, by people who hold neither address nor token of any. Every route of a daemon, but for the one that watches workers, is at `/api/runtimes/{runtime_id}` followed by its own path."
+        description = "The hub knows many daemons. Users watch and drive sessions through it without holding any daemon's address or token. Every route of a daemon, except the one for watching workers, is available below `/api/runtimes/{runtime_id}`."
     ),
     components(schemas(Frame, InboxEvent, UseDevice)),
     modifiers(&BearerToken),

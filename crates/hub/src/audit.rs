@@ -132,7 +132,7 @@ impl Audit {
         let frame = serde_json::to_vec(&entry).unwrap_or_default();
         let appended = self.journal.append(Frames::one(frame)).await;
         if let Err(error) = &appended {
-            error!(error = %Chain(error), verb = entry.verb, "what was done could not be written down");
+            error!(error = %Chain(error), verb = entry.verb, "could not write an audit entry");
         }
         appended.map(drop)
     }

@@ -92,5 +92,5 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("nobody was found to ask")]
+#[error("the request has no authenticated caller")]
 struct NoCaller;

@@ -316,7 +316,7 @@ impl Feed {
 
     /// Its runtime is no longer known.
     pub(crate) fn dismiss(&self) {
-        self.end(Trouble::WorkerNotFound, "there is no such runtime any more");
+        self.end(Trouble::WorkerNotFound, "the runtime was removed");
     }
 
     /// Waits until it has ended.

@@ -21,7 +21,7 @@ type Name = (RuntimeId, SessionId);
 
 /// No more workers can be followed now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{FEEDS_MAX} workers are watched already")]
+#[error("the limit of {FEEDS_MAX} watched workers is reached; try again later")]
 pub struct TooMany;
 
 /// All workers that are watched, each followed once.

@@ -27,9 +27,11 @@ impl Files {
         match self.app.registry.name(file) {
             Ok(gone) => {
                 gone.iter().for_each(|id| self.app.feeds.forget(id));
-                info!("the runtimes were read again");
+                info!("reloaded the runtimes file");
             }
-            Err(error) => error!(error = %Chain(&error), "the runtimes stay as they were"),
+            Err(error) => {
+                error!(error = %Chain(&error), "could not reload the runtimes file; keeping the previous one")
+            }
         }
     }
 }

@@ -133,7 +133,7 @@ fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     let Some(rights) = rights else { return Err(app.limits.not_let_in(peer)) };
     // A browser sends its cookie whichever page asks it to.
     if by_cookie && does_something(request.method(), headers) && !app.names.is_ours(headers) {
-        let detail = "with a cookie, `Origin` must be that of a page of ours";
+        let detail = "requests with a cookie must have an `Origin` of this hub";
         return Err(app.limits.refused(peer, Refusal::new(Kind::HostNotAllowed, detail)));
     }
     app.limits.spend(rights.token.id)?;
@@ -151,13 +151,12 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
         Need::Nothing | Need::Token => Ok(None),
         Need::Admin if caller.is_admin() => Ok(None),
         Need::Admin => {
-            let detail =
-                format!("`{}` is for those who manage the hub, and their tokens without a scope", verb.name);
+            let detail = format!("`{}` needs an unscoped token of a hub administrator", verb.name);
             Err(Refusal::new(Kind::Forbidden, detail))
         }
         Need::Role(role) => {
             let Some(id) = &asked.runtime else {
-                return Err(Refusal::new(Kind::InvalidRequest, "this is no name of a runtime"));
+                return Err(Refusal::new(Kind::InvalidRequest, "the runtime id is invalid"));
             };
             let registered = app.registry.get(id).filter(|runtime| caller.sees(&runtime.workspace));
             let workspace = registered.ok_or_else(|| no_runtime(id))?.workspace;
@@ -172,5 +171,5 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
 
 /// The same whether there is none or it is not for them.
 pub(crate) fn no_runtime(id: &RuntimeId) -> Refusal {
-    Refusal::new(Kind::RuntimeNotFound, format!("there is no runtime `{id}`"))
+    Refusal::new(Kind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
 }

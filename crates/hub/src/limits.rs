@@ -25,7 +25,7 @@ impl Limits {
 
     /// What to tell somebody whose token is no good.
     pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
-        let detail = "send a token of the hub as `Authorization: Bearer …`";
+        let detail = "send a hub token as `Authorization: Bearer …`";
         self.refused(peer, Refusal::new(Kind::Unauthorized, detail))
     }
 
@@ -35,26 +35,28 @@ impl Limits {
     pub(crate) fn refused(&self, peer: Option<Peer>, why: Refusal) -> Refusal {
         match self.failures.take(peer.map(|Peer(address)| place(address.ip()))) {
             Ok(()) => why,
-            Err(after) => too_many("too much that came from your address was refused", after),
+            Err(after) => too_many("too many rejected requests from your address; try again later", after),
         }
     }
 
     /// Counts a request of somebody of whom nothing is known, as often as they may be refused.
     pub(crate) fn spend_unknown(&self, peer: Option<Peer>) -> Result<()> {
         let counted = self.failures.take(peer.map(|Peer(address)| place(address.ip())));
-        counted.map_err(|after| too_many("too much came from your address", after))
+        counted.map_err(|after| too_many("too many requests from your address; try again later", after))
     }
 
     /// Counts a request.
     pub(crate) fn spend(&self, token: TokenId) -> Result<()> {
         let counted = self.requests.take(token);
-        counted.map_err(|after| too_many("too many requests came with this token", after))
+        counted.map_err(|after| too_many("too many requests with this token; try again later", after))
     }
 
     /// Counts a request of whoever uses an environment, as often as with a token.
     pub(crate) fn spend_in(&self, environment: EnvironmentId) -> Result<()> {
         let counted = self.environments.take(environment);
-        counted.map_err(|after| too_many("too many requests came with the secret of this environment", after))
+        counted.map_err(|after| {
+            too_many("too many requests with this environment's secret; try again later", after)
+        })
     }
 }
 

@@ -32,17 +32,17 @@ impl Metrics {
         let mut counter = |name: &str, help: &str, counter: &Counter| {
             registry.register(name, help, counter.clone());
         };
-        counter("upstream_connects", "Streams of workers that began", &self.upstream_connects);
-        counter("upstream_disconnects", "Streams of workers that ended", &self.upstream_disconnects);
-        let help = "Streams of workers that were ended as they made no sense";
+        counter("upstream_connects", "Worker streams opened", &self.upstream_connects);
+        counter("upstream_disconnects", "Worker streams ended", &self.upstream_disconnects);
+        let help = "Worker streams closed because of invalid frames";
         counter("upstream_malformed", help, &self.upstream_malformed);
-        counter("events_in", "Events that came of workers", &self.events_in);
-        counter("frames_out", "Frames for those who watch", &self.frames_out);
-        counter("lagged", "Those who watched and did not keep up", &self.lagged);
+        counter("events_in", "Events received from workers", &self.events_in);
+        counter("frames_out", "Frames sent to viewers", &self.frames_out);
+        counter("lagged", "Viewers disconnected because they were too slow", &self.lagged);
         let open = self.upstream_connects.get().saturating_sub(self.upstream_disconnects.get());
-        registry.register("upstreams", "Streams of workers that are open", ConstGauge::new(open));
-        registry.register_with_unit("in", "What came of workers", Unit::Bytes, self.bytes_in.clone());
-        registry.register_with_unit("out", "Frames for those who watch", Unit::Bytes, self.bytes_out.clone());
+        registry.register("upstreams", "Open worker streams", ConstGauge::new(open));
+        registry.register_with_unit("in", "Bytes received from workers", Unit::Bytes, self.bytes_in.clone());
+        registry.register_with_unit("out", "Frames sent to viewers", Unit::Bytes, self.bytes_out.clone());
     }
 
     /// Counts a stream of a worker, which ends when that is dropped.
@@ -96,18 +96,18 @@ impl Fill {
         let mut gauge = |name: &str, help: &str, value: u64| {
             registry.register(name, help, ConstGauge::new(value));
         };
-        gauge("feeds", "Workers that are followed", self.feeds);
-        gauge("feeds_away", "Workers that are followed and cannot be reached", self.away);
-        gauge("watchers", "Those who watch a worker", self.watchers);
-        gauge("backlog_events_limit", "How many events are kept of each worker", limit.events.get());
-        gauge("backlog_events", "Events that are kept, of all workers", self.events);
-        gauge("backlog_events_most", "Events that are kept of the worker with the most", self.events_most);
+        gauge("feeds", "Workers being followed", self.feeds);
+        gauge("feeds_away", "Followed workers whose runtime is unreachable", self.away);
+        gauge("watchers", "Connected viewers", self.watchers);
+        gauge("backlog_events_limit", "Retention limit per worker, in events", limit.events.get());
+        gauge("backlog_events", "Retained events of all workers", self.events);
+        gauge("backlog_events_most", "Retained events of the worker with the most", self.events_most);
         let mut bytes = |name: &str, help: &str, value: u64| {
             registry.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(value));
         };
-        bytes("backlog_limit", "How much is kept of each worker", limit.bytes.get());
-        bytes("backlog", "What is kept, of all workers", self.bytes);
-        bytes("backlog_most", "What is kept of the worker with the most", self.bytes_most);
+        bytes("backlog_limit", "Retention limit per worker, in bytes", limit.bytes.get());
+        bytes("backlog", "Retained bytes of all workers", self.bytes);
+        bytes("backlog_most", "Retained bytes of the worker with the most", self.bytes_most);
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn register_runtimes(
     for (kind, state) in runtimes {
         all.get_or_create(&label(kind, state)).inc();
     }
-    registry.register("runtimes", "Runtimes that are registered", all);
+    registry.register("runtimes", "Registered runtimes", all);
 }
 
 /// How the hub comes to a runtime, as it is counted.

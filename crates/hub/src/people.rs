@@ -39,21 +39,21 @@ struct Inner {
 /// Why something cannot be done to users or tokens.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("could not write down who may use the hub")]
+    #[error("could not write the users file")]
     File(#[source] io::Error),
-    #[error("there is no user `{0}`")]
+    #[error("user `{0}` does not exist")]
     NoUser(UserName),
-    #[error("there is a user `{0}` already")]
+    #[error("user `{0}` already exists")]
     UserTaken(UserName),
-    #[error("there is no token {0}")]
+    #[error("token {0} does not exist")]
     NoToken(TokenId),
-    #[error("`{0}` is the last who manages the hub")]
+    #[error("`{0}` is the last hub administrator; appoint another one first")]
     LastAdmin(UserName),
-    #[error("there are {max} {what} already")]
+    #[error("the limit of {max} {what} is reached; remove some first")]
     Full { what: &'static str, max: usize },
     #[error("`expiresAt` must be in the future")]
     Expired,
-    #[error("the token is not one of the hub, or no longer good")]
+    #[error("the token is unknown, expired or revoked")]
     NotLetIn,
 }
 

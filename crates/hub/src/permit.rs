@@ -29,7 +29,7 @@ pub(crate) struct Permit {
 
 /// Somebody was let in, and is no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no longer allowed")]
+#[error("permission was revoked")]
 pub(crate) struct Revoked;
 
 impl Permit {
@@ -106,5 +106,5 @@ impl<S: Sync> FromRequestParts<S> for Permit {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("there is no permit for this request")]
+#[error("the request was not authorized")]
 struct NoPermit;

@@ -47,7 +47,7 @@ pub struct Registry {
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// The file cannot be read or written.
-    #[error("could not {doing} the runtimes that are registered")]
+    #[error("could not {doing} the registered runtimes")]
     File {
         /// What was being done.
         doing: &'static str,
@@ -55,7 +55,7 @@ pub enum RegistryError {
         source: io::Error,
     },
     /// The file in which runtimes are named cannot be read.
-    #[error("could not read the runtimes that `{}` names", path.display())]
+    #[error("could not read the runtimes file `{}`", path.display())]
     Names {
         /// Which file.
         path: PathBuf,
@@ -63,10 +63,10 @@ pub enum RegistryError {
         source: io::Error,
     },
     /// There is one of that name.
-    #[error("there is a runtime `{0}` already")]
+    #[error("runtime `{0}` already exists; choose another name, or remove it first")]
     Taken(RuntimeId),
     /// It can only be removed where it is named.
-    #[error("runtime `{0}` is named in the file of whoever runs the hub")]
+    #[error("runtime `{0}` is defined in the hub's runtimes file; remove it there")]
     Named(RuntimeId),
     /// What is said of the runtime cannot be used.
     #[error("runtime `{id}`: {reason}")]
@@ -130,7 +130,7 @@ impl Registry {
     /// If the name is taken or cannot be used, or the file cannot be written.
     pub fn invite(&self, id: RuntimeId, workspace: Workspace) -> Result<NewToken, RegistryError> {
         let token = NewToken::mint(PREFIX)
-            .map_err(|source| RegistryError::File { doing: "make a token for", source })?;
+            .map_err(|source| RegistryError::File { doing: "create a token for", source })?;
         let way = Way::Joined { join_digest: token.digest() };
         let entry = Entry::new(id.clone(), workspace, way);
         self.insert(id, Registered::told(entry, self.silence_max)?)?;
@@ -238,7 +238,7 @@ impl Registry {
 /// Puts a runtime among the others, if its name is free.
 fn place(all: &mut All, id: RuntimeId, registered: Registered) -> Result<(), RegistryError> {
     if RESERVED.contains(&id.as_str()) {
-        return Err(RegistryError::Invalid { id, reason: "no runtime can have this name".into() });
+        return Err(RegistryError::Invalid { id, reason: "the name is reserved".into() });
     }
     if all.contains_key(&id) {
         return Err(RegistryError::Taken(id));

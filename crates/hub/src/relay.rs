@@ -199,7 +199,7 @@ impl Relay {
             entry.runtime_id == *runtime && entry.session_id.as_ref() == Some(session)
         });
         if let Err(error) = ended {
-            error!(error = %Chain(&error), "what a session used could not be ended");
+            error!(error = %Chain(&error), "could not end the environments of a deleted session");
         }
     }
 

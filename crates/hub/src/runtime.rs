@@ -68,16 +68,16 @@ pub trait Upstream: Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Down {
     /// The runtime has no such worker.
-    #[error("there is no such worker")]
+    #[error("the worker does not exist")]
     NoWorker,
     /// The runtime cannot be reached, or does not let us in.
-    #[error("the runtime cannot be reached")]
+    #[error("the runtime is unreachable")]
     Unreachable,
     /// It said something that is no frame.
-    #[error("the runtime said something that cannot be understood")]
+    #[error("the runtime sent a response that could not be parsed")]
     Malformed,
     /// As much is being asked of it as may be.
-    #[error("too much is asked of the runtime already")]
+    #[error("too many requests to the runtime are open")]
     Busy,
 }
 
@@ -136,9 +136,12 @@ pub(crate) async fn tell<T: DeserializeOwned>(
 /// Why a runtime did not answer, without where it is.
 pub(crate) fn refused(id: &RuntimeId, down: &Down) -> Refusal {
     match down {
-        Down::Busy => Refusal::new(Kind::TooManyConnections, format!("too much is asked of `{id}` already")),
+        Down::Busy => Refusal::new(
+            Kind::TooManyConnections,
+            format!("too many requests to runtime `{id}` are open; try again later"),
+        ),
         Down::NoWorker | Down::Unreachable | Down::Malformed => {
-            Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` cannot be reached"))
+            Refusal::new(Kind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
         }
     }
 }

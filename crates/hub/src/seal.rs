@@ -41,7 +41,8 @@ impl Key {
     pub fn open(path: &Path) -> io::Result<Self> {
         match fs::read(path) {
             Ok(bytes) => {
-                let key = bytes.try_into().map_err(|_| io::Error::other("it does not hold a key"))?;
+                let key =
+                    bytes.try_into().map_err(|_| io::Error::other("the file does not contain a key"))?;
                 Ok(Self(Arc::new(key)))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -21,7 +21,7 @@ pub struct Hub {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Its files cannot be used.
-    #[error("could not use the files in `{}`", path.display())]
+    #[error("could not open the data directory `{}`", path.display())]
     Files {
         /// Where they are.
         path: PathBuf,

@@ -141,7 +141,8 @@ impl Watch {
         }
         self.must_ask = false;
         let denied = |reason: String| End::with(Leg::Backend, Trouble::Denied, reason);
-        let (who, policy) = eye.now().ok_or_else(|| denied("you may no longer watch this".into()))?;
+        let (who, policy) =
+            eye.now().ok_or_else(|| denied("your access to this worker was revoked".into()))?;
         let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
         if let Verdict::Denied(reason) = policy.may(&who, &What::Watch { runtime, worker }) {
             return Err(denied(reason));
@@ -245,7 +246,7 @@ impl Reading {
 
     /// It did not read fast enough: it may come again with the last that it got.
     fn lagged(&self) -> End {
-        let mut end = End::with(Leg::Backend, Trouble::Lagged, "too much happened that was not read");
+        let mut end = End::with(Leg::Backend, Trouble::Lagged, "the viewer was too slow and missed events");
         if let (Some(diagnostic), Some(cursor)) =
             (&mut end.diagnostic, self.last.as_deref().and_then(feed::cursor))
         {
@@ -256,14 +257,14 @@ impl Reading {
 }
 
 fn unobservable() -> End {
-    End::with(Leg::Backend, Trouble::WorkerUnavailable, "what there is to see is not known")
+    End::with(Leg::Backend, Trouble::WorkerUnavailable, "the worker's state is unknown")
 }
 
 fn unusable(trouble: Trouble) -> End {
     let message = match trouble {
-        Trouble::CursorMalformed => "this is no cursor",
-        Trouble::CursorUnknown => "this cursor was not issued for this worker",
-        _ => "what came after the cursor is no longer kept",
+        Trouble::CursorMalformed => "the cursor is malformed",
+        Trouble::CursorUnknown => "the cursor was issued for another worker or an earlier epoch",
+        _ => "events after this cursor have been evicted; start again without a cursor",
     };
     End::with(Leg::Backend, trouble, message)
 }

@@ -37,8 +37,8 @@ impl Needs {
 /// What a client is told when it comes.
 pub(crate) fn instructions(binding: &Binding) -> String {
     let mut text = String::from(
-        "These tools work on a device that its owner lends to you, not on the machine that you run on. Its files and \
-         commands are reached only through them. The owner may be asked before something is done, and may refuse.",
+        "These tools work on a device that its owner lends to you, not on the machine that you run on. Use them for all \
+         files and commands of the device. The owner may have to approve a request, and may refuse it.",
     );
     if !binding.roots.is_empty() {
         text.push(' ');
@@ -110,5 +110,5 @@ fn roots(binding: &Binding) -> String {
         }
     };
     let roots: Vec<_> = binding.roots.iter().map(root).collect();
-    format!("The directories of the device are {}. A relative path starts at the first.", roots.join(", "))
+    format!("The root directories of the device are {}. Relative paths start at the first.", roots.join(", "))
 }

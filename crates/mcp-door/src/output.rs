@@ -44,7 +44,7 @@ impl Kept {
             return String::from_utf8_lossy(&[self.head.as_slice(), &tail].concat()).into_owned();
         }
         let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
-        format!("{head}\n[… {} bytes left out …]\n{tail}", self.left_out)
+        format!("{head}\n[… {} bytes omitted …]\n{tail}", self.left_out)
     }
 }
 

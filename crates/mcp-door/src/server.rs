@@ -99,7 +99,7 @@ impl ServerHandler for Server {
         match called {
             Ok(result) => Ok(result.into()),
             Err(tools::Failure::NoSuchTool) => {
-                Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None))
+                Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None))
             }
             Err(tools::Failure::Failed(error)) => Ok(answer::failed(&error).into()),
         }

@@ -70,28 +70,28 @@ macro_rules! built_in {
 
 built_in! {
     "read_file" "Read a file" Reading false read::read_file =>
-        "Reads a text file, or a picture, of the device.";
+        "Read a text file or an image on the device.";
     "list_directory" "List a directory" Reading false directories::list_directory =>
-        "Lists what is in a directory of the device, also hidden files.";
-    "search_files" "Search in files" Reading false find::search_files =>
-        "Finds lines in the files of a directory of the device, as ripgrep does: hidden and ignored files are left out.";
+        "List the contents of a directory on the device, including hidden files.";
+    "search_files" "Search files" Reading false find::search_files =>
+        "Search the files of a directory on the device for matching lines, like ripgrep: hidden and ignored files are skipped.";
     "file_info" "Describe a path" Reading false directories::file_info =>
-        "Tells what a path of the device leads to, how large it is and when it was changed.";
+        "Return the type, size and modification time of a path on the device.";
     "write_file" "Write a file" Writing true write::write_file =>
-        "Writes a whole text file on the device. What was in it is lost.";
+        "Write a text file on the device, replacing its whole content.";
     "edit_file" "Edit a file" Writing true edit::edit_file =>
-        "Replaces a piece of text in a file of the device. The piece must be in it exactly once, unless all are meant.";
-    "make_directory" "Make a directory" Writing false directories::make_directory =>
-        "Makes a directory on the device, and those above it.";
+        "Replace text in a file on the device. The text must occur exactly once, unless `replace_all` is set.";
+    "make_directory" "Create a directory" Writing false directories::make_directory =>
+        "Create a directory on the device, including missing parents.";
     "delete_path" "Delete" Writing true directories::delete_path =>
-        "Deletes a file or a directory of the device.";
+        "Delete a file or directory on the device.";
     "move_path" "Move or rename" Writing true directories::move_path =>
-        "Moves a file or a directory of the device, also to another of its directories.";
+        "Move or rename a file or directory on the device, also between its root directories.";
     "copy_path" "Copy" Writing true directories::copy_path =>
-        "Copies a file or a directory of the device, also to another of its directories.";
+        "Copy a file or directory on the device, also between its root directories.";
     "run_command" "Run a command" Commands true command::run_command =>
-        "Runs a line of shell on the device to its end, and tells what it wrote and how it ended. Each runs by itself: \
-         nothing of it is left for the next but what it did to files.";
+        "Run a shell command line on the device, wait for it to end, and return its output and exit code. Commands do not \
+         share state: only changes to files remain.";
 }
 
 /// Calls a tool of ours, or of the device.
@@ -116,7 +116,7 @@ pub(crate) async fn call(
 
 fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| invalid(format!("the arguments are not as the tool wants them: {error}")))
+        .map_err(|error| invalid(format!("invalid arguments: {error}")))
 }
 
 /// What the arguments of a function are.

@@ -97,7 +97,10 @@ impl Environment {
     /// Asks the device, if what it takes is there at all.
     async fn start<M: Method>(&self, params: &M::Params, within: Option<Duration>) -> Call {
         if !self.binding().capabilities.contains(&M::ROW.family) {
-            let error = RelayError::new(Code::CapabilityUnavailable, "the environment does not have this");
+            let error = RelayError::new(
+                Code::CapabilityUnavailable,
+                "the environment does not include this capability",
+            );
             return Call::refused(error.with("capability", M::ROW.family.as_str()));
         }
         let mut ask = Ask::new(M::ROW.name, Json::of(params));

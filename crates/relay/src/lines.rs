@@ -57,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
 
     /// The next line that was heard, without its end.
     fn line(&mut self) -> Result<Option<String>, Lost> {
-        let too_long = || Lost::fault(CloseCode::TooLarge, "a message is too large");
+        let too_long = || Lost::fault(CloseCode::TooLarge, "the message is too large");
         let Some(end) = memchr::memchr(b'\n', &self.heard[self.scanned..]) else {
             self.scanned = self.heard.len();
             return if self.scanned > self.line_bytes_max { Err(too_long()) } else { Ok(None) };
@@ -69,8 +69,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         if line.len() > self.line_bytes_max {
             return Err(too_long());
         }
-        let text =
-            String::from_utf8(line).map_err(|_| Lost::fault(CloseCode::Invalid, "a message is no text"))?;
+        let text = String::from_utf8(line)
+            .map_err(|_| Lost::fault(CloseCode::Invalid, "the message is not UTF-8 text"))?;
         match text.starts_with("{\"close\":").then(|| serde_json::from_str(&text)) {
             Some(Ok(Last { close: Close { code, reason } })) => Err(Lost::Closed { code, reason }),
             _ => Ok(Some(text)),
@@ -123,7 +123,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Lines<S> 
     }
 
     fn send(&mut self, packet: Packet) -> Result<(), Lost> {
-        let Packet::Text(text) = packet else { return Err(Lost::policy("bytes have no place on a line")) };
+        let Packet::Text(text) = packet else {
+            return Err(Lost::policy("binary messages are not possible on a line transport"));
+        };
         // A value that is passed on as it was said may be on many lines; within strings there are no ends of lines.
         self.unwritten.extend(text.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }));
         self.unwritten.push(b'\n');

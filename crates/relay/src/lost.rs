@@ -11,7 +11,7 @@ pub(crate) const LATE: &str = "no hello in time";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// The other side closed it.
-    #[error("the other side closed the connection ({code}): {reason}")]
+    #[error("the peer closed the connection ({code}): {reason}")]
     Closed {
         /// Its code.
         code: u16,
@@ -19,13 +19,13 @@ pub enum Lost {
         reason: String,
     },
     /// The other side is gone without a word.
-    #[error("the other side is gone")]
+    #[error("the peer disconnected")]
     Gone,
     /// The transport failed.
     #[error("the connection failed: {0}")]
     Failed(String),
     /// The other side broke a rule, so this side closed it.
-    #[error("the other side broke a rule: {reason}")]
+    #[error("the peer violated the protocol: {reason}")]
     Fault {
         /// What this side closed it with.
         code: CloseCode,
@@ -33,7 +33,7 @@ pub enum Lost {
         reason: String,
     },
     /// The other side does not answer.
-    #[error("the other side does not answer")]
+    #[error("the peer does not answer heartbeats")]
     Silent,
     /// This side did not accept the other.
     #[error("not accepted: {0}")]

@@ -195,7 +195,7 @@ impl Peer {
 }
 
 pub(crate) fn timed_out() -> RelayError {
-    RelayError::new(Code::Timeout, "the request took too long")
+    RelayError::new(Code::Timeout, "the request timed out")
 }
 
 pub(crate) fn cancelled() -> RelayError {
@@ -203,7 +203,7 @@ pub(crate) fn cancelled() -> RelayError {
 }
 
 pub(crate) fn not_accepted() -> RelayError {
-    RelayError::new(Code::RelayDisconnected, "the connection is not accepted yet")
+    RelayError::new(Code::RelayDisconnected, "the hub has not accepted this connection yet")
 }
 
 /// Whether it fits in one message.
@@ -212,6 +212,6 @@ pub(crate) fn fits(actual: usize, limits: &Limits) -> Result<(), RelayError> {
     if actual <= limit {
         return Ok(());
     }
-    let error = RelayError::new(Code::InvalidRequest, "it is too large for one message");
+    let error = RelayError::new(Code::InvalidRequest, "the request is too large for one message");
     Err(error.with("limit", limit).with("actual", actual))
 }

@@ -46,7 +46,7 @@ pub enum Unsent {
     #[error("the request was cancelled")]
     Cancelled,
     /// It is too large for one message.
-    #[error("a message of {actual} bytes is too large: {limit} are possible")]
+    #[error("a message of {actual} bytes exceeds the limit of {limit}")]
     TooLarge {
         /// How large it is.
         actual: usize,
@@ -174,7 +174,7 @@ impl Reply {
 pub fn bytes_not_taken() -> RelayError {
     RelayError::new(
         Code::InvalidRequest,
-        "no binary message can be sent here: read the file with the encoding base64",
+        "binary messages are not possible on this connection; read the file with `encoding: base64`",
     )
     .with("reason", "not_negotiated")
 }

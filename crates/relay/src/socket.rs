@@ -89,9 +89,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Transport for Socket<S>
 fn lost(error: &tungstenite::Error) -> Lost {
     match error {
         tungstenite::Error::Capacity(CapacityError::MessageTooLong { .. }) => {
-            Lost::fault(CloseCode::TooLarge, "a message is too large")
+            Lost::fault(CloseCode::TooLarge, "the message is too large")
         }
-        tungstenite::Error::Utf8(_) => Lost::fault(CloseCode::Invalid, "a message is no text"),
+        tungstenite::Error::Utf8(_) => Lost::fault(CloseCode::Invalid, "the message is not UTF-8 text"),
         tungstenite::Error::ConnectionClosed | tungstenite::Error::AlreadyClosed => Lost::Gone,
         other => Lost::Failed(other.to_string()),
     }

@@ -42,28 +42,28 @@ pub struct ToolSchema {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSchema {
     /// It is too large.
-    #[error("the schema has {actual} bytes, and may have {SCHEMA_BYTES_MAX}")]
+    #[error("the schema has {actual} bytes; at most {SCHEMA_BYTES_MAX} are allowed")]
     Large {
         /// How large it is.
         actual: usize,
     },
     /// It is nested too deep.
-    #[error("the schema is nested deeper than {SCHEMA_DEPTH_MAX}")]
+    #[error("the schema is nested deeper than {SCHEMA_DEPTH_MAX} levels")]
     Deep,
     /// It has arguments that are no object.
-    #[error("the arguments of a tool are an object, so the `type` of its schema is `object`")]
+    #[error("the `type` of a tool's schema must be `object`")]
     NoObject,
     /// It refers to something outside, or in a way that is not followed.
-    #[error("the schema refers to `{0}`, which is not within it")]
+    #[error("the schema refers to `{0}`, which it does not contain")]
     Elsewhere(String),
     /// It refers to itself without end.
     #[error("the schema refers to itself without end")]
     Endless,
     /// To check a value would take too long, or too much memory.
-    #[error("the schema has the same value looked at too often, or too many patterns")]
+    #[error("the schema is too expensive to check: too many combinations or patterns")]
     Costly,
     /// It is no JSON Schema.
-    #[error("it is no JSON Schema: {0}")]
+    #[error("not a valid JSON Schema: {0}")]
     Invalid(String),
 }
 
@@ -106,13 +106,13 @@ impl ToolSchema {
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), RelayError> {
         let arguments = Value::Object(arguments.clone());
         if !self.bounds.allow(&arguments) {
-            return Err(RelayError::new(Code::InvalidRequest, "the arguments are nested too deep")
+            return Err(RelayError::new(Code::InvalidRequest, "the arguments are nested too deeply")
                 .with("pointer", ""));
         }
         self.validator.validate(&arguments).map_err(|error| {
             let (pointer, reason) = (error.instance_path().as_str(), cut(&error.masked().to_string()));
             let place = if pointer.is_empty() { "themselves".into() } else { format!("at `{pointer}`") };
-            let message = format!("the arguments do not fit the schema of the tool, {place}: {reason}");
+            let message = format!("the arguments do not match the tool's schema, {place}: {reason}");
             RelayError::new(Code::InvalidRequest, message).with("pointer", pointer)
         })
     }

@@ -11,25 +11,31 @@ use protocol::{
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// There is no such session.
-    #[error("there is no session `{0}`")]
+    #[error("session `{0}` does not exist")]
     NotFound(SessionId),
     /// The session is another one.
-    #[error("session `{0}` exists and was created with other parameters")]
+    #[error(
+        "session `{0}` already exists with other parameters; choose another id, or repeat the original request"
+    )]
     Conflict(SessionId),
     /// There is no such agent.
-    #[error("there is no agent `{0}`")]
+    #[error("there is no agent `{0}`; run `tombolo agents list` to see which exist")]
     UnknownAgent(AgentName),
     /// The agent would have to work in a place that is none.
-    #[error("`directory` must be an absolute path to a directory, and `{0}` is not")]
+    #[error("`directory` must be the absolute path of an existing directory, but is `{0}`")]
     Directory(String),
     /// A variable cannot be given to a process.
-    #[error("`env` has a variable that no process can be given: `{0}`")]
+    #[error(
+        "`env` contains an invalid variable `{0}`: names must not be empty or contain `=`, and nothing may contain NUL"
+    )]
     Variable(String),
     /// There are too many sessions.
-    #[error("there are {0} sessions already; delete some first")]
+    #[error("the limit of {0} sessions is reached; delete some first")]
     TooMany(usize),
     /// A turn runs, and the message was not to wait.
-    #[error("session `{session}` is running turn {turn}")]
+    #[error(
+        "session `{session}` is busy with turn {turn}; wait for it to end, or send with `whenBusy: queue`"
+    )]
     Busy {
         /// The session.
         session: SessionId,
@@ -37,10 +43,10 @@ pub enum Error {
         turn: TurnId,
     },
     /// Too many messages wait.
-    #[error("{0} messages wait for their turn already")]
+    #[error("{0} messages are queued already; send again after a turn has ended")]
     QueueFull(usize),
     /// The agent cannot do this.
-    #[error("the agent `{agent}` cannot do this: {message}")]
+    #[error("the agent `{agent}` does not support this: {message}")]
     Unsupported {
         /// The agent.
         agent: AgentName,
@@ -50,19 +56,19 @@ pub enum Error {
         message: &'static str,
     },
     /// The key was used for another message.
-    #[error("the idempotency key `{0}` came with another message before")]
+    #[error("the idempotency key `{0}` was already used for another message; use a new key")]
     KeyReused(IdempotencyKey),
     /// There is no such input.
-    #[error("there is no input {0}")]
+    #[error("input {0} does not exist")]
     InputNotFound(InputId),
     /// It is too late to change the input.
-    #[error("input {0} was delivered, refused or withdrawn already")]
+    #[error("input {0} can no longer be changed: it was already delivered, rejected or withdrawn")]
     InputGone(InputId),
     /// There is no such wait, or not of this kind.
-    #[error("there is no such question or permission: {0}")]
+    #[error("there is no open question or permission request {0}")]
     WaitNotFound(WaitId),
     /// Somebody was faster, or it no longer matters.
-    #[error("{wait} was settled already{}: {}", by(settled), how(settled))]
+    #[error("{wait} was already answered{}: {}", by(settled), how(settled))]
     Settled {
         /// What it was.
         wait: WaitId,
@@ -73,19 +79,19 @@ pub enum Error {
     #[error("{0}")]
     InvalidAnswer(String),
     /// The agent cannot be used.
-    #[error("the agent cannot be used")]
+    #[error("the agent could not be started")]
     Agent(Box<AgentError>),
     /// The file of sessions cannot be used.
-    #[error("the sessions cannot be read or written")]
+    #[error("could not read or write the session store")]
     Storage(#[source] Arc<durable::Error>),
     /// The thread that agents are heard on cannot be had.
-    #[error("the thread of the sessions cannot be started")]
+    #[error("could not start the session thread")]
     Thread(#[source] Arc<io::Error>),
     /// A note in the file cannot be understood.
-    #[error("what was kept of session `{0}` cannot be understood")]
+    #[error("the stored state of session `{0}` is unreadable")]
     Damaged(SessionId),
     /// The daemon is ending, or the session is.
-    #[error("session `{0}` is ending")]
+    #[error("session `{0}` is being deleted")]
     Ending(SessionId),
 }
 

@@ -54,7 +54,12 @@ impl Launcher {
     /// Installs the agent if it is missing, and starts it.
     pub(crate) async fn start(&self, start: Start) -> Result<Link, AgentError> {
         let create = &start.create;
-        let missing = || AgentError::StartFailed { message: format!("there is no agent `{}`", create.agent) };
+        let missing = || AgentError::StartFailed {
+            message: format!(
+                "there is no agent `{}`; run `tombolo agents list` to see which exist",
+                create.agent
+            ),
+        };
         let agent = self.agent(&create.agent).await.ok_or_else(missing)?;
         let configured = self.settings.of(start.directory.clone(), create.skills.clone()).await;
         let mut mcp = configured.mcp;
@@ -82,7 +87,8 @@ impl Launcher {
         let token = create.token.as_ref().zip(agent.credentials.variables.first());
         let token = token.map(|(token, variable)| (variable.clone(), token.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
-        write_files(&start.private, &files).map_err(|error| failed("write what it is to read", &error))?;
+        write_files(&start.private, &files)
+            .map_err(|error| failed("write its configuration files", &error))?;
         match transport {
             Transport::Lines => {
                 let process =

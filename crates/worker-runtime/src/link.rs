@@ -121,7 +121,7 @@ impl Link {
             (Wire::Lines { stdin, control, .. }, Saying::Line(line)) => {
                 // One that does not read its input for a thousand messages has hung.
                 if stdin.try_send(line) == Err(SendError::Full) {
-                    warn!("the agent does not read its input; it is ended");
+                    warn!("the agent does not read its input; stopping it");
                     let _ = control.signal(Signal::KILL);
                 }
             }
@@ -132,7 +132,7 @@ impl Link {
                 asked.push_back(Box::pin(ask(calls.clone(), call)));
             }
             (Wire::Lines { .. }, Saying::Call(_)) | (Wire::Server { .. }, _) => {
-                warn!("an adapter speaks another way than its agent hears");
+                warn!("an adapter produced output for a transport that its agent does not have");
             }
         }
     }
@@ -151,7 +151,7 @@ impl Link {
                 AgentError::ProcessExited { code: exit.code, signal: exit.signal, stderr }
             }
             Wire::Server { .. } => {
-                AgentError::Other { message: "the agent's server tells nothing more".into() }
+                AgentError::Other { message: "the connection to the agent's server was lost".into() }
             }
         }
     }

@@ -58,12 +58,12 @@ impl Default for Metrics {
 
 impl Metrics {
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("turn_starts", "Turns that began", self.turn_starts.clone());
-        registry.register("turn_ends", "Turns that ended", self.turn_ends.clone());
-        registry.register("agent_starts", "Agents of sessions that were to start", self.agent_starts.clone());
-        let help = "Agents of sessions that could not be started";
+        registry.register("turn_starts", "Turns started", self.turn_starts.clone());
+        registry.register("turn_ends", "Turns ended", self.turn_ends.clone());
+        registry.register("agent_starts", "Attempts to start a session's agent", self.agent_starts.clone());
+        let help = "Failed attempts to start a session's agent";
         registry.register("agent_start_failures", help, self.agent_start_failures.clone());
-        let help = "Agents of sessions that ended though nobody told them to";
+        let help = "Session agents that exited unexpectedly";
         registry.register("agent_crashes", help, self.agent_crashes.clone());
         self.journal.register(registry.sub_registry_with_prefix("journal"));
     }
@@ -85,13 +85,9 @@ pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item
         agents += u64::from(now != State::Dormant);
         waits += open;
     }
-    registry.register("sessions", "Sessions that there are", states);
-    registry.register("agents_running", "Agents of sessions that run", ConstGauge::new(agents));
-    registry.register(
-        "waits_open",
-        "Questions and permissions that wait for a person",
-        ConstGauge::new(waits),
-    );
+    registry.register("sessions", "Existing sessions", states);
+    registry.register("agents_running", "Running session agents", ConstGauge::new(agents));
+    registry.register("waits_open", "Open questions and permission requests", ConstGauge::new(waits));
 }
 
 /// How a turn ended, as it is counted.

@@ -121,8 +121,8 @@ impl Source {
 
 /// How an observation ends whose journal cannot be read.
 fn unreadable(error: &durable::Error) -> End {
-    warn!(error = %chain(error), "a worker cannot be watched");
-    trouble(Trouble::WorkerUnavailable, "the events of the worker cannot be read")
+    warn!(error = %chain(error), "could not open a worker's event stream");
+    trouble(Trouble::WorkerUnavailable, "the worker's events cannot be read")
 }
 
 #[cfg(test)]

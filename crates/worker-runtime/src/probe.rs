@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn probe(launcher: &Launcher, start: Start) -> Result<(), AgentError> {
     let mut link = launcher.start(start).await?;
     let answer = tokio::time::timeout(PATIENCE, answer(&mut link)).await;
-    let late = || AgentError::Timeout { message: "it did not answer whether it can use its model".into() };
+    let late = || AgentError::Timeout { message: "the agent did not answer the test prompt in time".into() };
     match answer.map_err(|_| late())? {
         Some(outcome) => {
             link.stop().await;

@@ -81,7 +81,7 @@ impl Sessions {
         }
         let shelf = match self.shelf().await {
             Ok(shelf) => shelf,
-            Err(error) => return error!(%error, "the sessions cannot be opened"),
+            Err(error) => return error!(%error, "could not open the session store"),
         };
         for entry in shelf.entries() {
             self.catch_up(&entry).await;
@@ -387,7 +387,7 @@ impl Sessions {
         if let Err(error) = self.ask(entry, Msg::Inputs).await
             && unfinished
         {
-            error!(session = %entry.id, %error, "a session cannot be restored");
+            error!(session = %entry.id, %error, "could not restore a session");
         }
         entry.unfinished.store(false, Ordering::Release);
     }

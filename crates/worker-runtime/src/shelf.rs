@@ -71,7 +71,7 @@ impl Shelf {
             let kept: Kept = match serde_json::from_slice(&noted.value) {
                 Ok(kept) => kept,
                 Err(error) => {
-                    error!(session = %id, %error, "what was kept of a session cannot be understood");
+                    error!(session = %id, %error, "could not read the stored state of a session; skipping it");
                     continue;
                 }
             };

@@ -156,15 +156,20 @@ impl Waits {
 pub(crate) fn check(question: &Question, answers: &[Vec<String>]) -> Result<(), Error> {
     let (asked, answered) = (question.questions.len(), answers.len());
     if asked != answered {
-        return Err(Error::InvalidAnswer(format!("there are {asked} questions and {answered} answers")));
+        return Err(Error::InvalidAnswer(format!(
+            "expected {asked} answers, one for each question, but got {answered}"
+        )));
     }
     for (item, chosen) in question.questions.iter().zip(answers) {
         if chosen.len() > 1 && !item.multiple {
-            return Err(Error::InvalidAnswer(format!("only one can be chosen for `{}`", item.question)));
+            return Err(Error::InvalidAnswer(format!("question `{}` takes only one answer", item.question)));
         }
         let offered = |label: &String| item.options.iter().any(|option| option.label == *label);
         if let Some(other) = chosen.iter().find(|label| !item.custom && !offered(label)) {
-            return Err(Error::InvalidAnswer(format!("`{other}` is no choice for `{}`", item.question)));
+            return Err(Error::InvalidAnswer(format!(
+                "`{other}` is not an option of question `{}`",
+                item.question
+            )));
         }
     }
     Ok(())

@@ -98,7 +98,11 @@ impl Acp {
 
     fn answered(&mut self, id: u64, message: &Value, out: &mut Out) {
         let Some(what) = self.pending.remove(&id) else {
-            return out.unparsed(self.speech.name(), message.to_string().as_bytes(), "nobody asked for this");
+            return out.unparsed(
+                self.speech.name(),
+                message.to_string().as_bytes(),
+                "a response to an unknown request",
+            );
         };
         let outcome = match message.get("error") {
             Some(error) => Err(error),
@@ -346,7 +350,7 @@ impl Adapter for Acp {
             (Some(_), true) => self.asked(line, &message, out),
             (Some(id), false) => match id.as_u64() {
                 Some(id) => self.answered(id, &message, out),
-                None => out.unparsed(self.speech.name(), line, "nobody asked for this"),
+                None => out.unparsed(self.speech.name(), line, "a response to an unknown request"),
             },
             (None, true) => self.told(line, &message, out),
             (None, false) => out.unparsed(self.speech.name(), line, "it is no message"),

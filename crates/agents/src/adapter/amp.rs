@@ -126,7 +126,7 @@ impl Amp {
                 self.leave(out);
                 Ok(())
             }
-            Err(error) => Err(format!("it is not JSON: {error}")),
+            Err(error) => Err(format!("not JSON: {error}")),
         };
         if let Err(error) = heard {
             let id = self.name();

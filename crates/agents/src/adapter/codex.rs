@@ -134,7 +134,7 @@ impl Codex {
     /// Codex answered a request of ours.
     fn answered(&mut self, id: u64, outcome: Result<Value, String>, out: &mut Out) -> Result<(), String> {
         let Some(waiting) = self.waiting.remove(&id) else {
-            return Err("an answer to nothing".into());
+            return Err("a response to an unknown request".into());
         };
         match (waiting, outcome) {
             (Waiting::Initialized, Ok(result)) => self.initialized(&result, out),
@@ -201,7 +201,7 @@ impl Codex {
 
     fn opened(&mut self, result: &Value, resumed: bool, out: &mut Out) -> Result<(), String> {
         let Some(thread) = result.pointer("/thread/id").and_then(Value::as_str) else {
-            return Err("a thread without a name".into());
+            return Err("a thread without an id".into());
         };
         self.thread = Some(thread.to_owned());
         self.settings.opened(result, resumed);

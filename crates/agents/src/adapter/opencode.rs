@@ -131,7 +131,7 @@ impl Opencode {
             return; // It only mentions us.
         }
         if !self.event(kind, of, properties, out) {
-            self.not_understood(line, "an event of a kind that is not known", out);
+            self.not_understood(line, "an event of an unknown type", out);
         }
     }
 
@@ -190,7 +190,7 @@ impl Adapter for Opencode {
             Heard::Line(line) => self.line(line, out),
             Heard::TooLong { bytes } => {
                 let said = format!("an event of {bytes} bytes");
-                self.not_understood(said.as_bytes(), "too long to be kept", out);
+                self.not_understood(said.as_bytes(), "too long", out);
             }
             Heard::Answer { call, status, body } => self.answered(call, status, body, out),
         }

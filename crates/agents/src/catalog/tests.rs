@@ -40,7 +40,11 @@ fn an_agent_that_speaks_no_acp_says_so() {
 fn an_agent_whose_program_is_missing_says_so() {
     let mock = agent(&catalog(""), "mock");
     let error = mock.plan(Purpose::Acp, &SearchPath::default(), &|_| None).unwrap_err();
-    assert_eq!(error.to_string(), "agent `mock` is not installed: there is no program `/no/such/program`");
+    assert_eq!(
+        error.to_string(),
+        "agent `mock` is not installed: the program `/no/such/program` was not found; install it with `tombolo agents \
+         install mock`, or put it on PATH"
+    );
 }
 
 /// daemon-5, daemon-8: every agent of the tables can be started with components that the tables have.

@@ -73,7 +73,7 @@ pub(super) async fn get(
     if let Some(cache) = work.cache.clone() {
         let name = plan.name.clone();
         work.teller.phase(InstallPhase::Verifying);
-        let kept = blocking("look into the cache", move || Ok(cache.get(&name))).await?;
+        let kept = blocking("read the download cache", move || Ok(cache.get(&name))).await?;
         if let Some(kept) = kept {
             return Ok(plan.verified(kept.path, kept.sha256, kept.verified, false));
         }
@@ -84,7 +84,7 @@ pub(super) async fn get(
         return Ok(plan.verified(fetched.path, fetched.sha256, verified, true));
     };
     let (name, path, sha256) = (plan.name.clone(), fetched.path.clone(), fetched.sha256.clone());
-    let kept = blocking("keep the download", move || cache.put(&name, &path, &sha256, verified)).await;
+    let kept = blocking("cache the download", move || cache.put(&name, &path, &sha256, verified)).await;
     match kept {
         Ok(path) => Ok(plan.verified(path, fetched.sha256, verified, false)),
         // A cache that cannot be written is no reason not to install.
@@ -137,7 +137,9 @@ impl<'a> Plan<'a> {
                     from: From::Npm { package, release },
                 })
             }
-            Source::NpmInstall { .. } | Source::Pypi { .. } => Err(Fault::Answer("it is no archive".into())),
+            Source::NpmInstall { .. } | Source::Pypi { .. } => {
+                Err(Fault::Answer("the source is not an archive".into()))
+            }
         }
     }
 

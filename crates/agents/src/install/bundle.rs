@@ -139,8 +139,8 @@ fn read(
     while let Some(description) = members.next() {
         let mut text = Vec::new();
         description.map_err(damaged)?.take(DESCRIPTION_BYTES_MAX).read_to_end(&mut text).map_err(damaged)?;
-        let description: Description = serde_json::from_slice(&text)
-            .map_err(|error| Fault::Unpack(format!("it is no bundle: {error}")))?;
+        let description: Description =
+            serde_json::from_slice(&text).map_err(|error| Fault::Unpack(format!("not a bundle: {error}")))?;
         let Some(tar) = members.next() else { return Err(damaged(io::ErrorKind::UnexpectedEof.into())) };
         if wanted.is_some_and(|wanted| !wanted.contains(&description.manifest.component)) {
             continue;

@@ -39,7 +39,7 @@ impl Checksum {
     pub(crate) fn sha256(text: &str) -> Result<Self, Fault> {
         let hex = text.trim().trim_start_matches("sha256:");
         let bytes = unhex(hex).filter(|bytes| bytes.len() == 32);
-        let bytes = bytes.ok_or_else(|| Fault::Answer("the published checksum is no SHA-256".into()))?;
+        let bytes = bytes.ok_or_else(|| Fault::Answer("the published checksum is not SHA-256".into()))?;
         Ok(Self { algorithm: Algorithm::Sha256, bytes })
     }
 

@@ -188,7 +188,7 @@ struct Part {
 
 impl Part {
     fn open(parts: &Path, url: &str) -> Result<Self, Fault> {
-        let doing = "make a place for the download";
+        let doing = "create a directory for the download";
         std::fs::create_dir_all(parts).map_err(Fault::local(doing))?;
         let name = digest::of_text(url);
         let (path, note_path) = (parts.join(format!("{name}.part")), parts.join(format!("{name}.json")));
@@ -202,7 +202,7 @@ impl Part {
     }
 
     fn length(&self) -> Result<u64, Fault> {
-        Ok(self.file.metadata().map_err(Fault::local("look at the download"))?.len())
+        Ok(self.file.metadata().map_err(Fault::local("inspect the download"))?.len())
     }
 
     /// Where to go on: only if a change of the file would be noticed, now or by its checksum.
@@ -215,7 +215,7 @@ impl Part {
 
     fn write_note(&mut self, note: Note) -> Result<(), Fault> {
         let text = serde_json::to_vec(&note).unwrap_or_default();
-        std::fs::write(&self.note_path, text).map_err(Fault::local("note down the download"))?;
+        std::fs::write(&self.note_path, text).map_err(Fault::local("record the download"))?;
         self.note = note;
         Ok(())
     }
@@ -251,7 +251,7 @@ impl Part {
     }
 
     fn another(&self) -> Result<File, Fault> {
-        self.file.try_clone().map_err(Fault::local("hold the download"))
+        self.file.try_clone().map_err(Fault::local("reopen the download"))
     }
 
     fn finish(self) -> Result<PathBuf, Fault> {

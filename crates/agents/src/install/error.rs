@@ -9,10 +9,14 @@ use crate::{ComponentName, InvalidCatalog, Platform, UnknownPlatform};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// Nothing may be installed here.
-    #[error("`{0}` is not installed, and nothing may be installed here")]
+    #[error(
+        "`{0}` is not installed, and installation is turned off; install it yourself, or start the daemon without --no-install"
+    )]
     Forbidden(ComponentName),
     /// No source has it for this machine.
-    #[error("`{component}` does not exist for {platform}, or its owner installs it")]
+    #[error(
+        "Tombolo cannot install `{component}` on {platform}; install it yourself and make sure it is on PATH"
+    )]
     Unsupported {
         /// What was to be installed.
         component: ComponentName,
@@ -31,7 +35,7 @@ pub enum Error {
         attempts: Vec<Attempt>,
     },
     /// There is no room for it.
-    #[error("there is no space left to install `{0}`")]
+    #[error("not enough disk space to install `{0}`; free some space and try again")]
     NoSpace(ComponentName),
     /// The place where it is kept cannot be used.
     #[error("could not {doing}")]
@@ -42,7 +46,7 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     /// The installation was ended with the daemon.
-    #[error("the installation of `{0}` was ended")]
+    #[error("the installation of `{0}` was cancelled because the daemon is shutting down")]
     Ended(ComponentName),
 }
 
@@ -94,7 +98,7 @@ pub enum Fault {
         status: u16,
     },
     /// The server fell silent.
-    #[error("{host} said nothing for {waited:?}")]
+    #[error("{host} did not answer within {waited:?}")]
     Silent {
         /// The server.
         host: String,
@@ -102,7 +106,7 @@ pub enum Fault {
         waited: Duration,
     },
     /// What came ended too early, or was cut too often.
-    #[error("only {got} of {expected} bytes came")]
+    #[error("received only {got} of {expected} bytes")]
     Truncated {
         /// What came.
         got: u64,
@@ -110,13 +114,13 @@ pub enum Fault {
         expected: u64,
     },
     /// It is too large.
-    #[error("it is larger than {most} bytes")]
+    #[error("the download is larger than the limit of {most} bytes")]
     TooLarge {
         /// The limit.
         most: u64,
     },
     /// It is not what was published.
-    #[error("its checksum is {found}, and {expected} was published")]
+    #[error("checksum mismatch: expected {expected}, got {found}")]
     Checksum {
         /// What was published.
         expected: String,
@@ -124,10 +128,10 @@ pub enum Fault {
         found: String,
     },
     /// The answer makes no sense.
-    #[error("the answer was not understood: {0}")]
+    #[error("could not parse the response: {0}")]
     Answer(String),
     /// There is no such version.
-    #[error("there is no version {version} of {package}")]
+    #[error("version {version} of {package} does not exist")]
     NoVersion {
         /// The package.
         package: String,
@@ -135,10 +139,10 @@ pub enum Fault {
         version: String,
     },
     /// The newest version cannot be found out.
-    #[error("it does not say which version is the newest")]
+    #[error("the source does not name its latest version")]
     NoLatest,
     /// It is not for this machine.
-    #[error("it has nothing for {0}")]
+    #[error("the source has no build for {0}")]
     Platform(Platform),
     /// npm is not configured.
     #[error(transparent)]
@@ -147,7 +151,7 @@ pub enum Fault {
     #[error("could not unpack it: {0}")]
     Unpack(String),
     /// The program is not in it.
-    #[error("there is no program `{0}` in it")]
+    #[error("the archive does not contain the program `{0}`")]
     NoProgram(String),
     /// Another program failed.
     #[error("`{program}` failed{}: {said}", code.map(|code| format!(" with code {code}")).unwrap_or_default())]
@@ -160,10 +164,10 @@ pub enum Fault {
         said: String,
     },
     /// What it needs could not be installed.
-    #[error("what it needs could not be installed: {0}")]
+    #[error("a dependency could not be installed: {0}")]
     Needs(#[source] Arc<Error>),
     /// The disk is full.
-    #[error("there is no space left")]
+    #[error("not enough disk space")]
     NoSpace,
     /// Something on this side could not be read or written.
     #[error("could not {doing}: {source}")]

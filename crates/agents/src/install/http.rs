@@ -42,7 +42,7 @@ impl Mirror {
             _ => (None, text),
         };
         if !is_url(to) || from.as_ref().is_some_and(|from| !is_url(from)) {
-            return Err(format!("`{text}` is not a mirror: say `URL`, or `PREFIX=URL`"));
+            return Err(format!("`{text}` is not a mirror: expected `URL` or `PREFIX=URL`"));
         }
         Ok(Self { from, to: to.trim_end_matches('/').to_owned() })
     }
@@ -78,14 +78,14 @@ impl Http {
             builder = builder.tls_certs_merge(certificates);
         }
         let client = builder.build().map_err(|error| Error::Store {
-            doing: "prepare to ask servers",
+            doing: "create an HTTP client",
             source: std::sync::Arc::new(std::io::Error::other(error.without_url())),
         })?;
         Ok(Self { client, silence_max })
     }
 
     pub(super) fn get(&self, url: &str) -> Result<RequestBuilder, Fault> {
-        let url: Url = url.parse().map_err(|_| Fault::Answer(format!("`{url}` is not an address")))?;
+        let url: Url = url.parse().map_err(|_| Fault::Answer(format!("`{url}` is not a valid URL")))?;
         Ok(self.client.get(url))
     }
 
@@ -118,7 +118,7 @@ impl Http {
             }
             body.extend_from_slice(&piece);
         }
-        String::from_utf8(body).map(Some).map_err(|_| Fault::Answer("it is not a text".into()))
+        String::from_utf8(body).map(Some).map_err(|_| Fault::Answer("the response is not text".into()))
     }
 
     /// What a failed request means.

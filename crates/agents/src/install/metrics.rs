@@ -27,9 +27,9 @@ impl Default for Metrics {
 
 impl Metrics {
     pub(super) fn register(&self, registry: &mut Registry, running: usize) {
-        registry.register("installs", "Components whose installation ended", self.ended.clone());
+        registry.register("installs", "Finished component installations", self.ended.clone());
         let running = ConstGauge::new(running as u64);
-        registry.register("installs_running", "Components that are being installed", running);
+        registry.register("installs_running", "Component installations in progress", running);
     }
 
     pub(super) fn ended(&self, well: bool) {

@@ -86,7 +86,7 @@ impl Offer<'_> {
             None => Ok(url.to_owned()),
             Some(mirror) => mirror
                 .place(url)
-                .ok_or_else(|| Fault::Answer(format!("the mirror does not stand for {}", host(url)))),
+                .ok_or_else(|| Fault::Answer(format!("the mirror does not serve {}", host(url)))),
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Resul
     spec = spec.arg("--").arg(format!("{}@{}", asked.package, asked.version));
     tool::run(&work.scrubbed(spec), TOOL_MAX).await.map_err(full_disk)?;
     let modules = stage.join("node_modules");
-    off_thread(move || prune(&modules).map_err(Fault::local("leave out what never runs"))).await?;
+    off_thread(move || prune(&modules).map_err(Fault::local("remove unneeded files"))).await?;
     match asked.program {
         Some(program) => Ok(program.to_owned()),
         None => bin_of(stage, asked.package),

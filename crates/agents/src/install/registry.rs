@@ -15,7 +15,7 @@ impl Inner {
                 *catalog = Arc::new(catalog.with_registry(&fetched));
             }
             Err(fault) => {
-                tracing::warn!(%fault, "could not read the ACP registry; the one that came with us is used")
+                tracing::warn!(%fault, "could not read the ACP registry; using the built-in copy")
             }
         }
     }
@@ -26,7 +26,7 @@ async fn fetch(inner: &Inner, url: &str) -> Result<Registry, Fault> {
     let kept = inner.config.directory.join("registry.json");
     let http = inner.http(None).map_err(|error| Fault::Needs(Arc::new(error)))?;
     let answer = http.text(url, |request| request).await;
-    let missing = || Fault::Answer("there is nothing at the address of the ACP registry".into());
+    let missing = || Fault::Answer("the ACP registry's URL returned nothing".into());
     match answer.and_then(|text| text.ok_or_else(missing)) {
         Ok(text) => {
             let registry = Registry::parse(&text)?;

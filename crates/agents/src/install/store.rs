@@ -72,9 +72,9 @@ impl Store {
     /// A directory to make a new installation in; it vanishes unless it is put into place. The lock must be held.
     pub(crate) fn stage(&self, component: &ComponentName) -> Result<TempDir, Fault> {
         let directory = self.of(component);
-        let doing = "make a place for the installation";
+        let doing = "create a directory for the installation";
         fs::create_dir_all(&directory).map_err(Fault::local(doing))?;
-        clean(&directory).map_err(Fault::local("remove what an earlier installation left"))?;
+        clean(&directory).map_err(Fault::local("delete the remains of an interrupted installation"))?;
         tempfile::Builder::new().prefix(NEW).tempdir_in(&directory).map_err(Fault::local(doing))
     }
 

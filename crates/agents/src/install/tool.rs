@@ -36,7 +36,7 @@ pub(super) async fn run(spec: &Spec, patience: Duration) -> Result<String, Fault
     match exit {
         Ok(exit) if exit.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
         Ok(exit) => Err(failed(exit.code, last_words(&control.stderr_tail(), &output))),
-        Err(_) => Err(failed(None, format!("it did not end within {} s", patience.as_secs()))),
+        Err(_) => Err(failed(None, format!("it did not finish within {} s", patience.as_secs()))),
     }
 }
 

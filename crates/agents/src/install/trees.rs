@@ -211,7 +211,7 @@ fn unchanged(entries: &[Entry], tree: &Path) -> io::Result<()> {
 }
 
 fn changed(path: &Path) -> io::Error {
-    io::Error::other(format!("`{}` is not what it was", path.display()))
+    io::Error::other(format!("`{}` changed during installation", path.display()))
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(crate) fn make_executable(into: &Path, program: &str) -> Result<(), Fault> {
     if !real.starts_with(whole) || !real.is_file() {
         return Err(missing());
     }
-    let metadata = fs::metadata(&real).map_err(Fault::local("look at the program"))?;
+    let metadata = fs::metadata(&real).map_err(Fault::local("inspect the program"))?;
     let mode = metadata.permissions().mode() & 0o777 | 0o755;
     // Some packages are made by those who forget it.
     fs::set_permissions(&real, fs::Permissions::from_mode(mode))
@@ -79,7 +79,9 @@ pub(crate) fn make_executable(into: &Path, program: &str) -> Result<(), Fault> {
 fn zip_as_tar(file: File) -> Result<File, Fault> {
     let damaged = |error: zip::result::ZipError| Fault::Unpack(error.to_string());
     let mut zip = zip::ZipArchive::new(file).map_err(damaged)?;
-    let mut tar = tar::Builder::new(tempfile::tempfile().map_err(Fault::local("make room for the archive"))?);
+    let mut tar = tar::Builder::new(
+        tempfile::tempfile().map_err(Fault::local("create a temporary file for the archive"))?,
+    );
     for index in 0..zip.len() {
         let mut member = zip.by_index(index).map_err(damaged)?;
         let mut header = tar::Header::new_gnu();

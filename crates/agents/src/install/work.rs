@@ -88,7 +88,7 @@ pub(super) async fn run(inner: &Arc<Inner>, task: &Task, teller: &Teller) -> Res
             // The next one would only fill the disk again.
             Err(Fault::NoSpace) => return Err(Error::NoSpace(name.clone())),
             Err(fault) => {
-                tracing::info!(component = %name, %from, %fault, "a source failed");
+                tracing::info!(component = %name, %from, %fault, "an installation source failed");
                 attempts.push(Attempt { from, fault: Arc::new(fault) });
             }
         }

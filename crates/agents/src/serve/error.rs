@@ -11,7 +11,7 @@ pub enum Error {
     #[error(transparent)]
     Spawn(#[from] process::Error),
     /// It ended before it could be used.
-    #[error("the server ended before it could be used ({exit}): {stderr}")]
+    #[error("the agent's server exited during startup ({exit}): {stderr}")]
     Exited {
         /// How.
         exit: Exit,
@@ -19,7 +19,7 @@ pub enum Error {
         stderr: String,
     },
     /// It did not say in time where it listens.
-    #[error("the server did not say within {} s where it listens: {stderr}", waited.as_secs())]
+    #[error("the agent's server did not print its address within {} s: {stderr}", waited.as_secs())]
     Silent {
         /// How long that is.
         waited: Duration,
@@ -27,9 +27,9 @@ pub enum Error {
         stderr: String,
     },
     /// Its stream of events cannot be read.
-    #[error("the server does not stream its events")]
+    #[error("could not open the event stream of the agent's server")]
     Stream(#[source] reqwest::Error),
     /// Servers are being stopped.
-    #[error("no server is started any more")]
+    #[error("agent servers cannot be started: the daemon is shutting down")]
     Stopped,
 }

@@ -81,7 +81,7 @@ impl Server {
             Ok(running) => running,
             Err(error) => return self.fail(error),
         };
-        info!(pid = running.control.pid(), "server started");
+        info!(pid = running.control.pid(), "agent server started");
         let end = self.serve(&mut running).await;
         // Whoever asks from now on gets another server.
         self.asked.close();
@@ -90,7 +90,7 @@ impl Server {
             End::Died => Gone::Died { exit, stderr: running.control.stderr_tail() },
             End::Stopped | End::Unused => Gone::Stopped,
         };
-        info!(%exit, users = self.users.len(), "server ended");
+        info!(%exit, users = self.users.len(), "agent server exited");
         for user in self.users {
             let _ = user.gone.send(gone.clone());
         }
@@ -118,7 +118,7 @@ impl Server {
                     Ok(Some(piece)) => stream.push(&piece).into_iter().for_each(|said| self.tell(&said)),
                     end => {
                         // Without its events a server is of no use. If it is dying, its end says more.
-                        warn!(error = ?end.err().map(reqwest::Error::without_url), "the stream of a server ended");
+                        warn!(error = ?end.err().map(reqwest::Error::without_url), "the event stream of an agent server ended");
                         return End::Died;
                     }
                 },
@@ -162,7 +162,7 @@ impl Server {
             matches!(user.queue.try_send(said.clone()), Err(mpsc::error::TrySendError::Full(_)))
         };
         for user in self.users.extract_if(.., full) {
-            warn!("a user of a server is too far behind");
+            warn!("a session is too slow to read its agent server's events; disconnecting it");
             let _ = user.gone.send(Gone::Behind);
         }
     }

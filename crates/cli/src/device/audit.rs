@@ -1,4 +1,4 @@
-//! `tombolo device audit`: the device's own record.
+//! `tombolo device audit`: read and verify the device's own audit log.
 
 use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
 
@@ -7,101 +7,106 @@ use device::ledger::{Entries, Unreadable, verify};
 use protocol::relay::{AuditEntry, ClientId};
 use serde_json::Value;
 
-use super::{control::about_of, owned::Owned};
+use super::{control::request_subject, local_device::LocalDevice};
 use crate::{
     exit::{self, Failure, Outcome},
     output::{Output, or_dash, plain, table, time},
 };
 
-/// How many entries are shown unless more are asked for.
-const SHOWN: usize = 100;
+/// How many requests `list` shows by default.
+const LAST_DEFAULT: usize = 100;
 
-/// The device's own record.
+/// List and verify the requests that this device received
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every request is there, also those that were refused: what was asked, for whom, and what came of it;
-no contents. Each entry holds the hash of the one before it.
+The log contains every request, including rejected ones: the method, the session and the outcome,
+but no contents. Entries form a hash chain, so changes to the log are detected.
 
 Examples:
   tombolo device audit list
   tombolo device audit list --json | jq -c 'select(.policy_decision == \"blocked\")'
   tombolo device audit verify")]
-pub(super) struct Audit {
+pub(super) struct DeviceAuditOptions {
     #[command(subcommand)]
-    verb: Verb,
-    /// The device [default: the only one of this machine]
+    command: DeviceAuditCommand,
+    /// The device's name [default: the only device on this machine]
     #[arg(long, global = true, value_name = "NAME")]
     client_id: Option<ClientId>,
-    /// Where the device keeps its own files
+    /// Directory for the device's own files
     #[arg(long, global = true, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// List what was asked, the last at the end
+enum DeviceAuditCommand {
+    /// List the requests, newest last
     #[command(after_help = "Examples:\n  tombolo device audit list --last 20")]
     List {
-        /// How many requests are shown
-        #[arg(long, default_value_t = SHOWN, value_name = "COUNT")]
+        /// How many requests to show
+        #[arg(long, default_value_t = LAST_DEFAULT, value_name = "COUNT")]
         last: usize,
-        /// Print every entry as it is in the file, for programs
+        /// Print every entry as one line of JSON
         #[arg(long, conflicts_with = "last")]
         json: bool,
     },
-    /// Say whether nothing was changed or taken out
+    /// Check that no entry was changed or removed
     #[command(after_help = "\
-It says how the record begins and ends. Whether its end was cut off can be told by the hash of the
-last entry, which `tombolo device status` shows too.
+Prints the first and last entry of the log. To detect that entries were cut off at its end, compare
+the last hash with the one that `tombolo device status` shows.
 
 Examples:
   tombolo device audit verify")]
     Verify,
 }
 
-impl Audit {
+impl DeviceAuditOptions {
     pub(super) fn run(self) -> ExitCode {
-        exit::report(self.look(), false, "")
+        exit::report(self.execute(), false, "")
     }
 
-    fn look(self) -> Outcome {
-        let Owned { client_id, home } = Owned::meant(self.client_id, self.data_dir.as_deref())?;
+    fn execute(self) -> Outcome {
+        let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         if !home.audit().is_dir() {
-            return Err(Failure::Absent(format!("the device `{client_id}` has no record")));
+            return Err(Failure::Absent(format!(
+                "device `{client_id}` has no audit log; it is created by `tombolo device connect`"
+            )));
         }
-        let entries = Entries::read(&home.audit()).map_err(unreadable)?;
-        match self.verb {
-            Verb::List { json: true, .. } => {
+        let entries = Entries::read(&home.audit()).map_err(read_failure)?;
+        match self.command {
+            DeviceAuditCommand::List { json: true, .. } => {
                 let output = Output { json: true };
                 for entry in entries {
-                    output.line(&entry.map_err(unreadable)?.to_string())?;
+                    output.line(&entry.map_err(read_failure)?.to_string())?;
                 }
                 Ok(())
             }
-            Verb::List { last, json: false } => Output { json: false }.line(&list(entries, last)?),
-            Verb::Verify => {
-                let verified = verify(entries).map_err(unreadable)?;
+            DeviceAuditCommand::List { last, json: false } => {
+                Output { json: false }.line(&request_table(entries, last)?)
+            }
+            DeviceAuditCommand::Verify => {
+                let verified = verify(entries).map_err(read_failure)?;
                 let (Some(first), Some(head)) = (verified.first, verified.head) else {
-                    return Output { json: false }.line("holds: it is empty");
+                    return Output { json: false }.line("intact: the log is empty");
                 };
                 let unfinished = match verified.unfinished {
                     0 => String::new(),
-                    count => format!("; {count} requests began of which no end is told"),
+                    count => format!("; {count} requests have no recorded end"),
                 };
-                let line = format!("holds: entries {first} to {}, head {}{unfinished}", head.seq, head.hash);
+                let line =
+                    format!("intact: entries {first} to {}, last hash {}{unfinished}", head.seq, head.hash);
                 Output { json: false }.line(&line)
             }
         }
     }
 }
 
-/// The last requests, each with what came of it.
-fn list(entries: Entries, last: usize) -> Result<String, Failure> {
-    // The record may be far larger than what is shown of it.
+/// The newest `last` requests with their outcomes. A request has one entry when it starts and another when it ends; the
+/// later one replaces the earlier. Only `last` requests are held in memory, because the log may be far larger.
+fn request_table(entries: Entries, last: usize) -> Result<String, Failure> {
     let mut requests = BTreeMap::new();
     for entry in entries {
-        let entry: Value = entry.map_err(unreadable)?;
-        // What cannot be read is named by `verify`.
+        let entry: Value = entry.map_err(read_failure)?;
+        // Skip unreadable entries here; `verify` reports them.
         let Ok(entry) = serde_json::from_value::<AuditEntry>(entry) else { continue };
         requests.insert((entry.started_at, entry.id.clone()), entry);
         if requests.len() > last {
@@ -109,11 +114,12 @@ fn list(entries: Entries, last: usize) -> Result<String, Failure> {
         }
     }
     let rows = requests.into_values().map(|entry| {
-        let about = entry.virtual_path.as_ref().map(ToString::to_string).or_else(|| about_of(&entry.summary));
+        let subject =
+            entry.virtual_path.as_ref().map(ToString::to_string).or_else(|| request_subject(&entry.summary));
         let status = match (entry.status, entry.error) {
-            (None, _) => "not ended".to_owned(),
-            (Some(status), None) => word(&status),
-            (Some(status), Some(code)) => format!("{}: {}", word(&status), code.as_str()),
+            (None, _) => "no recorded end".to_owned(),
+            (Some(status), None) => wire_name(&status),
+            (Some(status), Some(code)) => format!("{}: {}", wire_name(&status), code.as_str()),
         };
         let took =
             entry.completed_at.map(|end| format!("{} ms", end.duration_since(entry.started_at).as_millis()));
@@ -122,8 +128,8 @@ fn list(entries: Entries, last: usize) -> Result<String, Failure> {
             time(Some(entry.started_at)),
             or_dash(entry.session_id),
             entry.method,
-            or_dash(about),
-            word(&entry.policy_decision),
+            or_dash(subject),
+            wire_name(&entry.policy_decision),
             status,
             or_dash(took),
         ]
@@ -131,13 +137,13 @@ fn list(entries: Entries, last: usize) -> Result<String, Failure> {
     Ok(table(["SEQ", "AT", "SESSION", "METHOD", "ABOUT", "DECISION", "STATUS", "TOOK"], rows))
 }
 
-/// A value as the wire says it.
-fn word(value: &impl serde::Serialize) -> String {
-    let word = serde_json::to_value(value).ok();
-    plain(word.as_ref().and_then(Value::as_str).unwrap_or_default())
+/// An enum value as it is spelled on the wire.
+fn wire_name(value: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    plain(name.as_ref().and_then(Value::as_str).unwrap_or_default())
 }
 
-fn unreadable(error: Unreadable) -> Failure {
+fn read_failure(error: Unreadable) -> Failure {
     match error {
         Unreadable::Broken(_) => Failure::Broken(error.to_string()),
         Unreadable::File { path, source } => exit::local(&format!("read `{}`", path.display()), source),

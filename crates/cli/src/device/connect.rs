@@ -1,4 +1,4 @@
-//! `tombolo device connect`.
+//! `tombolo device connect`: connect to a hub and serve its requests until stopped.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,11 +15,11 @@ use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    console::{self, Console},
-    lend::LendOptions,
-    owned::{Bound, Owned},
+    console::{self, DeviceConsole},
+    lend_options::LendOptions,
+    local_device::LocalDevice,
     service,
-    telling::telling,
+    status_reporter::status_reporter,
 };
 use crate::{
     environment,
@@ -28,13 +28,13 @@ use crate::{
     traces::TraceOptions,
 };
 
-/// What the device is called in traces.
+/// The service name in traces.
 const SERVICE: &str = "tombolo-device";
 
-/// How a device is lent.
+/// Connect to a hub and lend what you name until you stop it
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What is lent can be said in a file:
+The options can be set in a file:
   hub = \"https://hub.example\"
   tools = \"tools.toml\"
   [roots]
@@ -48,38 +48,38 @@ What is lent can be said in a file:
   writes = \"ask_once\"
   commands = \"always_ask\"
 
-You are asked in the terminal that it runs in; without one, what would be asked is refused. While
-nothing is asked, type `status`, `pause`, `resume`, `forget` or `stop` there.
+Approvals are requested in the terminal that this runs in; without a terminal, requests that need an
+approval are rejected. While no question is open, type `status`, `pause`, `resume`, `forget` or `stop`.
 
 Examples:
   tombolo device connect https://hub.example --root main=~/code:rw --shell --ask commands=always_ask
   tombolo device connect --config device.toml
   TOMBOLO_DEVICE_TOKEN=… tombolo device connect https://hub.example --root docs=~/docs:ro")]
 pub(super) struct ConnectOptions {
-    /// Where the hub is [default: the one that the file names, or that the device was paired with]
+    /// URL of the hub [default: the one in the configuration file, or the one the device was paired with]
     hub: Option<String>,
     #[command(flatten)]
     lend: LendOptions,
-    /// A file that holds the token of the device, if it was not paired [env: TOMBOLO_DEVICE_TOKEN]
+    /// File that contains the device token; not needed after pairing [env: TOMBOLO_DEVICE_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Where the device keeps its own files
+    /// Directory for the device's own files
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
-    /// What to log: a level, or `target=level` pairs
+    /// Log filter: a level, or `target=level` pairs
     #[arg(long, env = "TOMBOLO_LOG", hide_env_values = true, default_value = "error", value_name = "FILTER")]
     log: String,
     #[command(flatten)]
     traces: TraceOptions,
 }
 
-/// Lends until its owner, the hub or a signal ends it.
+/// Serves requests until the owner, the hub or a signal stops it.
 pub(super) fn run(options: &ConnectOptions) -> ExitCode {
     let mut outcome = Ok(());
     let doing = format!("connecting to {}", options.hub.as_deref().unwrap_or("the hub"));
     let ran = serving::run(SERVICE, (&options.log, &options.traces), || {
         Ok(async {
-            outcome = lend(options).await;
+            outcome = serve(options).await;
             Ok(())
         })
     });
@@ -89,83 +89,98 @@ pub(super) fn run(options: &ConnectOptions) -> ExitCode {
     }
 }
 
-/// The files that say what a device is, besides its own.
-pub(super) struct Files<'a> {
+/// Files of the device that lie outside its data directory. They must not be lent to agents.
+pub(super) struct ExternalFiles<'a> {
     pub(super) config: Option<&'a Path>,
     pub(super) token: Option<&'a Path>,
 }
 
-/// The device, put together as its owner wants it.
-pub(super) async fn built(
-    lent: &DeviceConfig,
+/// Builds the device from its configuration.
+pub(super) async fn build_device(
+    config: &DeviceConfig,
     home: &Home,
-    Files { config, token }: Files<'_>,
+    files: ExternalFiles<'_>,
     consent: Consent,
     ledger: Option<Ledger>,
 ) -> Result<Built, Failure> {
     let program = std::env::current_exe().map_err(|error| local("find this program", error))?;
-    let (unit, environment) = (service::installed(), environment::without_secrets());
-    let surroundings =
-        Surroundings { home, config, token, unit: unit.as_deref(), program: &program, environment };
-    let built = device::build(lent, surroundings, consent, ledger).await;
+    let unit = service::installed_unit();
+    let surroundings = Surroundings {
+        home,
+        config: files.config,
+        token: files.token,
+        unit: unit.as_deref(),
+        program: &program,
+        environment: environment::without_secrets(),
+    };
+    let built = device::build(config, surroundings, consent, ledger).await;
     built.map_err(|error| Failure::Usage(protocol::Chain(&error).to_string()))
 }
 
-async fn lend(options: &ConnectOptions) -> Outcome {
+async fn serve(options: &ConnectOptions) -> Outcome {
     let signals = Farewell::listen().map_err(Failure::Local)?;
     let config = options.lend.config(options.hub.as_deref())?;
-    let owned = Owned::meant(config.client_id.clone(), options.data_dir.as_deref())?;
-    let Bound { device: Owned { client_id, home }, hub } =
-        owned.bound(&config, options.token_file.as_deref())?;
-    let here = |error: &(dyn std::error::Error + 'static)| {
+    let device = LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
+    let hub = device.hub_client(&config, options.token_file.as_deref())?;
+    let LocalDevice { client_id, home } = device;
+    let local_failure = |error: &(dyn std::error::Error + 'static)| {
         Failure::Local(anyhow::anyhow!(protocol::Chain(error).to_string()))
     };
-    let _claim = home.claim().map_err(|error| here(&error))?;
-    let ledger =
-        Ledger::open(&home.audit(), client_id.clone(), Kept::default()).map_err(|error| here(&error))?;
-    // Before anything is started: who is left by a command or a tool without a sandbox is found again.
+    let _lock = home.claim().map_err(|error| local_failure(&error))?;
+    let ledger = Ledger::open(&home.audit(), client_id.clone(), Kept::default())
+        .map_err(|error| local_failure(&error))?;
+    // Become the subreaper before any child starts. Otherwise processes that an unsandboxed command or tool leaves behind
+    // would be adopted by init, and could not be killed when the device stops.
     let orphans = process::Orphans::take_in().map_err(|error| local("take in orphans", error))?;
     let (prompt, questions) = console::prompt();
-    let consent = match console::is_attended() {
-        true => Consent::new(config.rules.clone(), prompt),
-        false => Consent::new(config.rules.clone(), Nobody),
+    let consent = if console::is_interactive() {
+        Consent::new(config.rules.clone(), prompt)
+    } else {
+        Consent::new(config.rules.clone(), Nobody)
     };
-    let files = Files { config: options.lend.config.as_deref(), token: options.token_file.as_deref() };
-    let Built { device, workshop } = built(&config, &home, files, consent, Some(ledger)).await?;
+    let files =
+        ExternalFiles { config: options.lend.config.as_deref(), token: options.token_file.as_deref() };
+    let Built { device, workshop } = build_device(&config, &home, files, consent, Some(ledger)).await?;
     if config.shell.is_some() && device.offer().shell.is_none() {
-        exit::say("there is no sandbox here, so no commands are lent; --unsandboxed lends them without");
+        exit::say(
+            "commands are not lent, because no sandbox is available; install bubblewrap, or pass --unsandboxed to lend them without one",
+        );
     }
     let socket = ControlSocket::bind(&home.socket())
         .map_err(|error| local(&format!("listen on `{}`", home.socket().display()), error))?;
-    let (stand, standing) = watch::channel(Standing::default());
-    let telling = telling(&device, &config, &client_id, &hub.endpoint().to_string(), &standing);
-    let console = Console::new(&device, standing, telling.clone(), questions);
-    let (spoken_to, ending) = (device.clone(), device.clone());
+    let (standing_sender, standing) = watch::channel(Standing::default());
+    let report_status = status_reporter(&device, &config, &client_id, &hub.endpoint().to_string(), &standing);
+    let console = DeviceConsole::new(&device, standing, report_status.clone(), questions);
+    let controlled_device = device.clone();
+    let stopping_device = device.clone();
     let link = Link { hub, client_id, device, limits: Limits::default() };
 
-    let (away, over) = (CancellationToken::new(), CancellationToken::new());
-    let mut kept = Ok(());
-    let keep = |stop: CancellationToken| async {
-        let lent = async {
-            // On the thread that works on what is asked, which need not be woken for it then.
-            let mut keeping = JoinSet::new();
-            keeping.spawn(link.keep(stand, stop));
-            // It is neither aborted nor does it outlive a panic.
-            kept = keeping.join_next().await.and_then(Result::ok).unwrap_or(Ok(()));
-            away.cancel();
-            ending.end().await;
+    let disconnected = CancellationToken::new();
+    let finished = CancellationToken::new();
+    let mut link_outcome = Ok(());
+    let serve_hub = |stop: CancellationToken| async {
+        let serve_link = async {
+            // Spawned, so that the link runs on the worker thread that also serves its requests: handing each request from
+            // the main thread to a worker would cost a wake-up.
+            let mut link_task = JoinSet::new();
+            link_task.spawn(link.keep(standing_sender, stop));
+            // Nothing aborts the task, and a panic aborts the whole process, so it always yields a result.
+            link_outcome = link_task.join_next().await.and_then(Result::ok).unwrap_or(Ok(()));
+            disconnected.cancel();
+            stopping_device.end().await;
         };
-        tokio::join!(lent, workshop.keep(away.clone()));
-        // Who looks at it is sent away last: they see that everything has ended.
-        over.cancel();
+        tokio::join!(serve_link, workshop.keep(disconnected.clone()));
+        // Close the control socket last: `tombolo device stop` waits for its connection to close as the sign that every
+        // command and tool has ended.
+        finished.cancel();
     };
     tokio::join!(
-        signals.end(keep),
-        socket.serve(spoken_to, telling, over.clone()),
-        console.run(over.clone()),
-        over.run_until_cancelled(orphans.bury()),
+        signals.end(serve_hub),
+        socket.serve(controlled_device, report_status, finished.clone()),
+        console.run(finished.clone()),
+        finished.run_until_cancelled(orphans.bury()),
     );
-    kept.map_err(|unwanted| match unwanted {
+    link_outcome.map_err(|unwanted| match unwanted {
         Unwanted::NotLetIn(error) => Failure::from(error),
         Unwanted::NotAccepted(_) => Failure::NotAccepted(unwanted.to_string()),
     })

@@ -1,12 +1,13 @@
-//! The terminal that a device runs in: what its owner sees of it, what they are asked, and what they say.
+//! The terminal that a device runs in: it shows log lines and a status line, asks the owner for approvals, and reads commands.
 //!
-//! One task owns it. Without a terminal the same is said in lines, and nobody is asked.
+//! One task owns the terminal, so that output, questions and typed lines never interleave. Without a terminal it only prints
+//! log lines, and requests that need an approval are rejected.
 
-mod keyboard;
-mod prompt;
-mod question;
-mod screen;
-mod turn;
+mod approval_question;
+mod line_reader;
+mod open_question;
+mod status_screen;
+mod terminal_prompt;
 
 use std::{
     collections::HashSet,
@@ -23,95 +24,96 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    keyboard::{Keyboard, Line},
-    prompt::Asked,
-    screen::Screen,
-    turn::{Event, Turn},
+    line_reader::{LineReader, TypedLine},
+    open_question::{OpenQuestion, QuestionEvent},
+    status_screen::StatusScreen,
+    terminal_prompt::PendingQuestion,
 };
-use super::control::{about_of, lent, view};
+use super::control::{lent_summary, request_subject, status_view};
 use crate::output::plain;
 
-pub(super) use prompt::prompt;
+pub(super) use terminal_prompt::prompt;
 
-/// How often the state is drawn: as often as somebody can read it.
-const DRAW_EVERY: Duration = Duration::from_millis(200);
+/// The status line is drawn at most this often, because a busy device changes faster than anyone can read.
+const DRAW_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How many sessions are named that use the device, and how many things that run.
+/// How many sessions, and how many running requests, the status line names.
 const NAMED_MAX: usize = 3;
 
-/// Whether somebody sits there who can be asked.
-pub(super) fn is_attended() -> bool {
+/// Whether a user can be asked: both the input and the output are a terminal.
+pub(super) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// The terminal that a device runs in.
-pub(super) struct Console {
-    telling: Telling,
+pub(super) struct DeviceConsole {
+    report_status: Telling,
     device: Device,
     standing: watch::Receiver<Standing>,
     lending: watch::Receiver<Lending>,
-    questions: mpsc::Receiver<Asked>,
-    keyboard: Keyboard,
-    screen: Screen,
-    /// What is being asked.
-    turn: Option<Turn>,
-    /// Sessions that were named already.
-    known: HashSet<Option<String>>,
+    questions: mpsc::Receiver<PendingQuestion>,
+    typed_lines: LineReader,
+    screen: StatusScreen,
+    open_question: Option<OpenQuestion>,
+    /// Sessions whose first request was already announced.
+    announced_sessions: HashSet<Option<String>>,
 }
 
-impl Console {
+impl DeviceConsole {
     pub(super) fn new(
         device: &Device,
         standing: watch::Receiver<Standing>,
-        telling: Telling,
-        questions: mpsc::Receiver<Asked>,
+        report_status: Telling,
+        questions: mpsc::Receiver<PendingQuestion>,
     ) -> Self {
-        let attended = is_attended();
+        let interactive = is_interactive();
         let mut lending = device.control().follow();
         lending.mark_unchanged();
         Self {
-            telling,
+            report_status,
             device: device.clone(),
             standing,
             lending,
             questions,
-            keyboard: Keyboard::open(attended),
-            screen: Screen::new(attended),
-            turn: None,
-            known: HashSet::new(),
+            typed_lines: LineReader::open(interactive),
+            screen: StatusScreen::new(interactive),
+            open_question: None,
+            announced_sessions: HashSet::new(),
         }
     }
 
-    /// Shows what happens until it is over.
-    pub(super) async fn run(mut self, over: CancellationToken) {
-        let mut used = self.device.usage().follow();
-        let mut draw = Some(Instant::now());
+    /// Runs the console until `finished` is cancelled.
+    pub(super) async fn run(mut self, finished: CancellationToken) {
+        let mut usage = self.device.usage().follow();
+        // When the status line has to be drawn next, if it is out of date.
+        let mut draw_at = Some(Instant::now());
         self.on_standing();
         loop {
-            let due = draw.filter(|_| self.turn.is_none());
+            // The status line would overwrite an open question, so it waits until the question is closed.
+            let due = draw_at.filter(|_| self.open_question.is_none());
             tokio::select! {
-                () = over.cancelled() => break,
-                Ok(()) = self.standing.changed() => { self.on_standing(); draw = Some(Instant::now()); }
-                Ok(()) = self.lending.changed() => { self.on_lending(); draw = Some(Instant::now()); }
-                // Not for each of many requests: what is still to be drawn is drawn as it is then.
-                Ok(()) = used.changed(), if draw.is_none() => { self.on_usage(); draw = Some(Instant::now() + DRAW_EVERY); }
-                line = self.keyboard.line() => self.on_line(&line),
-                Some(asked) = self.questions.recv(), if self.turn.is_none() => self.on_question(asked),
-                event = next(&mut self.turn) => { self.on_turn(event); draw = Some(Instant::now()); }
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => { draw = None; self.draw(); }
+                () = finished.cancelled() => break,
+                Ok(()) = self.standing.changed() => { self.on_standing(); draw_at = Some(Instant::now()); }
+                Ok(()) = self.lending.changed() => { self.on_lending(); draw_at = Some(Instant::now()); }
+                // Ignore further changes while a draw is already scheduled: it will show the newest state anyway.
+                Ok(()) = usage.changed(), if draw_at.is_none() => { self.on_usage(); draw_at = Some(Instant::now() + DRAW_INTERVAL); }
+                line = self.typed_lines.next_line() => self.on_line(&line),
+                Some(pending) = self.questions.recv(), if self.open_question.is_none() => self.on_question(pending),
+                event = next_event(&mut self.open_question) => { self.on_question_event(event); draw_at = Some(Instant::now()); }
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => { draw_at = None; self.draw(); }
             }
         }
         self.screen.end();
     }
 
-    /// The connection was made, or lost.
+    /// Logs that the hub connection was established or lost.
     fn on_standing(&mut self) {
         let standing = self.standing.borrow_and_update().clone();
-        let status = (self.telling)();
+        let status = (self.report_status)();
         let line = match standing {
             Standing::Calling => return,
             Standing::Away { reason } => {
-                format!("not connected to {}: {reason}; it is tried again", status.hub)
+                format!("not connected to {}: {reason}; reconnecting", status.hub)
             }
             Standing::Connected(accepted) => {
                 let families: Vec<_> =
@@ -121,130 +123,131 @@ impl Console {
                     "connected to {} as {}; lent: {}; accepted: {accepted}",
                     status.hub,
                     status.client_id,
-                    lent(&status)
+                    lent_summary(&status)
                 )
             }
         };
         self.screen.line(&plain(&line));
     }
 
-    /// The owner paused it, or goes on.
+    /// Logs that the owner paused, resumed or stopped the device.
     fn on_lending(&mut self) {
         let lending = self.lending.borrow_and_update().clone();
         let line = match lending {
-            Lending::Active => "resumed: it does again what it is asked".to_owned(),
-            Lending::Paused { reason: None } => "paused: nothing new begins, what runs goes on".into(),
-            Lending::Paused { reason: Some(reason) } => {
-                format!("paused ({reason}): nothing new begins, what runs goes on")
+            Lending::Active => "resumed: serving requests again".to_owned(),
+            Lending::Paused { reason: None } => {
+                "paused: new requests are rejected, running ones continue".into()
             }
-            Lending::Stopped => "stopped: everything is ended".into(),
+            Lending::Paused { reason: Some(reason) } => {
+                format!("paused ({reason}): new requests are rejected, running ones continue")
+            }
+            Lending::Stopped => "stopped: ending everything that runs".into(),
         };
         self.screen.line(&plain(&line));
     }
 
-    /// Something began or ended.
+    /// Logs the first request of each session.
     fn on_usage(&mut self) {
         let seen = self.device.usage().seen();
-        let known = std::mem::take(&mut self.known);
-        for session in seen.sessions.iter().rev().filter(|session| !known.contains(&session.session_id)) {
-            let name = session.session_id.as_deref().unwrap_or("without a name");
+        let announced = std::mem::take(&mut self.announced_sessions);
+        for session in seen.sessions.iter().rev().filter(|session| !announced.contains(&session.session_id)) {
+            let name = session.session_id.as_deref().unwrap_or("without an id");
             self.screen.line(&plain(&format!("session {name} uses this device")));
         }
-        // No more than are remembered there.
-        self.known = seen.sessions.into_iter().map(|session| session.session_id).collect();
+        // Keep only the sessions that the device still lists, so that this set stays as bounded as that list.
+        self.announced_sessions = seen.sessions.into_iter().map(|session| session.session_id).collect();
     }
 
     fn draw(&mut self) {
-        let status = (self.telling)();
-        self.screen.state(&plain(&state(&status)));
+        let status = (self.report_status)();
+        self.screen.show_status(&plain(&status_line(&status)));
     }
 
-    /// Something is to be asked: it is shown, and can be answered once it has stood there for a while.
-    fn on_question(&mut self, asked: Asked) {
-        for row in asked.question.rows(self.screen.columns()) {
+    /// Shows a question. It can be answered only after it has been visible for a moment, see [`OpenQuestion`].
+    fn on_question(&mut self, pending: PendingQuestion) {
+        for row in pending.question.rows(self.screen.columns()) {
             self.screen.line(&row);
         }
-        self.keyboard.drop_begun();
-        self.turn = Some(Turn::new(asked));
+        self.typed_lines.discard_unfinished_line();
+        self.open_question = Some(OpenQuestion::new(pending));
     }
 
-    /// Something was typed: an answer, or a word to the device.
-    fn on_line(&mut self, line: &Line) {
-        self.screen.returned();
-        match self.turn.take() {
-            Some(turn) => self.on_answer(turn, line),
-            None => self.on_word(&line.text),
+    /// Handles a typed line: the answer to the open question, or else a command.
+    fn on_line(&mut self, line: &TypedLine) {
+        self.screen.line_entered();
+        match self.open_question.take() {
+            Some(open) => self.on_answer(open, line),
+            None => self.on_command(&line.text),
         }
     }
 
-    fn on_answer(&mut self, turn: Turn, line: &Line) {
-        let why_not = match turn.asked.question.answer(&line.text) {
-            _ if !turn.takes(line) => "this was typed before the question could be read: it is no answer",
-            None => turn.asked.question.hint(),
+    fn on_answer(&mut self, open: OpenQuestion, line: &TypedLine) {
+        let problem = match open.pending.question.parse_answer(&line.text) {
+            _ if !open.accepts(line) => "ignored: this was typed before the question could be read",
+            None => open.pending.question.hint(),
             Some(answer) => {
                 self.screen.line(match answer {
-                    Answer::No => "not allowed",
-                    Answer::Once => "allowed, this time",
-                    Answer::Remember => "allowed, and remembered until you say `forget`",
+                    Answer::No => "denied",
+                    Answer::Once => "allowed once",
+                    Answer::Remember => "allowed, and remembered until you type `forget`",
                 });
-                return turn.asked.answer(answer);
+                return open.pending.answer(answer);
             }
         };
-        self.screen.line(why_not);
-        if turn.is_open() {
-            self.screen.ask(turn.asked.question.prompt());
+        self.screen.line(problem);
+        if open.is_answerable() {
+            self.screen.show_prompt(open.pending.question.prompt());
         }
-        self.turn = Some(turn);
+        self.open_question = Some(open);
     }
 
-    fn on_word(&mut self, line: &str) {
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    fn on_command(&mut self, line: &str) {
+        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
         let control = self.device.control();
-        match word {
+        match command {
             "" => {}
             "pause" => control.pause(Some(rest.trim().to_owned()).filter(|reason| !reason.is_empty())),
             "resume" => control.resume(),
             "forget" => {
                 self.device.consent().forget();
-                self.screen.line("forgotten: you are asked again");
+                self.screen.line("forgot all remembered approvals; you are asked again");
             }
             "stop" => control.stop(),
-            "status" => view(&(self.telling)()).lines().for_each(|line| self.screen.line(line)),
+            "status" => status_view(&(self.report_status)()).lines().for_each(|line| self.screen.line(line)),
             _ => self.screen.line("type status, pause, resume, forget or stop"),
         }
         self.draw();
     }
 
-    /// Something became of a question without anybody typing.
-    fn on_turn(&mut self, event: Event) {
-        let end = match (event, &mut self.turn) {
-            (_, None) => return,
-            (Event::Readable, Some(turn)) => {
-                self.keyboard.drop_begun();
-                turn.open();
-                return self.screen.ask(turn.asked.question.prompt());
+    fn on_question_event(&mut self, event: QuestionEvent) {
+        let Some(open) = &mut self.open_question else { return };
+        let outcome = match event {
+            QuestionEvent::Readable => {
+                self.typed_lines.discard_unfinished_line();
+                open.allow_answers();
+                return self.screen.show_prompt(open.pending.question.prompt());
             }
-            (Event::TooLate, _) => "nobody answered in time: no",
-            (Event::Withdrawn, _) => "it is no longer wanted",
+            QuestionEvent::TimedOut => "denied: no answer in time",
+            QuestionEvent::Withdrawn => "the request was cancelled",
         };
-        self.turn = None;
-        self.screen.line(end);
+        self.open_question = None;
+        self.screen.line(outcome);
     }
 }
 
-/// Waits until something becomes of a question. Cancel safe.
-async fn next(turn: &mut Option<Turn>) -> Event {
-    match turn {
-        Some(turn) => turn.next().await,
+/// The next event of the open question; never returns without one. Cancel safe.
+async fn next_event(open: &mut Option<OpenQuestion>) -> QuestionEvent {
+    match open {
+        Some(open) => open.next_event().await,
         None => std::future::pending().await,
     }
 }
 
-/// How a device is, in a line.
-fn state(status: &Status) -> String {
+/// The status line.
+fn status_line(status: &Status) -> String {
     let connection = match &status.connection {
-        Connection::Calling => "calling",
-        Connection::Away { .. } => "away",
+        Connection::Calling => "connecting",
+        Connection::Away { .. } => "disconnected",
         Connection::Connected { .. } => "connected",
     };
     let lending = match &status.lending {
@@ -259,21 +262,21 @@ fn state(status: &Status) -> String {
     let running: Vec<_> = status
         .running
         .iter()
-        .map(|running| match about_of(&running.summary) {
-            Some(about) => format!("{} {about}", running.method),
+        .map(|running| match request_subject(&running.summary) {
+            Some(subject) => format!("{} {subject}", running.method),
             None => running.method.clone(),
         })
         .collect();
     let used = if running.is_empty() {
-        "nothing runs".to_owned()
+        "idle".to_owned()
     } else {
-        format!("used by {} · runs {}", some(&users), some(&running))
+        format!("used by {} · running {}", first_names(&users), first_names(&running))
     };
     format!("● {} {lending} · {used}", status.client_id)
 }
 
-/// The first of them, and how many more there are.
-fn some(names: &[impl AsRef<str>]) -> String {
+/// The first names, and how many more there are.
+fn first_names(names: &[impl AsRef<str>]) -> String {
     let first: Vec<_> = names.iter().take(NAMED_MAX).map(AsRef::as_ref).collect();
     match names.len().saturating_sub(NAMED_MAX) {
         0 => first.join(", "),

@@ -1,4 +1,4 @@
-//! `tombolo device status|pause|resume|forget|stop`: what the owner says to a device that runs here.
+//! `tombolo device status|pause|resume|forget|stop`: send a command to the device that runs on this machine.
 
 use std::{io, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -11,101 +11,106 @@ use protocol::{
 use serde_json::json;
 use tokio::{io::AsyncReadExt, net::UnixStream, time::timeout};
 
-use super::owned::Owned;
+use super::local_device::LocalDevice;
 use crate::{
     exit::{self, Failure, Outcome},
     output::{Output, card, or_dash, plain, table, time},
 };
 
-/// How long a device may take to end everything: longer than commands have from TERM to KILL.
+/// How long `stop` waits for the device. Longer than the grace period between SIGTERM and SIGKILL of its commands.
 const STOP_WAIT_MAX: Duration = Duration::from_secs(20);
 
-/// Which device is meant.
+/// Options that select a device of this machine.
 #[derive(Debug, Args)]
-pub(super) struct Which {
-    /// The device [default: the only one of this machine]
+pub(super) struct DeviceSelector {
+    /// The device's name [default: the only device on this machine]
     #[arg(long, value_name = "NAME")]
     client_id: Option<ClientId>,
-    /// Where the device keeps its own files
+    /// Directory for the device's own files
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
-    /// Print what the device says as it came, for programs
+    /// Print the device's status as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Why it is paused.
+/// Reject new requests until `resume`; running ones continue
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tombolo device pause\n  tombolo device pause 'back in an hour'")]
-pub(super) struct Pause {
-    /// Why, for those who use it
+pub(super) struct PauseOptions {
+    /// Reason to show to those who use the device
     reason: Option<String>,
     #[command(flatten)]
-    which: Which,
+    selector: DeviceSelector,
 }
 
-impl Pause {
+impl PauseOptions {
     pub(super) fn run(self) -> ExitCode {
-        self.which.run(&Command::Pause { reason: self.reason })
+        self.selector.run(&Command::Pause { reason: self.reason })
     }
 }
 
-impl Which {
+impl DeviceSelector {
     pub(super) fn run(self, command: &Command) -> ExitCode {
         let output = Output { json: self.json };
         let outcome = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(Failure::from)
-            .and_then(|runtime| runtime.block_on(self.say(command, output)));
+            .and_then(|runtime| runtime.block_on(self.send(command, output)));
         exit::report(outcome, output.json, "")
     }
 
-    async fn say(self, command: &Command, output: Output) -> Outcome {
-        let Owned { client_id, home } = Owned::meant(self.client_id, self.data_dir.as_deref())?;
+    async fn send(self, command: &Command, output: Output) -> Outcome {
+        let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         let (status, connection) =
-            ask(&home.socket(), command).await.map_err(|error| not_there(&client_id, error))?;
+            ask(&home.socket(), command).await.map_err(|error| not_running(&client_id, error))?;
         match command {
             Command::Status if output.json => output.line(&json!(status).to_string()),
-            Command::Status => output.line(&view(&status)),
-            Command::Pause { .. } => output.done(&format!("paused {client_id}: what runs goes on")),
+            Command::Status => output.line(&status_view(&status)),
+            Command::Pause { .. } => output.done(&format!("paused {client_id}; running requests continue")),
             Command::Resume => match status.lending {
-                Lending::Stopped => Err(Failure::Usage(format!("{client_id} is about to end"))),
+                Lending::Stopped => Err(Failure::Usage(format!(
+                    "device {client_id} is stopping; start it again with `tombolo device connect`"
+                ))),
                 _ => output.done(&format!("resumed {client_id}")),
             },
             Command::Forget => {
-                output.done(&format!("{client_id} has forgotten what you agreed to: you are asked again"))
+                output.done(&format!("forgot all remembered approvals of {client_id}; you are asked again"))
             }
             Command::Stop => {
-                gone(connection).await?;
+                wait_until_ended(connection).await?;
                 output.done(&format!("stopped {client_id}"))
             }
         }
     }
 }
 
-/// Returns when the device has ended, and everything with it.
-async fn gone(mut connection: UnixStream) -> Outcome {
+/// Waits until the device has stopped everything. It closes its control socket last, so the end of the connection is the sign.
+async fn wait_until_ended(mut connection: UnixStream) -> Outcome {
     match timeout(STOP_WAIT_MAX, connection.read_to_end(&mut Vec::new())).await {
         Ok(_) => Ok(()),
         Err(_) => {
-            let why = format!("it has not ended for {} s; it begins nothing new", STOP_WAIT_MAX.as_secs());
+            let why = format!(
+                "the device is still stopping after {} s; it rejects new requests, see `tombolo device status`",
+                STOP_WAIT_MAX.as_secs()
+            );
             Err(Failure::Local(anyhow::anyhow!(why)))
         }
     }
 }
 
-fn not_there(client_id: &ClientId, error: io::Error) -> Failure {
+fn not_running(client_id: &ClientId, error: io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            Failure::Absent(format!("the device `{client_id}` does not run here"))
-        }
-        _ => exit::local(&format!("speak to the device `{client_id}`"), error),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Failure::Absent(format!(
+            "device `{client_id}` is not running on this machine; start it with `tombolo device connect`"
+        )),
+        _ => exit::local(&format!("connect to the device `{client_id}`"), error),
     }
 }
 
-/// Everything about a device, for people.
-pub(super) fn view(status: &Status) -> String {
+/// The whole status, as tables.
+pub(super) fn status_view(status: &Status) -> String {
     let lending = match &status.lending {
         Lending::Active => "active".to_owned(),
         Lending::Paused { reason: None } => "paused".into(),
@@ -114,8 +119,8 @@ pub(super) fn view(status: &Status) -> String {
     };
     let none = || "-".to_owned();
     let (connection, accepted, latency) = match &status.connection {
-        Connection::Calling => ("calling".to_owned(), none(), none()),
-        Connection::Away { reason } => (format!("away: {reason}"), none(), none()),
+        Connection::Calling => ("connecting".to_owned(), none(), none()),
+        Connection::Away { reason } => (format!("disconnected: {reason}"), none(), none()),
         Connection::Connected {
             connection_id,
             since,
@@ -125,25 +130,25 @@ pub(super) fn view(status: &Status) -> String {
             ..
         } => {
             let families = accepted_capabilities.iter().map(|family| family.as_str().to_owned());
-            let roots = accepted_roots.iter().map(|root| format!("{} {}", root.root_id, mode(root.mode)));
+            let roots =
+                accepted_roots.iter().map(|root| format!("{} {}", root.root_id, mode_name(root.mode)));
             let accepted: Vec<_> = families.chain(roots).collect();
             let accepted = if accepted.is_empty() { "nothing".into() } else { accepted.join(", ") };
             let connected = format!("connected as {connection_id} since {}", time(Some(since)));
             (connected, accepted, or_dash(latency_ms.map(|ms| format!("{ms:.1} ms"))))
         }
     };
-    let audit = status
-        .audit
-        .as_ref()
-        .map(|audit| format!("{} entries, head {}, {}", audit.seq, or_dash(audit.hash.as_ref()), audit.file));
+    let audit = status.audit.as_ref().map(|audit| {
+        format!("{} entries, last hash {}, {}", audit.seq, or_dash(audit.hash.as_ref()), audit.file)
+    });
     let mut parts = vec![card([
-        ("device", named(status)),
+        ("device", display_name(status)),
         ("state", lending),
         ("hub", status.hub.clone()),
         ("connection", connection),
         ("accepted", accepted),
         ("latency", latency),
-        ("lent", lent(status)),
+        ("lent", lent_summary(status)),
         (
             "running",
             format!(
@@ -157,11 +162,11 @@ pub(super) fn view(status: &Status) -> String {
     ])];
     if !status.running.is_empty() {
         let rows = status.running.iter().map(|running| {
-            let about = running.virtual_path.as_ref().map(ToString::to_string);
-            let about = about.or_else(|| about_of(&running.summary));
+            let subject = running.virtual_path.as_ref().map(ToString::to_string);
+            let subject = subject.or_else(|| request_subject(&running.summary));
             [
                 running.method.clone(),
-                or_dash(about),
+                or_dash(subject),
                 or_dash(running.session_id.clone()),
                 time(Some(running.started_at)),
             ]
@@ -183,28 +188,28 @@ pub(super) fn view(status: &Status) -> String {
     parts.join("\n\n")
 }
 
-/// What is lent, in a few words.
-pub(super) fn lent(status: &Status) -> String {
-    let roots = status.lent.roots.iter().map(|root| format!("{} {}", root.root_id, mode(root.mode)));
+/// A one-line summary of what the device lends.
+pub(super) fn lent_summary(status: &Status) -> String {
+    let roots = status.lent.roots.iter().map(|root| format!("{} {}", root.root_id, mode_name(root.mode)));
     let shell = status.lent.shell.iter().map(|runtime| format!("shell ({runtime})"));
     let tools = status.lent.tool_count.iter().map(|count| format!("{count} tools"));
     let lent: Vec<_> = roots.chain(shell).chain(tools).collect();
     if lent.is_empty() { "nothing".into() } else { plain(&lent.join(", ")) }
 }
 
-/// What a request is about, in a word.
-pub(super) fn about_of(summary: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
+/// The program, tool or command that a request is about, from its audit summary.
+pub(super) fn request_subject(summary: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
     ["program", "tool", "command_id"].iter().find_map(|name| Some(summary.get(*name)?.as_str()?.to_owned()))
 }
 
-fn named(status: &Status) -> String {
+fn display_name(status: &Status) -> String {
     match &status.label {
         Some(label) => format!("{} ({label})", status.client_id),
         None => status.client_id.to_string(),
     }
 }
 
-fn mode(mode: Mode) -> &'static str {
+fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Ro => "ro",
         Mode::Rw => "rw",

@@ -1,4 +1,4 @@
-//! `tombolo device pair`: a short code instead of a token that is copied.
+//! `tombolo device pair`: get a device token by confirming a short code at the hub, so that nobody copies tokens.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,40 +17,40 @@ use protocol::{
 use tokio::time::sleep;
 
 use super::{
-    connect::{Files, built},
-    lend::LendOptions,
-    owned::{self, Owned},
+    connect::{ExternalFiles, build_device},
+    lend_options::LendOptions,
+    local_device::{LocalDevice, parse_endpoint},
 };
 use crate::{
     exit::{self, Failure, Outcome, local},
     output::{Output, plain},
 };
 
-/// How often a hub may be asked, whatever it says.
-const ASK_AGAIN_MIN: Duration = Duration::from_millis(200);
-const ASK_AGAIN_MAX: Duration = Duration::from_secs(10);
+/// Bounds for the poll interval that the hub suggests.
+const POLL_INTERVAL_MIN: Duration = Duration::from_millis(200);
+const POLL_INTERVAL_MAX: Duration = Duration::from_secs(10);
 
-/// Which device, and with which hub.
+/// Pair this machine with a hub, by a short code that is confirmed there
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It prints a short code and waits until somebody who may do so confirms it in the hub:
-`tombolo hub devices confirm CODE`. They see what would be lent. The token that the hub makes then
-is kept in the files of this device, for nobody but you.
+Prints a short code and waits until a user with permission confirms it at the hub with
+`tombolo hub devices confirm CODE`. That user sees what the device would lend. The device token is
+stored in a private file of this device.
 
 Examples:
   tombolo device pair https://hub.example --root main=~/code:rw --shell
   tombolo device pair --config device.toml")]
 pub(super) struct PairOptions {
-    /// Where the hub is [default: the one that the file names]
+    /// URL of the hub [default: the one in the configuration file]
     hub: Option<String>,
     #[command(flatten)]
     lend: LendOptions,
-    /// Where the device keeps its own files
+    /// Directory for the device's own files
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
 }
 
-/// Waits until the device is let in.
+/// Waits until the device is paired.
 pub(super) fn run(options: &PairOptions) -> ExitCode {
     let doing = format!("pairing with {}", options.hub.as_deref().unwrap_or("the hub"));
     let outcome = tokio::runtime::Builder::new_current_thread()
@@ -64,9 +64,12 @@ pub(super) fn run(options: &PairOptions) -> ExitCode {
 async fn pair(options: &PairOptions) -> Outcome {
     let output = Output { json: false };
     let config = options.lend.config(options.hub.as_deref())?;
-    let hub = config.hub.as_deref().ok_or_else(|| Failure::Usage("which hub? say where it is".into()))?;
-    let endpoint = owned::endpoint(hub)?;
-    let Owned { client_id, home } = Owned::meant(config.client_id.clone(), options.data_dir.as_deref())?;
+    let hub = config.hub.as_deref().ok_or_else(|| {
+        Failure::Usage("no hub is named: pass its URL, or set `hub` in the configuration file".into())
+    })?;
+    let endpoint = parse_endpoint(hub)?;
+    let LocalDevice { client_id, home } =
+        LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
     home.create().map_err(|error| Failure::Local(error.into()))?;
     let offer = offer(&config, &home, options.lend.config.as_deref()).await?;
     let begin = BeginPairing {
@@ -78,17 +81,18 @@ async fn pair(options: &PairOptions) -> Outcome {
     let pairing = Client::new(endpoint.clone(), None)?.devices().begin_pairing(&begin).await?.read()?;
     output.line(&plain(&pairing.code))?;
     output.talk(&format!(
-        "confirm this code in the hub before {:.0}: tombolo hub devices confirm {}",
+        "confirm this code at the hub before {:.0}: tombolo hub devices confirm {}",
         pairing.expires_at, pairing.code
     ));
-    let PairedDevice { client_id, workspace, token, .. } = claimed(&endpoint, &pairing).await?;
+    let PairedDevice { client_id, workspace, token, .. } = wait_for_confirmation(&endpoint, &pairing).await?;
     let token = token.parse().map_err(|error| Failure::Local(anyhow::Error::new(error)))?;
-    // Whoever confirmed it may have chosen another name.
-    let home = match client_id == begin.client_id {
-        true => home,
-        false => Owned::named(client_id.clone(), options.data_dir.as_deref())?.home,
+    // The user who confirmed the code may have chosen another name for the device.
+    let home = if client_id == begin.client_id {
+        home
+    } else {
+        LocalDevice::named(client_id.clone(), options.data_dir.as_deref())?.home
     };
-    keep(
+    store_pairing(
         &home,
         &Paired {
             hub: endpoint.to_string(),
@@ -97,45 +101,47 @@ async fn pair(options: &PairOptions) -> Outcome {
             token,
         },
     )?;
-    output.done(&format!("paired as {client_id}; now `tombolo device connect` lends what you name"))
+    output.done(&format!("paired as {client_id}; start lending with `tombolo device connect`"))
 }
 
-/// What would be lent.
+/// What the device would offer, for the user who confirms the code.
 async fn offer(config: &DeviceConfig, home: &Home, file: Option<&Path>) -> Result<Capabilities, Failure> {
-    // It may run just now, and have the socket for tools.
+    // The device may already be running and own the tool socket, so do not open it here.
     let without_socket = DeviceConfig { tool_socket: false, ..config.clone() };
-    let files = Files { config: file, token: None };
-    let mut offer = built(&without_socket, home, files, Consent::default(), None).await?.device.offer();
+    let files = ExternalFiles { config: file, token: None };
+    let mut offer =
+        build_device(&without_socket, home, files, Consent::default(), None).await?.device.offer();
     if config.tool_socket {
         offer.tools.get_or_insert_default().enabled = true;
     }
     Ok(offer)
 }
 
-/// Asks until somebody has said yes or no, or it is too late.
-async fn claimed(endpoint: &Endpoint, pairing: &Pairing) -> Result<PairedDevice, Failure> {
-    let secret: Token =
-        pairing.claim_secret.parse().map_err(|_| Failure::Usage("the hub gave no secret".into()))?;
+/// Polls the hub until a user has confirmed or rejected the code, or it has expired.
+async fn wait_for_confirmation(endpoint: &Endpoint, pairing: &Pairing) -> Result<PairedDevice, Failure> {
+    let secret: Token = pairing.claim_secret.parse().map_err(|_| {
+        Failure::Usage("the hub returned an invalid pairing secret; is this the URL of a Tombolo hub?".into())
+    })?;
     let hub = Client::new(endpoint.clone(), Some(&secret))?;
-    let again = Duration::from_millis(pairing.poll_ms).clamp(ASK_AGAIN_MIN, ASK_AGAIN_MAX);
+    let poll_interval = Duration::from_millis(pairing.poll_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
     loop {
         match hub.devices().claim().await {
             Ok(answer) => match answer.read()? {
                 Claimed::Confirmed(device) => return Ok(device),
                 Claimed::Waiting => {}
             },
-            // The hub may be back before the code is void.
+            // Keep polling through an outage: the hub may return before the code expires.
             Err(error @ client::Error::Transport(_)) if Timestamp::now() > pairing.expires_at => {
                 return Err(error.into());
             }
             Err(client::Error::Transport(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        sleep(again).await;
+        sleep(poll_interval).await;
     }
 }
 
-fn keep(home: &Home, paired: &Paired) -> Outcome {
+fn store_pairing(home: &Home, paired: &Paired) -> Outcome {
     home.create().map_err(|error| Failure::Local(error.into()))?;
     paired.write(home).map_err(|error| local(&format!("write `{}`", home.paired().display()), error))
 }

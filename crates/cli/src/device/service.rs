@@ -1,4 +1,4 @@
-//! `tombolo device service`: a unit of systemd, for one user.
+//! `tombolo device service`: install the device as a systemd user service.
 
 mod unit;
 
@@ -12,36 +12,36 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use device::DeviceConfig;
 
-use self::unit::unit;
+use self::unit::unit_text;
 use crate::{environment::variable, exit, output::Output, storage};
 
-/// What the unit is called.
+/// The name of the systemd unit.
 const UNIT: &str = "tombolo-device.service";
 
-/// Run as a service.
+/// Install the device as a systemd user service
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The device must be paired first, so that its token is in its own files and not in the unit. A
-service has no terminal: what would be asked there is refused.
+Pair the device first, so that its token is in its own files and not in the unit. A service has no
+terminal, so requests that need an approval are rejected.
 
 Examples:
   tombolo device service install --config ~/.config/tombolo/device.toml
   tombolo device service print --config device.toml
   tombolo device service uninstall
   journalctl --user -u tombolo-device")]
-pub(super) struct Service {
+pub(super) struct ServiceOptions {
     #[command(subcommand)]
-    verb: Verb,
+    command: ServiceCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Write the unit, and start it now and whenever you log in
+enum ServiceCommand {
+    /// Write the unit, start it, and enable it at login
     #[command(after_help = "Examples:\n  tombolo device service install --config device.toml")]
     Install {
         #[command(flatten)]
-        what: What,
-        /// Only write the unit
+        arguments: ServiceArguments,
+        /// Write the unit without starting it
         #[arg(long)]
         no_start: bool,
     },
@@ -52,35 +52,35 @@ enum Verb {
     #[command(after_help = "Examples:\n  tombolo device service print --config device.toml")]
     Print {
         #[command(flatten)]
-        what: What,
+        arguments: ServiceArguments,
     },
 }
 
-/// What the service runs.
+/// The arguments with which the service runs `tombolo device connect`.
 #[derive(Debug, Args)]
-struct What {
-    /// The file that says what is lent
+struct ServiceArguments {
+    /// Configuration file of the device
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Where the device keeps its own files
+    /// Directory for the device's own files
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
 }
 
-impl Service {
+impl ServiceOptions {
     pub(super) fn run(self) -> ExitCode {
-        exit::code(self.serve().map(|()| ExitCode::SUCCESS))
+        exit::code(self.execute().map(|()| ExitCode::SUCCESS))
     }
 
-    fn serve(self) -> anyhow::Result<()> {
+    fn execute(self) -> anyhow::Result<()> {
         let output = Output { json: false };
-        match self.verb {
-            Verb::Print { what } => {
-                // The only failure is that nobody reads it.
-                let _ = output.bytes(what.unit()?.as_bytes());
+        match self.command {
+            ServiceCommand::Print { arguments } => {
+                // Writing fails only if the reader has closed the pipe, which is not an error.
+                let _ = output.bytes(arguments.unit()?.as_bytes());
             }
-            Verb::Install { what, no_start } => {
-                let (text, path) = (what.unit()?, place()?);
+            ServiceCommand::Install { arguments, no_start } => {
+                let (text, path) = (arguments.unit()?, unit_path()?);
                 let directory = path.parent().unwrap_or(Path::new("/"));
                 let written = fs::create_dir_all(directory).and_then(|()| fs::write(&path, text));
                 written.with_context(|| format!("could not write `{}`", path.display()))?;
@@ -91,18 +91,18 @@ impl Service {
                     output.talk("started; see `tombolo device status`");
                 }
             }
-            Verb::Uninstall => {
-                let path = place()?;
+            ServiceCommand::Uninstall => {
+                let path = unit_path()?;
                 if !path.exists() {
-                    bail!("there is no `{}`", path.display());
+                    bail!("the service is not installed: `{}` does not exist", path.display());
                 }
-                // It may have been written only, where there is no systemd to stop it.
+                // Remove the unit even if stopping fails: it may have been written with --no-start, without systemd.
                 let stopped = systemctl(&["disable", "--now", UNIT]);
                 fs::remove_file(&path).with_context(|| format!("could not remove `{}`", path.display()))?;
                 output.talk(&format!("removed {}", path.display()));
                 match stopped {
                     Ok(()) => systemctl(&["daemon-reload"])?,
-                    Err(error) => output.talk(&format!("it may still run: {error:#}")),
+                    Err(error) => output.talk(&format!("the service may still be running: {error:#}")),
                 }
             }
         }
@@ -110,42 +110,42 @@ impl Service {
     }
 }
 
-impl What {
-    /// The unit, once it is clear that what it runs makes sense.
+impl ServiceArguments {
+    /// The text of the unit. Checks the configuration first, so that a service that cannot start is not installed.
     fn unit(&self) -> anyhow::Result<String> {
         DeviceConfig::read(&self.config, storage::home().as_deref())?;
         let program = std::env::current_exe().context("could not find this program")?;
-        let mut words =
-            vec![program, "device".into(), "connect".into(), "--config".into(), whole(&self.config)?];
+        let config = absolute(&self.config)?;
+        let mut command = vec![program, "device".into(), "connect".into(), "--config".into(), config];
         if let Some(directory) = &self.data_dir {
-            words.extend(["--data-dir".into(), whole(directory)?]);
+            command.extend(["--data-dir".into(), absolute(directory)?]);
         }
-        unit(&words)
+        unit_text(&command)
     }
 }
 
-/// Where the unit is that starts a device; none if there is none.
-pub(super) fn installed() -> Option<PathBuf> {
-    place().ok().filter(|path| path.exists())
+/// The path of the installed unit, if there is one.
+pub(super) fn installed_unit() -> Option<PathBuf> {
+    unit_path().ok().filter(|path| path.exists())
 }
 
-fn whole(path: &Path) -> anyhow::Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("`{}` is no path", path.display()))
+fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("`{}` is not a valid path", path.display()))
 }
 
-/// Where units of a user are.
-fn place() -> anyhow::Result<PathBuf> {
-    let said = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = said.or_else(|| Some(storage::home()?.join(".config")));
+/// Where systemd looks for the unit of this user.
+fn unit_path() -> anyhow::Result<PathBuf> {
+    let xdg_config = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = xdg_config.or_else(|| Some(storage::home()?.join(".config")));
     Ok(config.context("neither HOME nor XDG_CONFIG_HOME is set")?.join("systemd/user").join(UNIT))
 }
 
-fn systemctl(words: &[&str]) -> anyhow::Result<()> {
-    let doing = format!("systemctl --user {}", words.join(" "));
-    let ran = Command::new("systemctl").arg("--user").args(words).output();
-    let ran = ran.with_context(|| format!("could not run `{doing}`"))?;
-    if !ran.status.success() {
-        bail!("`{doing}` failed: {}", String::from_utf8_lossy(&ran.stderr).trim());
+fn systemctl(arguments: &[&str]) -> anyhow::Result<()> {
+    let command = format!("systemctl --user {}", arguments.join(" "));
+    let output = Command::new("systemctl").arg("--user").args(arguments).output();
+    let output = output.with_context(|| format!("could not run `{command}`"))?;
+    if !output.status.success() {
+        bail!("`{command}` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     Ok(())
 }

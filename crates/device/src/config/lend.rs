@@ -13,7 +13,7 @@ use super::LentRoot;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRoot {
     /// It has no name.
-    #[error("it must be a name and a directory, such as `main=~/code:rw`")]
+    #[error("expected NAME=DIRECTORY, such as `main=~/code:rw`")]
     Form,
     /// Its name is none.
     #[error(transparent)]
@@ -22,7 +22,7 @@ pub enum InvalidRoot {
     #[error(transparent)]
     VirtualPath(#[from] InvalidPath),
     /// It is below a home that is not known.
-    #[error("`~` is the home of the user, which is not known")]
+    #[error("`~` cannot be resolved because HOME is not set; write the full path")]
     NoHome,
 }
 

@@ -49,8 +49,10 @@ pub enum Unanswered {
 impl Unanswered {
     pub(super) fn refusal(self, row: &Row) -> RelayError {
         let (why, reason) = match self {
-            Self::Nobody => ("the owner of the device is not there to agree", "nobody"),
-            Self::TooLong => ("this is too long to be shown to the owner of the device", "too_long_to_show"),
+            Self::Nobody => ("the device's owner is not there to approve this request", "nobody"),
+            Self::TooLong => {
+                ("this request is too long to show to the device's owner for approval", "too_long_to_show")
+            }
         };
         RelayError::new(Code::ApprovalRequired, why).with("method", row.name).with("reason", reason)
     }

@@ -169,7 +169,7 @@ impl Level {
 
 /// The last entry of a page, as the page says it.
 fn last_of(page: &str) -> Result<Vec<u8>, RelayError> {
-    let unknown = || invalid("unknown_page", "there is no such page");
+    let unknown = || invalid("unknown_page", "unknown page token; start the listing again");
     let last = BASE64_URL_SAFE_NO_PAD.decode(page).map_err(|_| unknown())?;
     let fits = !last.is_empty() && last.len() <= PATH_BYTES_MAX && !last.contains(&0);
     let mut names = last.split(|byte| *byte == b'/');

@@ -85,14 +85,14 @@ fn text(mut bytes: Vec<u8>, wanted: usize, size: u64, eof: bool) -> Result<Json,
         if error.error_len().is_some() || eof {
             return Err(invalid(
                 "not_utf8",
-                "these bytes are no UTF-8 text: read them with the encoding base64",
+                "the content is not UTF-8 text; read it with `encoding: base64`",
             ));
         }
         bytes.truncate(error.valid_up_to());
         if bytes.is_empty() {
             return Err(invalid(
                 "not_utf8",
-                format!("{wanted} bytes hold no whole character: read more of them"),
+                format!("{wanted} bytes do not contain a whole character; read more"),
             ));
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn failed(spot: &Spot, doing: &'static str, error: &io::Error) -> Rel
 
 /// The path leaves its root by its spelling alone.
 pub(super) fn outside(root_id: &RootId, path: &RelayPath) -> RelayError {
-    RelayError::new(Code::PermissionDenied, format!("`{path}` leads out of its root"))
+    RelayError::new(Code::PermissionDenied, format!("`{path}` leads outside its root"))
         .with("root_id", root_id.as_str())
         .with("reason", "outside")
 }
@@ -66,5 +66,5 @@ pub(super) fn invalid(reason: &str, message: impl Into<String>) -> RelayError {
 
 /// Nobody wants it any more.
 pub(super) fn cancelled() -> RelayError {
-    RelayError::new(Code::Cancelled, "it is no longer wanted")
+    RelayError::new(Code::Cancelled, "the request was cancelled")
 }

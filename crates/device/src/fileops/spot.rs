@@ -35,7 +35,7 @@ impl Spot {
     pub(super) fn for_change(self) -> Result<Self, RelayError> {
         match self.mode {
             Mode::Rw => Ok(self),
-            Mode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root can only be read")
+            Mode::Ro => Err(RelayError::new(Code::PermissionDenied, "the root is read-only")
                 .with("root_id", self.root_id.as_str())
                 .with("reason", "read_only")),
         }

@@ -110,7 +110,7 @@ async fn read(
 }
 
 fn busy(_: &TryAcquireError) -> RelayError {
-    RelayError::new(Code::ProviderError, "there are too many watches")
+    RelayError::new(Code::ProviderError, "too many watches are open; close one first")
         .with("reason", "busy")
         .with("limit", WATCHES_MAX)
 }

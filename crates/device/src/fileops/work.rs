@@ -58,7 +58,7 @@ impl Work {
 impl<T> Task<T> {
     /// What comes of it.
     pub(super) async fn done(&mut self) -> Result<T, RelayError> {
-        let failed = |_: JoinError| Err(RelayError::new(Code::ProviderError, "the provider of files failed"));
+        let failed = |_: JoinError| Err(RelayError::new(Code::ProviderError, "the file provider failed"));
         (&mut self.done).await.unwrap_or_else(failed)
     }
 

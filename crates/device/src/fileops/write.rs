@@ -57,9 +57,9 @@ pub(super) fn write(
     let WriteFile { content, encoding, append, create, if_match, .. } = asked;
     let bytes = match encoding {
         Encoding::Utf8 => content.into_bytes(),
-        Encoding::Base64 => BASE64_STANDARD
-            .decode(content)
-            .map_err(|_| invalid("not_base64", "the content is no base64, as its encoding says"))?,
+        Encoding::Base64 => BASE64_STANDARD.decode(content).map_err(|_| {
+            invalid("not_base64", "the content is not valid base64, although `encoding` says so")
+        })?,
     };
     let create = create.unwrap_or_default();
     let existing = if create == CreateMode::New { Existing::Refuse } else { Existing::Replace };
@@ -144,7 +144,7 @@ fn matches(
     current: Option<&(File, Stat)>,
     stop: &CancellationToken,
 ) -> Result<(), RelayError> {
-    let Some((file, stat)) = current else { return Err(conflict(spot, "it is not there")) };
+    let Some((file, stat)) = current else { return Err(conflict(spot, "it does not exist")) };
     let same = match expected {
         IfMatch::Stamp { mtime: seen, size_bytes } => mtime(stat) == *seen && stat.size == *size_bytes,
         IfMatch::Hash { sha256 } => {

@@ -28,7 +28,7 @@ pub enum Unreadable {
         source: io::Error,
     },
     /// An entry is not what it was when it was written, or not where it was.
-    #[error("the record is broken at {0}")]
+    #[error("the hash chain of the audit log is broken at {0}")]
     Broken(Broken),
 }
 
@@ -64,7 +64,7 @@ impl Entries {
                 return Ok(Self { files: files.into_iter(), open: None });
             }
         }
-        let source = io::Error::new(io::ErrorKind::ResourceBusy, "its files change all the time");
+        let source = io::Error::new(io::ErrorKind::ResourceBusy, "the log files keep changing; try again");
         Err(Unreadable::File { path: directory.to_owned(), source })
     }
 

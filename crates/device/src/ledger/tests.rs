@@ -128,7 +128,7 @@ async fn a_record_that_was_changed_says_where() {
     let text = fs::read_to_string(ledger.path()).unwrap();
     fs::write(ledger.path(), text.replacen("\"id\":\"b\"", "\"id\":\"B\"", 1)).unwrap();
     let broken = verified(directory.path()).unwrap_err();
-    assert_eq!(broken.to_string(), "the record is broken at entry 2: it was changed");
+    assert_eq!(broken.to_string(), "the hash chain of the audit log is broken at entry 2: it was changed");
     let without: Vec<_> = text.lines().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| line).collect();
     fs::write(ledger.path(), without.join("\n") + "\n").unwrap();
     assert!(verified(directory.path()).unwrap_err().to_string().contains("entry 2"));

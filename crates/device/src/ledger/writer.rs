@@ -43,7 +43,7 @@ impl Writer {
         let whole = whole(&mut file, length).map_err(failed)?;
         if whole < length {
             // The process, or the machine, was stopped in the middle of a line.
-            warn!(bytes = length - whole, "the end of the audit log was not whole, and is cut off");
+            warn!(bytes = length - whole, "truncated an incomplete entry at the end of the audit log");
             file.set_len(whole).map_err(failed)?;
         }
         let mut writer = Self {
@@ -86,7 +86,7 @@ impl Writer {
             match queue.next(wait) {
                 Next::Batch(batch) => {
                     let written = self.write(&batch).inspect_err(|error| {
-                        error!(%error, "the audit log cannot be written");
+                        error!(%error, "could not write the audit log");
                     });
                     failing.store(written.is_err(), Relaxed);
                     shown.lock().clone_from(&self.head);
@@ -143,7 +143,7 @@ impl Writer {
         fs::rename(&next, &path)?;
         (self.file, self.length, self.first) = (file, 0, None);
         if let Err(error) = self.forget() {
-            warn!(%error, "an old file of the audit log cannot be deleted");
+            warn!(%error, "could not delete an old audit log file");
         }
         directory.sync_all()
     }
@@ -175,7 +175,7 @@ impl Writer {
         if self.dirty.take().is_some()
             && let Err(error) = self.file.sync_data()
         {
-            error!(%error, "the audit log may not be on the disk");
+            error!(%error, "could not sync the audit log to disk");
         }
     }
 }

@@ -81,8 +81,8 @@ fn what_decides_what_a_device_does_is_not_lent() {
     symlink(place.path("elsewhere"), place.path("work/away")).unwrap();
     symlink("../work/below/file", place.path("elsewhere/in")).unwrap();
     symlink("in", place.path("elsewhere/in-two-steps")).unwrap();
-    let (token, config) = (Some("the token of the device"), Some("the configuration of the device"));
-    let (program, unit) = (Some("this program"), Some("what has the device started"));
+    let (token, config) = (Some("the device token"), Some("the device's configuration file"));
+    let (program, unit) = (Some("this program"), Some("the systemd unit that starts the device"));
     for (name, is_in, is_passed) in [
         ("elsewhere/file", false, false),
         ("work/../elsewhere/file", false, false),
@@ -116,23 +116,19 @@ fn what_tools_are_made_of_is_not_lent() {
     };
     let inline = "input_schema = { type = \"object\" }";
     let server = |more: &str| format!("[mcp.s]\ntools = [\"t\"]\n{more}\n");
-    let list = Some("the list of tools");
+    let list = Some("the tools file");
     for (file, text, expected) in [
         ("elsewhere/tools.toml", tool("\"cat\"", inline), [None, None]),
         ("work/tools.toml", tool("\"cat\"", inline), [None, list]),
         ("work/tools.toml", server("command = [\"x\"]\nenv = { KEY = \"secret\" }"), [list, list]),
         ("elsewhere/tools.toml", server("command = [\"x\"]\nenv = { KEY = \"secret\" }"), [None, None]),
         ("work/tools.toml", server("url = \"http://x\"\nheaders = { KEY = \"secret\" }"), [list, list]),
-        ("elsewhere/tools.toml", tool("\"../work/file\"", inline), [None, Some("the program of a tool")]),
-        (
-            "elsewhere/tools.toml",
-            server("command = [\"../work/file\"]"),
-            [None, Some("the program of a tool")],
-        ),
+        ("elsewhere/tools.toml", tool("\"../work/file\"", inline), [None, Some("a tool's program")]),
+        ("elsewhere/tools.toml", server("command = [\"../work/file\"]"), [None, Some("a tool's program")]),
         (
             "elsewhere/tools.toml",
             tool("\"cat\"", "input_schema_file = \"../work/file\""),
-            [None, Some("the schema of a tool")],
+            [None, Some("a tool's schema")],
         ),
     ] {
         let place = Place::new().with_tools(file, &text);
@@ -169,7 +165,10 @@ fn the_files_of_devices_are_not_lent() {
         let refused = apart(&[root], &surroundings, None).map_err(|error| error.to_string());
         match refused {
             Ok(()) => assert!(!is_refused, "{directory}"),
-            Err(why) => assert!(is_refused && why.contains("it cannot be lent"), "{directory}: {why}"),
+            Err(why) => assert!(
+                is_refused && why.contains("lend another directory, or move the file out of it"),
+                "{directory}: {why}"
+            ),
         }
     }
 }

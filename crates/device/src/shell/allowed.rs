@@ -15,9 +15,11 @@ impl<'a> Allowed<'a> {
     pub(super) fn new(lends: &'a ShellGrant, terms: Option<&'a Terms>) -> Result<Self, RelayError> {
         let granted = match terms {
             None => None,
-            Some(terms) => {
-                Some(terms.shell.as_ref().ok_or_else(|| refusal::denied("commands are not granted"))?)
-            }
+            Some(terms) => Some(terms.shell.as_ref().ok_or_else(|| {
+                refusal::denied(
+                    "commands are not granted; ask a hub administrator for a grant that includes `shell`",
+                )
+            })?),
         };
         Ok(Self(std::iter::once(lends).chain(granted).collect()))
     }

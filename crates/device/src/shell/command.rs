@@ -90,7 +90,9 @@ impl Command {
             How::Cancelled { lost } => return Err(refusal::cancelled(lost)),
             How::TimedOut { lost } => return Err(refusal::timed_out(millis(self.runtime_max), lost)),
             How::Lost => {
-                return Err(refusal::failed("nobody can tell how the command ended").with("lost", true));
+                return Err(
+                    refusal::failed("the command's exit status could not be determined").with("lost", true)
+                );
             }
         };
         let (seen, passed) = (self.seen.load(Relaxed), self.passed.load(Relaxed));
@@ -131,7 +133,8 @@ impl Command {
         self.unwanted.cancel();
         match self.ended().await.how {
             How::Cancelled { lost: true } | How::TimedOut { lost: true } | How::Lost => {
-                Err(refusal::failed("nobody can tell whether the command is gone").with("lost", true))
+                Err(refusal::failed("it could not be determined whether the command has ended")
+                    .with("lost", true))
             }
             _ => Ok(()),
         }

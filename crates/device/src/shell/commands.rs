@@ -59,7 +59,10 @@ impl Commands {
 
     /// A place for one more.
     pub(super) fn place(&self) -> Result<Running, RelayError> {
-        let full = |_| refusal::busy("too many commands run").with("limit", self.limits.running_max);
+        let full = |_| {
+            refusal::busy("too many commands are running; stop one first")
+                .with("limit", self.limits.running_max)
+        };
         let _permit = self.running.clone().try_acquire_owned().map_err(full)?;
         Ok(Running { scratch: self.scratch.lease(), _permit })
     }

@@ -60,15 +60,15 @@ impl Orders {
 /// Why there is no command.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    #[error("this is started in a sandbox only")]
+    #[error("this command is internal: it runs as the first process of a sandbox")]
     Orders,
-    #[error("the system could not be told whom to end when there is no memory left")]
+    #[error("could not set the OOM score")]
     Memory(#[source] io::Error),
-    #[error("the limits could not be set")]
+    #[error("could not set resource limits")]
     Limits(#[from] rustix::io::Errno),
-    #[error("the files could not be confined")]
+    #[error("could not restrict file access with Landlock")]
     Walls(#[from] landlock::RulesetError),
-    #[error("the system calls could not be filtered")]
+    #[error("could not install the seccomp filter")]
     Filter(#[from] filter::Error),
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -30,7 +30,9 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// A directory is to be seen where a sandbox has something of its own.
-    #[error("commands cannot see a directory at `{0}`: a sandbox has something else there")]
+    #[error(
+        "commands cannot use the virtual path `{0}`: the sandbox already uses it; set another `virtual_path`"
+    )]
     Taken(VirtualPath),
 }
 
@@ -90,13 +92,13 @@ impl Floors {
     ) -> Result<Place, RelayError> {
         let Some(path) = asked else {
             let first = self.bound(terms).into_iter().find(|bound| allowed.cwd(&bound.at));
-            let Bound { handle, at, mode } =
-                first.ok_or_else(|| refusal::denied("there is no root to run in"))?;
+            let Bound { handle, at, mode } = first
+                .ok_or_else(|| refusal::denied("commands need a root to run in, and none is granted"))?;
             return Ok(Place { at, handle, mode });
         };
         let (lent, below, mode) = self.roots.at(path, terms)?;
         if !allowed.cwd(path) {
-            return Err(refusal::denied("commands may not run there").with("path", path.as_str()));
+            return Err(refusal::denied("commands may not run in this directory").with("path", path.as_str()));
         }
         let root = self.roots.iter().position(|root| root.root.root_id == lent.root.root_id);
         let handle = root.and_then(|root| self.handles.get(root));
@@ -127,8 +129,8 @@ fn within(root: &OwnedFd, path: &RelayPath) -> Result<OwnedFd, Errno> {
 fn refused(errno: Errno, path: &VirtualPath) -> RelayError {
     let (code, message) = match errno {
         Errno::NOENT => (Code::NotFound, "there is no such directory"),
-        Errno::NOTDIR => (Code::NotFound, "this is no directory"),
-        Errno::XDEV | Errno::LOOP => (Code::PermissionDenied, "the path leaves its root"),
+        Errno::NOTDIR => (Code::NotFound, "the path is not a directory"),
+        Errno::XDEV | Errno::LOOP => (Code::PermissionDenied, "the path leads outside its root"),
         Errno::ACCESS | Errno::PERM => (Code::PermissionDenied, "the directory cannot be entered"),
         _ => (Code::ProviderError, "the directory cannot be opened"),
     };

@@ -51,25 +51,23 @@ impl Plan {
         if runtime == Runtime::Unavailable {
             return Err(RelayError::new(
                 Code::CapabilityUnavailable,
-                "there is no sandbox for commands here",
+                "this device has no sandbox for commands",
             ));
         }
         let allowed = Allowed::new(&config.lends, terms)?;
         if runtime == Runtime::Local && !allowed.unsandboxed() {
             return Err(refusal::denied(
-                "there is no sandbox here, and commands without one are not granted",
+                "this device has no sandbox, and commands without one are not granted",
             ));
         }
         let (program, args) = program(asked)?;
         let place = floors.place(asked.cwd.as_ref(), terms, &allowed)?;
         if runtime == Runtime::Local && place.mode == Mode::Ro {
             // Nothing would keep it from writing there.
-            return Err(refusal::denied(
-                "the root may only be read, which is not possible without a sandbox",
-            ));
+            return Err(refusal::denied("the root is read-only, which cannot be enforced without a sandbox"));
         }
         if asked.pty.is_some_and(|size| size.cols == 0 || size.rows == 0) {
-            return Err(refusal::invalid("a terminal has at least one column and one row"));
+            return Err(refusal::invalid("a terminal needs at least one column and one row"));
         }
         Ok(Self {
             program,
@@ -90,10 +88,10 @@ fn program(asked: &StartCommand) -> Result<(OsString, Vec<OsString>), RelayError
     let (program, args) = match asked.program() {
         Some(Program::Line(line)) => (LINE_SHELL, vec!["-c".to_owned(), line.to_owned()]),
         Some(Program::Argv(program, args)) => (program, args.to_vec()),
-        None => return Err(refusal::invalid("there must be either `command` or `argv`")),
+        None => return Err(refusal::invalid("set either `command` or `argv`")),
     };
     if program.is_empty() || program.contains('\0') || args.iter().any(|arg| arg.contains('\0')) {
-        return Err(refusal::invalid("a program has a name, and there is no NUL in its arguments"));
+        return Err(refusal::invalid("`argv` needs a program name, and no argument may contain NUL"));
     }
     Ok((program.into(), args.into_iter().map(Into::into).collect()))
 }
@@ -106,10 +104,13 @@ fn environment(
 ) -> Result<Vec<(String, String)>, RelayError> {
     for (name, value) in &asked.env {
         if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-            return Err(refusal::invalid("`env` has a variable that no command can be given"));
+            return Err(refusal::invalid(
+                "`env` contains an invalid variable: names must not be empty or contain `=`, and nothing may contain NUL",
+            ));
         }
         if !allowed.variable(name) {
-            return Err(refusal::denied("the variable is not granted").with("variable", name.as_str()));
+            return Err(refusal::denied("the device's owner does not allow this environment variable")
+                .with("variable", name.as_str()));
         }
     }
     let mut env: Vec<_> = BASE.map(|(name, value)| (name.to_owned(), value.to_owned())).into();

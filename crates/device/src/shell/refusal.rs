@@ -26,17 +26,17 @@ pub(super) fn missing(id: &str, reason: &str, message: &str) -> RelayError {
 
 /// It was ended; `lost` if nobody can tell whether all of it is gone.
 pub(super) fn cancelled(lost: bool) -> RelayError {
-    confirmed(RelayError::new(Code::Cancelled, "the command was ended"), lost)
+    confirmed(RelayError::new(Code::Cancelled, "the command was stopped"), lost)
 }
 
 /// It took too long, and was ended.
 pub(super) fn timed_out(limit_ms: u64, lost: bool) -> RelayError {
-    confirmed(RelayError::new(Code::Timeout, "the command took too long and was ended"), lost)
+    confirmed(RelayError::new(Code::Timeout, "the command exceeded its timeout and was stopped"), lost)
         .with("limit", limit_ms)
 }
 
 pub(super) fn unknown(row: &Row) -> RelayError {
-    RelayError::new(Code::CapabilityUnavailable, "this is not lent").with("method", row.name)
+    RelayError::new(Code::CapabilityUnavailable, "the device does not offer this").with("method", row.name)
 }
 
 fn confirmed(error: RelayError, lost: bool) -> RelayError {

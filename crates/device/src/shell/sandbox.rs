@@ -61,13 +61,13 @@ pub struct Sandbox {
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// It could not be described.
-    #[error("what it needs of the system is not there")]
+    #[error("the kernel lacks a feature that the sandbox needs")]
     System(#[from] io::Error),
     /// Bubblewrap could not be started.
-    #[error("bubblewrap could not be started")]
+    #[error("could not start bubblewrap (`bwrap`); install it")]
     Start(#[from] process::Error),
     /// A command in it did not come to its end.
-    #[error("a command in it failed: {0}")]
+    #[error("a test command in the sandbox failed: {0}")]
     Failed(String),
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn spawn(
         return run(local(plan).grace(grace), plan, None).await;
     };
     let (spec, report) = sandbox.spec(plan, scratch).map_err(|error| {
-        warn!(%error, "a sandbox could not be described");
+        warn!(%error, "could not describe the sandbox");
         refusal::failed("the sandbox could not be set up")
     })?;
     let mut spawned = run(spec.grace(grace), plan, Some(report)).await?;
@@ -78,7 +78,7 @@ async fn confirm(spawned: &mut Spawned) -> Result<(), RelayError> {
         said => {
             let written = tokio::time::timeout(SETUP_MAX, spawned.outputs.next()).await.ok().flatten();
             let written = written.map(|output| String::from_utf8_lossy(&output.bytes).into_owned());
-            warn!(?said, written, "a sandbox could not be set up");
+            warn!(?said, written, "could not set up a sandbox");
             refusal::failed("the sandbox could not be set up")
         }
     };
@@ -93,14 +93,14 @@ fn refused(error: &process::Error) -> RelayError {
             not_executable()
         }
         error => {
-            warn!(error = %protocol::Chain(error), "a command could not be started");
+            warn!(error = %protocol::Chain(error), "could not start a command");
             refusal::failed("the command could not be started")
         }
     }
 }
 
 fn no_program() -> RelayError {
-    RelayError::new(Code::NotFound, "there is no such program").with("reason", "program")
+    RelayError::new(Code::NotFound, "the program was not found").with("reason", "program")
 }
 
 fn not_executable() -> RelayError {

@@ -20,7 +20,7 @@ impl Command {
         let data = match input.encoding {
             Some(Encoding::Base64) => BASE64_STANDARD
                 .decode(&input.data)
-                .map_err(|_| refusal::invalid("`data` is not base64, as `encoding` says"))?,
+                .map_err(|_| refusal::invalid("`data` is not valid base64, although `encoding` says so"))?,
             None | Some(Encoding::Utf8) => input.data.clone().into_bytes(),
         };
         self.running()?;
@@ -36,12 +36,10 @@ impl Command {
 
     fn write(&self, data: Bytes) -> Result<(), RelayError> {
         self.stdin.try_send(data).map_err(|error| match error {
-            SendError::Full => refusal::busy("the command does not read its input"),
+            SendError::Full => refusal::busy("the command is not reading its input; try again later"),
             // Its input is closed a moment before its end is told.
             SendError::Closed if self.control.exit().is_some() => self.gone(),
-            SendError::Closed => {
-                refusal::missing(&self.id, "stdin_closed", "the input of the command is closed")
-            }
+            SendError::Closed => refusal::missing(&self.id, "stdin_closed", "the command's input is closed"),
         })
     }
 
@@ -51,7 +49,7 @@ impl Command {
             return Err(refusal::invalid("the command has no terminal").with("command_id", self.id.as_str()));
         };
         if cols == 0 || rows == 0 {
-            return Err(refusal::invalid("a terminal has at least one column and one row"));
+            return Err(refusal::invalid("a terminal needs at least one column and one row"));
         }
         self.running()?;
         screen.resize(Size { cols, rows }).map_err(|error| self.refused(&error))
@@ -59,7 +57,7 @@ impl Command {
 
     /// Sends a signal to it and to whoever is in its group.
     pub(super) fn signal(&self, signal: &Signal) -> Result<(), RelayError> {
-        let signal = signal::find(signal).ok_or_else(|| refusal::invalid("there is no such signal"))?;
+        let signal = signal::find(signal).ok_or_else(|| refusal::invalid("unknown signal"))?;
         self.running()?;
         self.control.signal(signal).map_err(|error| self.refused(&error))
     }
@@ -68,7 +66,7 @@ impl Command {
         match error {
             process::Error::Exited => self.gone(),
             error => {
-                warn!(error = %protocol::Chain(error), "a command could not be spoken to");
+                warn!(error = %protocol::Chain(error), "could not write to or signal a command");
                 refusal::failed("the system refused")
             }
         }

@@ -124,13 +124,13 @@ pub enum ConfigError {
     #[error("`{}` is larger than {FILE_BYTES_MAX} bytes", .0.display())]
     Large(PathBuf),
     /// Others may change it: it says what is run.
-    #[error("others may change `{}`: run `chmod go-w` on it", .0.display())]
+    #[error("`{}` is writable by other users; run `chmod go-w` on it", .0.display())]
     Writable(PathBuf),
     /// It holds secrets and others may read it.
-    #[error("`{}` holds secrets and others may read it: run `chmod 600` on it", .0.display())]
+    #[error("`{}` contains secrets and is readable by other users; run `chmod 600` on it", .0.display())]
     Readable(PathBuf),
     /// It is no TOML, or says something that is not known.
-    #[error("`{}` is not understood: {reason}", path.display())]
+    #[error("`{}` is not a valid tools file: {reason}", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
@@ -192,26 +192,26 @@ impl Config {
         for tool in &mut self.tools {
             let bad = |reason: &str| senseless(tool.name.as_str(), reason);
             if tool.command.is_empty() {
-                return Err(bad("it has no command"));
+                return Err(bad("`command` is missing or empty"));
             }
             match (&tool.input_schema, &tool.input_schema_file) {
                 (Some(_), None) => {}
                 (None, Some(file)) => tool.input_schema = Some(schema(&directory.join(file))?),
-                _ => return Err(bad("it has either an input_schema or an input_schema_file")),
+                _ => return Err(bad("set exactly one of `input_schema` and `input_schema_file`")),
             }
         }
         if self.servers.len() > SERVERS_MAX {
-            return Err(senseless("mcp", &format!("there are more than {SERVERS_MAX} servers")));
+            return Err(senseless("mcp", &format!("at most {SERVERS_MAX} servers are allowed")));
         }
         for (name, server) in &self.servers {
             if server.command.is_empty() == server.url.is_none() {
-                return Err(senseless(name, "it has either a command or a url"));
+                return Err(senseless(name, "set exactly one of `command` and `url`"));
             }
             if server.tools.is_empty() {
-                return Err(senseless(name, "none of its tools is selected"));
+                return Err(senseless(name, "`tools` is empty: list the tools to lend"));
             }
             if name.parse::<ToolName>().is_err() {
-                return Err(senseless(name, "the name of a server is like that of a tool"));
+                return Err(senseless(name, "a server name must follow the rules for tool names"));
             }
         }
         Ok(())

@@ -85,7 +85,7 @@ impl StreamableHttpClient for Bounded {
             Err(_) if status.is_success() && !matches!(message, JsonRpcMessage::Request(_)) => {
                 Ok(StreamableHttpPostResponse::Accepted)
             }
-            _ => Err(unexpected(format!("HTTP {status} without a message"))),
+            _ => Err(unexpected(format!("HTTP {status} without an MCP message"))),
         }
     }
 
@@ -118,7 +118,7 @@ async fn body(mut response: Response) -> Outcome<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(nameless)? {
         if body.len() + chunk.len() > MESSAGE_BYTES_MAX {
-            return Err(unexpected("a message that is too large".into()));
+            return Err(unexpected("a message that exceeds the size limit".into()));
         }
         body.extend_from_slice(&chunk);
     }
@@ -141,7 +141,7 @@ fn bounded(
                 _ => line_is_empty = false,
             }
             if event_bytes > MESSAGE_BYTES_MAX {
-                return Err(io::Error::other("an event is too large"));
+                return Err(io::Error::other("an event exceeds the size limit"));
             }
         }
         Ok(chunk)

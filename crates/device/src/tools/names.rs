@@ -49,14 +49,14 @@ pub(crate) fn of(config: &Config) -> Result<BTreeMap<String, Vec<Named>>, Config
         let name = if clashes { format!("{server}_{name}") } else { name.clone() };
         let name: ToolName = name.parse().map_err(|error| senseless(&selected.name, &format!("{error}")))?;
         if taken.insert(name.clone(), server).is_some() {
-            return Err(senseless(name.as_str(), "two tools have this name; call one otherwise with `as`"));
+            return Err(senseless(name.as_str(), "two tools have this name; rename one of them with `as`"));
         }
         if clashes {
             tracing::info!(
                 server,
                 tool = selected.name,
                 name = name.as_str(),
-                "another tool has the same name, so it is called otherwise"
+                "prefixed a tool with its server's name, because another server has a tool of the same name"
             );
         }
         named.entry((*server).clone()).or_default().push(Named { name, selected: selected.clone() });

@@ -23,7 +23,7 @@ pub(crate) fn bounded(result: &ToolResult) -> Result<Json, RelayError> {
     if actual <= RESULT_BYTES_MAX {
         return Ok(json);
     }
-    Err(RelayError::new(Code::ProviderError, "the tool answers more than fits in a message")
+    Err(RelayError::new(Code::ProviderError, "the tool's result is too large for one message")
         .with("limit", RESULT_BYTES_MAX)
         .with("actual", actual))
 }

@@ -49,7 +49,7 @@ impl Program {
                 let used = OfProgram { peer: peer.clone(), name: tool.name.clone() };
                 offered.push((tool, Arc::new(used)));
             } else {
-                let reason = "its capability is not `tools`".into();
+                let reason = "its `capability` is not `tools`".into();
                 rejected.push(Rejected { name: tool.name.into(), reason });
             }
         }
@@ -112,11 +112,11 @@ impl Handler for Program {
 
 fn refused(name: &str) -> RelayError {
     let (code, why) = match Row::find(name) {
-        None => (Code::UnknownMethod, "there is no such method"),
+        None => (Code::UnknownMethod, "unknown method"),
         Some(row) if row.asked_by == Side::Runtime => {
-            (Code::InvalidRequest, "this is asked by runtimes, not of them")
+            (Code::InvalidRequest, "only runtimes send this method")
         }
-        Some(_) => (Code::CapabilityUnavailable, "programs offer tools here, and nothing else"),
+        Some(_) => (Code::CapabilityUnavailable, "this socket accepts tools only"),
     };
     RelayError::new(code, why).with("method", name)
 }

@@ -44,7 +44,7 @@ impl Tools {
     /// The tool that is to be used, if it is there and these are arguments of it.
     fn find(&self, call: &CallTool) -> Result<Arc<Placed>, RelayError> {
         let placed = self.shelf.find(&call.name).ok_or_else(|| {
-            RelayError::new(Code::NotFound, "there is no such tool").with("tool", call.name.as_str())
+            RelayError::new(Code::NotFound, "the device has no such tool").with("tool", call.name.as_str())
         })?;
         let fit = placed.schema.check(&call.arguments);
         fit.map_err(|violation| violation.with("tool", call.name.as_str()))?;
@@ -55,9 +55,12 @@ impl Tools {
         let call = method::ToolCall::params(&request.params)?;
         let placed = self.find(&call)?;
         let Ok(_room) = self.room.try_acquire() else {
-            return Err(RelayError::new(Code::ProviderError, "too many tools are in use")
-                .with("reason", "busy")
-                .with("limit", USES_MAX));
+            return Err(RelayError::new(
+                Code::ProviderError,
+                "too many tool calls are running; try again later",
+            )
+            .with("reason", "busy")
+            .with("limit", USES_MAX));
         };
         // What the request may touch is between the relay server and the device.
         let context = request.context.map(|context| Context { terms: None, ..context });
@@ -125,9 +128,7 @@ impl Provider for Tools {
                 self.uses.cancel(request.context.as_ref(), &cancel.call_id);
                 Ok(Json::empty())
             }
-            _ => {
-                Err(RelayError::new(Code::UnknownMethod, "there is no such method").with("method", row.name))
-            }
+            _ => Err(RelayError::new(Code::UnknownMethod, "unknown method").with("method", row.name)),
         }
     }
 
@@ -165,7 +166,7 @@ async fn unregister(peer: &Peer, names: Vec<ToolName>) {
     let ask = Ask::new(method::ToolUnregister::ROW.name, Json::of(&gone));
     // Who answers it tells the others.
     if let Err(error) = peer.request(ask).await.outcome().await {
-        warn!(%error, "the relay server does not unregister tools; it is told that they are gone");
+        warn!(%error, "the hub does not support tool.unregister; sending an event instead");
         say(peer, &Event::ToolUnregistered(gone)).await;
     }
 }
@@ -179,17 +180,13 @@ async fn register(peer: &Peer, tools: &[ToolDescriptor]) {
     let answer = peer.request(ask).await.outcome().await;
     match answer.and_then(|answer| method::ToolRegister::result(&answer)) {
         Ok(Registered { registered, rejected }) => {
-            info!(count = registered.len(), "tools are registered");
+            info!(count = registered.len(), "registered tools");
             for rejected in rejected {
-                warn!(
-                    tool = rejected.name,
-                    reason = rejected.reason,
-                    "the relay server does not take a tool"
-                );
+                warn!(tool = rejected.name, reason = rejected.reason, "the hub rejected a tool");
             }
         }
         Err(error) => {
-            warn!(%error, "the relay server does not register tools; it is told that they are there");
+            warn!(%error, "the hub does not support tool.register; sending an event instead");
             say(peer, &Event::ToolRegistered(list)).await;
         }
     }
@@ -226,14 +223,14 @@ impl Uses {
         cancel: &CancellationToken,
     ) -> Result<Going, RelayError> {
         if call.len() > CALL_ID_BYTES_MAX {
-            return Err(RelayError::new(Code::InvalidRequest, "the call_id is too long")
+            return Err(RelayError::new(Code::InvalidRequest, "`call_id` is too long")
                 .with("limit", CALL_ID_BYTES_MAX)
                 .with("actual", call.len()));
         }
         let id = UseId::new(context, call);
         let mut uses = self.0.lock();
         if uses.contains_key(&id) {
-            return Err(RelayError::new(Code::InvalidRequest, "a use with this call_id goes on"));
+            return Err(RelayError::new(Code::InvalidRequest, "a call with this `call_id` is still running"));
         }
         uses.insert(id.clone(), cancel.clone());
         Ok(Going { uses: self.clone(), id })

@@ -30,7 +30,14 @@ impl Reach {
         };
         let mut headers = HashMap::new();
         for (header, value) in &server.headers {
-            let bad = || senseless(name, &format!("`{header}` and its value cannot be a header"));
+            let bad = || {
+                senseless(
+                    name,
+                    &format!(
+                        "`{header}` is not a valid HTTP header name, or its value is not a valid header value"
+                    ),
+                )
+            };
             let mut value = HeaderValue::try_from(value).map_err(|_| bad())?;
             value.set_sensitive(true);
             headers.insert(HeaderName::try_from(header).map_err(|_| bad())?, value);

@@ -68,17 +68,17 @@ struct Up {
 /// Why a server is not there.
 #[derive(Debug, thiserror::Error)]
 enum Down {
-    #[error("it could not be started")]
+    #[error("could not start the server")]
     Start(#[source] process::Error),
-    #[error("there is no HTTP client")]
+    #[error("could not create an HTTP client")]
     Client(#[source] reqwest::Error),
-    #[error("it does not say what it is")]
+    #[error("the MCP handshake failed")]
     Hello(#[source] Box<ClientInitializeError>),
-    #[error("it does not say which tools it has")]
+    #[error("could not list the server's tools")]
     List(#[source] Box<ServiceError>),
-    #[error("it took longer than {} s", .0.as_secs())]
+    #[error("no answer within {} s", .0.as_secs())]
     Late(Duration),
-    #[error("it has gone")]
+    #[error("the server closed the connection")]
     Gone,
 }
 
@@ -94,7 +94,7 @@ impl Server {
                 return;
             }
             backoff.held_for(since.elapsed());
-            warn!(server = self.name, reason = %protocol::Chain(&down), "an MCP server is not there; it is tried again");
+            warn!(server = self.name, reason = %protocol::Chain(&down), "an MCP server is unavailable; retrying");
             let _ = stop.run_until_cancelled(sleep(backoff.next())).await;
         }
     }
@@ -200,7 +200,7 @@ impl Server {
                 warn!(
                     server = self.name,
                     tool = selected.name,
-                    "an MCP server does not have a tool that is selected"
+                    "an MCP server does not have a tool that the tools file names"
                 );
                 continue;
             };
@@ -223,14 +223,9 @@ impl Server {
             offered.push((descriptor, Arc::new(used)));
         }
         let said = self.shelf.replace(&self.source, offered);
-        info!(server = self.name, count = said.registered.len(), "tools of an MCP server are there");
+        info!(server = self.name, count = said.registered.len(), "loaded the tools of an MCP server");
         for rejected in said.rejected {
-            warn!(
-                server = self.name,
-                tool = rejected.name,
-                reason = rejected.reason,
-                "a tool cannot be lent"
-            );
+            warn!(server = self.name, tool = rejected.name, reason = rejected.reason, "a tool was rejected");
         }
     }
 }

@@ -185,11 +185,11 @@ impl Tools {
             return Err(rejected("another tool has the same name"));
         }
         if self.placed.values().filter(others).count() >= TOOLS_MAX {
-            return Err(rejected("there are too many tools"));
+            return Err(rejected("the device already offers the maximum number of tools"));
         }
         let bytes: usize = self.placed.values().filter(others).map(|other| other.bytes).sum();
         if bytes + placed.bytes > TOOLS_BYTES_MAX {
-            return Err(rejected("too much would be said about all tools together"));
+            return Err(rejected("the descriptions of all tools together are too large"));
         }
         self.placed.insert(name.clone(), Arc::new(placed));
         Ok(name)

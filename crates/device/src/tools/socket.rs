@@ -71,17 +71,17 @@ impl ToolSocket {
             let stream = match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    warn!(%error, "a program that offers tools could not be let in");
+                    warn!(%error, "could not accept a tool program's connection");
                     sleep(ACCEPT_AGAIN).await;
                     continue;
                 }
             };
             if !is_ours(&stream) {
-                warn!("a program of another user wants to offer tools; it is not heard");
+                warn!("rejected a tool program of another user");
                 continue;
             }
             let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                warn!(limit = PROGRAMS_MAX, "too many programs offer tools");
+                warn!(limit = PROGRAMS_MAX, "rejected a tool program: too many are connected");
                 continue;
             };
             let (shelf, stop) = (shelf.clone(), stop.clone());
@@ -121,9 +121,9 @@ async fn attend(stream: UnixStream, shelf: Shelf, stop: CancellationToken) {
     let lost = tokio::select! {
         lost = &mut driver => lost,
         () = stop.cancelled() => {
-            peer.close("the device goes away");
+            peer.close("the device is shutting down");
             driver.await
         }
     };
-    debug!(%lost, "a program that offered tools has left");
+    debug!(%lost, "a tool program disconnected");
 }

@@ -63,7 +63,7 @@ impl Transport<RoleClient> for Stdio {
                 return Some(message);
             }
             if self.noise > NOISE_MAX {
-                warn!("a program that is to be an MCP server speaks something else");
+                warn!("a program that is configured as an MCP server does not speak MCP");
                 return None;
             }
             for piece in self.stdout.next().await? {
@@ -75,13 +75,17 @@ impl Transport<RoleClient> for Stdio {
                         }
                         Err(_) => {
                             self.noise += 1;
-                            debug!(bytes = line.len(), "an MCP server says something that is no message");
+                            debug!(bytes = line.len(), "an MCP server wrote a line that is not a message");
                         }
                     },
                     // Whoever waits for it is told when it took too long.
                     Piece::TooLong { bytes } => {
                         self.noise += 1;
-                        warn!(bytes, limit = MESSAGE_BYTES_MAX, "an MCP server says too much at once");
+                        warn!(
+                            bytes,
+                            limit = MESSAGE_BYTES_MAX,
+                            "an MCP server sent a message that is too large"
+                        );
                     }
                 }
             }

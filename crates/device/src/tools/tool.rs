@@ -33,15 +33,15 @@ pub(crate) struct Use {
 }
 
 pub(crate) fn cancelled() -> RelayError {
-    RelayError::new(Code::Cancelled, "the use of the tool was cancelled")
+    RelayError::new(Code::Cancelled, "the tool call was cancelled")
 }
 
 pub(crate) fn late(wait: Duration) -> RelayError {
     let limit = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    RelayError::new(Code::Timeout, "the tool took too long").with("limit", limit)
+    RelayError::new(Code::Timeout, "the tool exceeded its timeout").with("limit", limit)
 }
 
 /// It was there a moment ago.
 pub(crate) fn gone() -> RelayError {
-    RelayError::new(Code::CapabilityUnavailable, "the tool is not there any more")
+    RelayError::new(Code::CapabilityUnavailable, "the tool is no longer available")
 }

@@ -45,7 +45,7 @@ impl Tool for OfServer {
             Ok(CallToolResponse::Complete(result)) => Ok(content::of(result)),
             Ok(_) => Err(RelayError::new(
                 Code::ProviderError,
-                "the tool wants more than arguments, which nobody can give here",
+                "the tool requested input (elicitation or sampling), which this device does not support",
             )),
             Err(ServiceError::McpError(error)) => {
                 let code = match error.code {
@@ -59,7 +59,7 @@ impl Tool for OfServer {
                 self.broken.notify_one();
                 Err(gone())
             }
-            Err(_) => Err(RelayError::new(Code::ProviderError, "the MCP server answers something else")),
+            Err(_) => Err(RelayError::new(Code::ProviderError, "the MCP server sent an unexpected result")),
         }
     }
 }

@@ -41,10 +41,10 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
             Err(ended) => ended,
         };
         place = match ended {
-            Ended::Gone => return feed.end(Trouble::WorkerNotFound, "there is no such worker"),
+            Ended::Gone => return feed.end(Trouble::WorkerNotFound, "the worker does not exist"),
             Ended::Anew => None,
             Ended::Again(diagnostic) => {
-                debug!(runtime = %feed.runtime, worker = %feed.worker, code = diagnostic.code, "a stream ended");
+                debug!(runtime = %feed.runtime, worker = %feed.worker, code = diagnostic.code, "a worker stream ended");
                 if told.as_ref() != Some(&diagnostic) {
                     feed.tell(diagnostic.clone());
                     told = Some(diagnostic);
@@ -66,7 +66,7 @@ async fn open(
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
         Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
-            Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime cannot be reached")))
+            Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime is unreachable")))
         }
     }
 }
@@ -80,9 +80,9 @@ async fn hear(
 ) -> Ended {
     let malformed = || {
         feed.metrics.upstream_malformed.inc();
-        Ended::Again(backend(Trouble::MalformedFrame, "the runtime said what nobody understands"))
+        Ended::Again(backend(Trouble::MalformedFrame, "the runtime sent a frame that could not be parsed"))
     };
-    let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime has gone away"));
+    let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime closed the stream"));
     let mut first = true;
     loop {
         let text = match upstream.next().await {
@@ -112,7 +112,7 @@ fn troubled(diagnostic: Diagnostic) -> Ended {
         Some(_) => Ended::Again(diagnostic),
         None => Ended::Again(Diagnostic {
             details: Some(json!({ "code": diagnostic.code, "message": diagnostic.message })),
-            ..backend(Trouble::RuntimeUnavailable, "the runtime is in trouble")
+            ..backend(Trouble::RuntimeUnavailable, "the runtime reported an unknown problem")
         }),
     }
 }

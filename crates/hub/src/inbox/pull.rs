@@ -16,7 +16,7 @@ pub(super) async fn pull(board: &Board, (id, runtime): (&RuntimeId, &dyn Runtime
         if let Ok(Ok(told)) = timeout(ANSWER_MAX, open(runtime)).await {
             hear(board, id, told, &mut pause).await;
         }
-        debug!(runtime = %id, "what waits in a runtime is not known");
+        debug!(runtime = %id, "could not list the waits of a runtime");
         board.away(id);
         pause.wait().await;
     }

@@ -17,7 +17,7 @@ pub struct Policies {
 
 /// Why a file of rules cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("could not use the policy in `{}`", path.display())]
+#[error("could not load the policy from `{}`", path.display())]
 pub struct PolicyError {
     path: PathBuf,
     source: io::Error,
@@ -47,8 +47,10 @@ impl Policies {
             return;
         }
         match self.load() {
-            Ok(()) => info!("the policy was read again"),
-            Err(error) => error!(error = %Chain(&error), "the policy stays as it was"),
+            Ok(()) => info!("reloaded the policy"),
+            Err(error) => {
+                error!(error = %Chain(&error), "could not reload the policy; keeping the previous one")
+            }
         }
     }
 

@@ -54,13 +54,13 @@ pub struct Paths(Vec<Rule>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPaths {
     /// There are too many.
-    #[error("there are more than {RULES_MAX} paths")]
+    #[error("at most {RULES_MAX} paths are allowed")]
     TooMany,
     /// It is too long.
     #[error("a path is longer than {RULE_BYTES_MAX} bytes")]
     TooLong,
     /// It names nothing in particular.
-    #[error("the path `{0}` has no letter or digit, and would hide everything")]
+    #[error("the path `{0}` contains no letter or digit and would hide everything")]
     Everything(String),
 }
 

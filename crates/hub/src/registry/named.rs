@@ -32,7 +32,7 @@ fn entry(Named { id, workspace, endpoint, token_file }: Named, file: &Path) -> i
     let token = |name: String| {
         let path = file.parent().unwrap_or(Path::new("/")).join(name);
         let token = text(&path).map_err(|error| {
-            io::Error::new(error.kind(), format!("the token of runtime `{id}` cannot be read: {error}"))
+            io::Error::new(error.kind(), format!("could not read the token of runtime `{id}`: {error}"))
         })?;
         io::Result::Ok(token.trim().to_owned())
     };
@@ -44,7 +44,7 @@ fn text(path: &Path) -> io::Result<String> {
     if fs::metadata(path)?.len() > BYTES_MAX {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            format!("it has more than {BYTES_MAX} bytes"),
+            format!("the file is larger than {BYTES_MAX} bytes"),
         ));
     }
     fs::read_to_string(path)

@@ -161,10 +161,10 @@ fn noted(id: &RuntimeId, runtime: Arc<dyn Runtime>) -> (Arc<dyn Runtime>, Reach)
 
 /// A runtime at an address; or why there can be none.
 fn remote(endpoint: &str, token: Option<&str>, silence_max: Duration) -> Result<Remote, String> {
-    let endpoint: Endpoint = endpoint.parse().map_err(|_| "its address cannot be used")?;
+    let endpoint: Endpoint = endpoint.parse().map_err(|_| "the endpoint is not a valid URL")?;
     let token = token.map(str::parse::<Token>).transpose();
-    let token = token.map_err(|error| format!("its token cannot be used: {error}"))?;
-    let client = Client::new(endpoint, token.as_ref()).map_err(|_| "it cannot be spoken to")?;
+    let token = token.map_err(|error| format!("the token is invalid: {error}"))?;
+    let client = Client::new(endpoint, token.as_ref()).map_err(|_| "could not create a client for it")?;
     Ok(Remote::new(client, silence_max))
 }
 

@@ -223,7 +223,11 @@ impl Approvals {
         };
         match users.iter().any(may) {
             true => Ok(()),
-            false => Err(refused(Code::ApprovalRequired, "nobody can approve this", "nobody")),
+            false => Err(refused(
+                Code::ApprovalRequired,
+                "this needs an approval, and no user of the workspace has the role `controller` to give it",
+                "nobody",
+            )),
         }
     }
 
@@ -240,7 +244,7 @@ impl Approvals {
         });
         if let Err(error) = remembered {
             // Somebody is asked again.
-            error!(error = %Chain(&error), "an approval could not be remembered");
+            error!(error = %Chain(&error), "could not store an approval");
         }
     }
 
@@ -256,7 +260,11 @@ impl Approvals {
         let (id, (told, answer)) = (item.wait.id, oneshot::channel());
         let mut now = self.0.now.lock();
         if now.open.len() >= OPEN_MAX {
-            return Err(refused(Code::ProviderError, "too much waits for people already", "busy"));
+            return Err(refused(
+                Code::ProviderError,
+                "too many approvals are open; answer some first",
+                "busy",
+            ));
         }
         now.open.insert(id, Open { item: without_input(item), scope, told });
         drop(now);
@@ -267,8 +275,12 @@ impl Approvals {
     async fn tell(&self, workspace: &Workspace, item: InboxWait) -> Result<(), Refused> {
         // Written before it is told: what is told is true after a restart too.
         if let Err(error) = self.0.record.write(&item).await {
-            error!(error = %Chain(&error), "what waits for a person could not be written down");
-            return Err(refused(Code::ProviderError, "it cannot be written down that this waits", "audit"));
+            error!(error = %Chain(&error), "could not store an approval request");
+            return Err(refused(
+                Code::ProviderError,
+                "the hub could not store the approval request",
+                "audit",
+            ));
         }
         // Under the lock: what is settled is not told to be open afterwards.
         let now = self.0.now.lock();
@@ -295,7 +307,7 @@ impl Approvals {
                 Ok(Approved { by, wait: id, is_remembered: false })
             }
             (_, by) => {
-                let refused = refused(Code::PolicyBlocked, "somebody does not allow this", "denied");
+                let refused = refused(Code::PolicyBlocked, "a user denied this request", "denied");
                 Err(Refused { by, wait: Some(id), ..refused })
             }
         }
@@ -332,7 +344,7 @@ impl Approvals {
         self.0.tasks.spawn(async move {
             if let Err(error) = approvals.0.record.write(&item).await {
                 // It holds all the same: whoever waits was told.
-                error!(error = %Chain(&error), "what became of an approval could not be written down");
+                error!(error = %Chain(&error), "could not store the answer to an approval request");
             }
         })
     }

@@ -136,10 +136,12 @@ impl Connection {
     /// Whether a method can be used now, apart from what is granted; if not, why.
     pub(crate) fn is_available(&self, row: &Row) -> Result<(), &'static str> {
         if self.paused.load(Relaxed) && !row.goes_on() {
-            return Err("its owner has paused the device");
+            return Err("the device's owner has paused it");
         }
         match self.states.lock().get(&row.family) {
-            Some(state) if !state.is_available() => Err("the device says that it is not available now"),
+            Some(state) if !state.is_available() => {
+                Err("the device reports that this capability is currently unavailable")
+            }
             _ => Ok(()),
         }
     }
@@ -150,7 +152,7 @@ impl Connection {
     /// `provider_error` if there is none.
     pub(crate) fn enter(&self) -> Result<OwnedSemaphorePermit, RelayError> {
         let places = self.places.clone().try_acquire_owned();
-        places.map_err(|_| busy("too many requests of others go on at the device", REQUESTS_MAX))
+        places.map_err(|_| busy("the device is busy with too many requests; try again later", REQUESTS_MAX))
     }
 
     /// Ends what goes on in families that the device has lost the permission for.
@@ -292,7 +294,7 @@ fn put(known: &mut BTreeMap<ToolName, Arc<Tool>>, list: &ToolList) -> Registered
     let mut registered = Vec::new();
     for tool in tools {
         if known.len() >= TOOLS_MAX && !known.contains_key(&tool.name) {
-            let reason = format!("a device has at most {TOOLS_MAX} tools");
+            let reason = format!("a device can register at most {TOOLS_MAX} tools");
             rejected.push(Rejected { name: tool.name.to_string(), reason });
             continue;
         }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::connection::Connection;
 
 /// What a connection is told whose place another takes.
-const REPLACED: &str = "another connection of this device took its place";
+const REPLACED: &str = "replaced by a newer connection of the same device";
 
 /// The devices that are connected. A clone is the same.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ struct Inner {
 
 /// Another copy of the device is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("another copy of this device is connected")]
+#[error("another instance of this device is connected; stop that one first")]
 pub(crate) struct Another;
 
 impl Default for Connections {

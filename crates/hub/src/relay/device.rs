@@ -29,7 +29,7 @@ use super::{
 const TOOLS_NAMED_MAX: usize = 32;
 
 /// What the other side hears that was let in and says that it is another.
-const NOT_ITSELF: &str = "the token is for a device of another name";
+const NOT_ITSELF: &str = "the token belongs to another device";
 
 /// How a connection with a device ended that broke a rule: what it was closed with, and which rule.
 pub(crate) struct Violation {
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
     let lost = tokio::select! {
         lost = &mut driver => lost,
         () = stop.cancelled() => {
-            peer.close("the hub goes away");
+            peer.close("the hub is shutting down");
             driver.await
         }
         () = desk.hold(&peer) => driver.await,
@@ -57,7 +57,7 @@ pub(crate) async fn serve(
     if let (Some(connection), true) = (desk.connection.get(), desk.is_known.load(Relaxed)) {
         relay.connections.remove(connection);
         relay.metrics.disconnected();
-        info!(device = %connection.client_id, connection = connection.id, reason = %lost, "a device has left");
+        info!(device = %connection.client_id, connection = connection.id, reason = %lost, "a device disconnected");
     }
     match lost {
         Lost::Fault { code, reason } => Err(Violation { code, reason }),
@@ -120,9 +120,9 @@ impl Desk {
         }
         self.is_known.store(true, Relaxed);
         self.relay.metrics.connected();
-        info!(device = %connection.client_id, connection = connection.id, "a device is connected");
+        info!(device = %connection.client_id, connection = connection.id, "a device connected");
         if has_tools && let Err(error) = connection.learn_tools().await {
-            warn!(device = %connection.client_id, %error, "a device does not say which tools it has");
+            warn!(device = %connection.client_id, %error, "could not list a device's tools");
         }
         std::future::pending().await
     }
@@ -149,15 +149,15 @@ impl Desk {
     fn asked(&self, request: &Request, summary: &mut Map<String, Value>) -> Result<Json, RelayError> {
         let row = Row::find(&request.method).ok_or_else(|| {
             let shown = shown(&request.method);
-            RelayError::new(Code::UnknownMethod, "there is no such method").with("method", shown)
+            RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown)
         })?;
         if row.asked_by == Side::Runtime {
-            let why = "this is asked of devices, not by them";
+            let why = "only runtimes send this method";
             return Err(RelayError::new(Code::InvalidRequest, why).with("method", row.name));
         }
         let connection = self.connection.get().filter(|it| it.accepted().families.contains(&row.family));
         let connection = connection.ok_or_else(|| {
-            RelayError::new(Code::CapabilityUnavailable, "this was not accepted")
+            RelayError::new(Code::CapabilityUnavailable, "the hub did not accept this capability")
                 .with("capability", row.family.as_str())
         })?;
         if row.name == ToolRegister::ROW.name {
@@ -178,7 +178,7 @@ impl Desk {
             connection.tell(EventFrame::from(&Event::ToolUnregistered(gone)));
             return Ok(Json::of(&Unregistered { unregistered }));
         }
-        Err(RelayError::new(Code::CapabilityUnavailable, "this is not lent here yet")
+        Err(RelayError::new(Code::CapabilityUnavailable, "the hub does not support this capability yet")
             .with("capability", row.family.as_str()))
     }
 }

@@ -51,7 +51,7 @@ impl Relay {
             let begun = tokio::select! {
                 begun = relay.begin(environment, ask) => begun,
                 // It has not left.
-                () = cancelled.cancelled() => Err(RelayError::new(Code::Cancelled, "it is no longer wanted")),
+                () = cancelled.cancelled() => Err(RelayError::new(Code::Cancelled, "the request was cancelled")),
             };
             match begun {
                 Ok(running) => running.until(cancelled).left_stream(),
@@ -139,7 +139,7 @@ impl Inquiry<'_> {
         pending.is_about(&target);
         let lease = self.environment.lease();
         if lease.revoked.is_cancelled() || !lease.allowed.families.contains(&row.family) {
-            return Err(RelayError::new(Code::PermissionDenied, "this is not granted")
+            return Err(RelayError::new(Code::PermissionDenied, "no grant allows this")
                 .with("capability", row.family.as_str()));
         }
         let connection = connection.ok_or_else(|| RelayError {
@@ -148,7 +148,7 @@ impl Inquiry<'_> {
         })?;
         // Before anything reaches the provider.
         if !connection.accepted().families.contains(&row.family) {
-            return Err(unavailable(row.family, "the device was not accepted for this"));
+            return Err(unavailable(row.family, "the hub did not accept this capability of the device"));
         }
         let hold = Hold::new(Arc::clone(&connection), row.family, lease.revoked, self.deadline);
         connection.is_available(row).map_err(|why| unavailable(row.family, why))?;
@@ -194,7 +194,7 @@ impl Inquiry<'_> {
             }
         };
         match is_of_another {
-            true => Err(RelayError::new(Code::NotFound, "there is no such command or use of a tool")),
+            true => Err(RelayError::new(Code::NotFound, "the command or tool call does not exist")),
             false => Ok(None),
         }
     }
@@ -270,23 +270,22 @@ fn need_same(connection: &Connection, tool: Option<&ToolDescriptor>) -> Result<(
     let Some(tool) = tool else { return Ok(()) };
     match connection.tool(&tool.name).is_some_and(|now| now.descriptor == *tool) {
         true => Ok(()),
-        false => {
-            Err(RelayError::new(Code::ApprovalRequired, "the tool is another than the one that was approved")
-                .with("reason", "changed")
-                .with("tool", tool.name.as_str()))
-        }
+        false => Err(RelayError::new(Code::ApprovalRequired, "the tool changed after it was approved")
+            .with("reason", "changed")
+            .with("tool", tool.name.as_str())),
     }
 }
 
 /// The row of a method that a runtime may ask.
 fn asked(method: &str) -> Result<&'static Row, RelayError> {
     let row = Row::find(method).ok_or_else(|| {
-        RelayError::new(Code::UnknownMethod, "there is no such method").with("method", shown(method))
+        RelayError::new(Code::UnknownMethod, "unknown method").with("method", shown(method))
     })?;
     match row.asked_by {
         Side::Runtime => Ok(row),
         Side::Provider => {
-            Err(RelayError::new(Code::InvalidRequest, "this is asked by devices").with("method", row.name))
+            Err(RelayError::new(Code::InvalidRequest, "only devices send this method")
+                .with("method", row.name))
         }
     }
 }

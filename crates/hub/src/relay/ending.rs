@@ -15,7 +15,7 @@ use super::{
 const END_MAX: Duration = Duration::from_secs(10);
 
 /// What a device is told that is asked to.
-const REASON: &str = "this is no longer granted or wanted";
+const REASON: &str = "the grant was revoked, or the request was cancelled";
 
 impl Relay {
     /// Ends commands of a device; returns when it has answered.
@@ -53,7 +53,7 @@ impl Relay {
         }
         if let Err(error) = pending.begin(false).await {
             // It is worse to let it go on.
-            warn!(device = %connection.client_id, %error, "a command is ended without a record");
+            warn!(device = %connection.client_id, %error, "could not record that a command is being stopped; stopping it anyway");
         }
         let context = environment.context(Some(said), Allowed::default().terms());
         let ask = Ask::new(ShellCancel::ROW.name, params).context(context).within(END_MAX);

@@ -97,7 +97,8 @@ impl Environment {
     /// # Errors
     /// `provider_error` if there is none.
     pub(crate) fn enter(&self, row: &Row) -> Result<Place, RelayError> {
-        let busy = |limit: usize| busy("too many requests of this environment go on", limit);
+        let busy =
+            |limit: usize| busy("too many requests of this environment are open; try again later", limit);
         let among_all = self.places.clone().try_acquire_owned().map_err(|_| busy(REQUESTS_MAX))?;
         let of_family =
             Family::ALL.iter().position(|known| *known == row.family).map(|at| &self.families[at]);

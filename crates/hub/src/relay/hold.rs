@@ -92,9 +92,9 @@ impl Hold {
 }
 
 fn taken_back() -> RelayError {
-    RelayError::new(Code::PermissionDenied, "this is no longer granted")
+    RelayError::new(Code::PermissionDenied, "the grant was revoked")
 }
 
 fn timed_out() -> RelayError {
-    RelayError::new(Code::Timeout, "the request took too long")
+    RelayError::new(Code::Timeout, "the request timed out")
 }

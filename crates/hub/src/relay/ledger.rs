@@ -206,7 +206,7 @@ impl Ledger {
                 true
             }
             Err(error) => {
-                error!(error = %Chain(&error), "what was asked of devices could not be written down");
+                error!(error = %Chain(&error), "could not write the device audit log");
                 false
             }
         }
@@ -253,8 +253,11 @@ async fn last(journal: &Durable) -> Result<Option<Head>, Error> {
 }
 
 fn unwritten() -> RelayError {
-    RelayError::new(Code::ProviderError, "what is asked cannot be written down, so it is not asked")
-        .with("reason", "audit")
+    RelayError::new(
+        Code::ProviderError,
+        "the hub could not write its audit log, so the request was not sent to the device",
+    )
+    .with("reason", "audit")
 }
 
 #[cfg(test)]

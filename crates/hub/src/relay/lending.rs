@@ -20,7 +20,7 @@ use crate::{NewToken, caller::Rights, registry::Identity};
 /// Why there is no grant or environment.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AddError {
-    #[error("there is no runtime `{0}`")]
+    #[error("runtime `{0}` does not exist")]
     NoRuntime(RuntimeId),
     #[error(transparent)]
     Store(#[from] store::Error),

@@ -77,19 +77,19 @@ impl Metrics {
 
     /// Tells what was counted, and how many devices, environments and approvals there are.
     pub(crate) fn register(&self, registry: &mut Registry, (devices, environments, waits): (u64, u64, u64)) {
-        registry.register("connects", "Devices that came", self.connects.clone());
-        registry.register("disconnects", "Devices that left", self.disconnects.clone());
-        registry.register("requests", "What was asked of devices, by what came of it", self.requests.clone());
-        registry.register("refused", "What was asked that is nothing to ask", self.refused.clone());
-        let help = "How long that took";
+        registry.register("connects", "Device connections opened", self.connects.clone());
+        registry.register("disconnects", "Device connections closed", self.disconnects.clone());
+        registry.register("requests", "Requests to devices, by outcome", self.requests.clone());
+        registry.register("refused", "Requests rejected as invalid", self.refused.clone());
+        let help = "Duration of requests to devices";
         registry.register_with_unit(
             "request_duration",
             help,
             prometheus_client::registry::Unit::Seconds,
             self.durations.clone(),
         );
-        registry.register("devices", "Devices that are connected", ConstGauge::new(devices));
-        registry.register("environments", "Environments that there are", ConstGauge::new(environments));
-        registry.register("approvals_open", "Approvals that are waited for", ConstGauge::new(waits));
+        registry.register("devices", "Connected devices", ConstGauge::new(devices));
+        registry.register("environments", "Existing environments", ConstGauge::new(environments));
+        registry.register("approvals_open", "Open approval requests", ConstGauge::new(waits));
     }
 }

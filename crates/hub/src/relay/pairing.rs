@@ -61,11 +61,11 @@ pub(crate) enum Claim {
 /// Why a device cannot wait.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("too many devices wait to be let in")]
+    #[error("too many devices are waiting to be paired; try again later")]
     Full,
-    #[error("a label and a version have at most 256 bytes, and a device lends no more than fits in 16 KiB")]
+    #[error("label and version are limited to 256 bytes each, and the device's offer to 16 KiB")]
     TooLong,
-    #[error("no secret can be made")]
+    #[error("could not generate a secret")]
     Secret(#[source] std::io::Error),
 }
 

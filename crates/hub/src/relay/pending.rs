@@ -184,7 +184,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.is_over {
-            self.end(&Err(RelayError::new(Code::Cancelled, "nobody waits for it any more")), 0);
+            self.end(&Err(RelayError::new(Code::Cancelled, "the caller disconnected")), 0);
         }
     }
 }

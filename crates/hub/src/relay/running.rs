@@ -76,13 +76,13 @@ impl Stream for Running {
         let Some(sent) = &mut this.sent else { return Poll::Ready(None) };
         if this.revoked.as_mut().poll(task).is_ready() {
             this.let_go();
-            return this.over(Err(RelayError::new(Code::PermissionDenied, "this is no longer granted")));
+            return this.over(Err(RelayError::new(Code::PermissionDenied, "the grant was revoked")));
         }
         let part = match sent.call.poll_next_unpin(task) {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Some(part)) => part,
             Poll::Ready(None) => {
-                Part::Outcome(Err(RelayError::new(Code::RelayDisconnected, "the device is gone")))
+                Part::Outcome(Err(RelayError::new(Code::RelayDisconnected, "the device disconnected")))
             }
         };
         if let Some(starting) = &mut sent.starting {
@@ -99,7 +99,7 @@ impl Stream for Running {
                 match starting.filter(|_| this.is_cancelled).and_then(|starting| starting.left(&this.relay)) {
                     Some(command) => {
                         this.relay.end_soon(command);
-                        this.over(Err(RelayError::new(Code::Cancelled, "it is no longer wanted")))
+                        this.over(Err(RelayError::new(Code::Cancelled, "the request was cancelled")))
                     }
                     None => this.over(outcome),
                 }

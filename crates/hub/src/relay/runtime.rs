@@ -25,9 +25,9 @@ pub(crate) async fn serve(
     let mut driver = std::pin::pin!(driver);
     let why = tokio::select! {
         _ = &mut driver => return,
-        () = stop.cancelled() => "the hub goes away",
+        () = stop.cancelled() => "the hub is shutting down",
         () = environment.ended() => "the environment has ended",
-        () = pass_on_events(&relay, &environment, &peer) => "the hub goes away",
+        () = pass_on_events(&relay, &environment, &peer) => "the hub is shutting down",
     };
     peer.close(why);
     driver.await;
@@ -131,7 +131,7 @@ impl Handler for Desk {
                     Err(unsent) => return Err(unsent.into()),
                 },
                 Some(Part::Outcome(outcome)) => return outcome,
-                None => return Err(RelayError::new(Code::RelayDisconnected, "the device is gone")),
+                None => return Err(RelayError::new(Code::RelayDisconnected, "the device disconnected")),
             }
         }
     }

@@ -48,19 +48,19 @@ pub(crate) struct Added {
 /// Why something cannot be lent, or not so.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("could not write down what is lent")]
+    #[error("could not write the relay state")]
     File(#[source] io::Error),
-    #[error("there is no device `{0}`")]
+    #[error("device `{0}` does not exist")]
     NoDevice(ClientId),
-    #[error("there is a device `{0}` in another workspace")]
+    #[error("device `{0}` already exists in another workspace; choose another name")]
     DeviceTaken(ClientId),
-    #[error("there is no grant {0}")]
+    #[error("grant {0} does not exist")]
     NoGrant(GrantId),
-    #[error("there is no environment {0}")]
+    #[error("environment {0} does not exist")]
     NoEnvironment(EnvironmentId),
-    #[error("nothing was approved as {0}")]
+    #[error("approval {0} does not exist")]
     NotRemembered(WaitId),
-    #[error("there are {max} {what} already")]
+    #[error("the limit of {max} {what} is reached; remove some first")]
     Full { what: &'static str, max: usize },
     #[error("{0}")]
     Invalid(&'static str),

@@ -101,7 +101,7 @@ impl Target {
                 let target = Self::named(row, serde_json::from_str(params.as_str()).map_err(invalid)?)?;
                 match row.name == ToolCall::ROW.name && target.tool.is_none() {
                     true => {
-                        Err(RelayError::new(Code::InvalidRequest, "a tool has a `name`")
+                        Err(RelayError::new(Code::InvalidRequest, "`name` is missing")
                             .with("method", row.name))
                     }
                     false => Ok(target),
@@ -193,17 +193,17 @@ impl Target {
     pub(crate) fn check(&mut self, row: &'static Row, allowed: &Allowed) -> Result<(), RelayError> {
         let (Some(id), Some(path)) = (&self.root_id, &self.path) else {
             return match row.family == Family::Shell && allowed.shell.is_none() {
-                true => Err(RelayError::new(Code::PermissionDenied, "no commands are granted")),
+                true => Err(RelayError::new(Code::PermissionDenied, "no grant allows commands")),
                 false => Ok(()),
             };
         };
         let denied = |why: &str| RelayError::new(Code::PermissionDenied, why).with("root_id", id.as_str());
         let root = allowed.root(id).ok_or_else(|| denied("there is no such root"))?;
-        let path = root.virtual_path.join(path).ok_or_else(|| denied("the path leaves its root"))?;
+        let path = root.virtual_path.join(path).ok_or_else(|| denied("the path leads outside its root"))?;
         self.label = Some(path.to_string());
         self.virtual_path = Some(path);
         match row.access == Access::Write && root.mode == Mode::Ro {
-            true => Err(denied("the root can only be read")),
+            true => Err(denied("the root is read-only")),
             false => Ok(()),
         }
     }

@@ -37,7 +37,10 @@ impl Uses {
     pub(crate) fn begin(&self, its: Use, by: EnvironmentId) -> Result<Going, RelayError> {
         match self.0.lock().entry(its.clone()) {
             Entry::Occupied(_) => {
-                return Err(RelayError::new(Code::InvalidRequest, "a use with this call_id goes on"));
+                return Err(RelayError::new(
+                    Code::InvalidRequest,
+                    "a call with this `call_id` is still running",
+                ));
             }
             Entry::Vacant(free) => free.insert(by),
         };

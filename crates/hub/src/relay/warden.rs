@@ -82,20 +82,20 @@ impl Relay {
         let commands = self.commands.take(&connection.client_id, cut.ends_all);
         // Who does not listen is not waited for.
         let _ = timeout(LAST_WORDS_MAX, self.end_commands(commands)).await;
-        info!(device = %connection.client_id, why = cut.why, "a device is cut off");
+        info!(device = %connection.client_id, why = cut.why, "disconnecting a device");
         connection.peer.close(cut.why);
     }
 
     /// Why a connection may not go on, if it may not.
     fn has_ended(&self, state: &State, connection: &Connection, now: Timestamp) -> Option<Cut> {
         if !state.is_good(&connection.client_id, connection.token, now) {
-            return Some(Cut { why: "the token of the device is no longer good", ends_all: true });
+            return Some(Cut { why: "the device token expired or was revoked", ends_all: true });
         }
         if !state.is_enabled(&connection.workspace) {
-            return Some(Cut { why: "devices are no longer lent in this workspace", ends_all: true });
+            return Some(Cut { why: "devices were turned off in this workspace", ends_all: true });
         }
         let accepted = self.accepted_now(connection);
-        let cut = Cut { why: "less is granted of the device than before", ends_all: false };
+        let cut = Cut { why: "the device's grants were reduced", ends_all: false };
         (!connection.accepted().is_within(&accepted)).then_some(cut)
     }
 
@@ -144,7 +144,7 @@ impl Relay {
         });
         if let Err(error) = ended {
             // What may be used is nothing all the same.
-            error!(error = %server::Chain(&error), "what is for nobody any more could not be removed");
+            error!(error = %server::Chain(&error), "could not remove expired relay records");
         }
     }
 }

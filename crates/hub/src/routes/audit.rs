@@ -10,7 +10,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use super::Problems;
 use crate::app::App;
 
-/// How many entries a page has at most.
+/// Maximum number of entries to return.
 const PAGE_MAX: usize = 1000;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -21,16 +21,16 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PageQuery {
-    /// The `seq` of the last entry that was read; 0 for all that are kept.
+    /// Return entries after this `seq`; 0 starts at the oldest retained entry.
     #[serde(default)]
     #[param(default = 0)]
     offset: u64,
-    /// How many entries a page has at most.
+    /// Maximum number of entries to return.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
 }
 
-/// Read what was done after `offset`, as a page: every change, every command to a runtime, every refusal.
+/// List audit entries after `offset`: every change, every command to a runtime, every rejected request.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(PageQuery), responses((status = OK, body = AuditPage), Problems))]
 async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<AuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);

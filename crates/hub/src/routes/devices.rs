@@ -32,7 +32,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<DeviceList> {
     Json(DeviceList { items: seen.map(|entry| device(&app, entry)).collect(), next_cursor: None })
 }
 
-/// Let a device in, or one more copy of it. The answer has the secret that it connects with, which is not shown again.
+/// Register a device, or issue one more token for it. The response contains the token's secret, which is not shown again.
 #[utoipa::path(
     post, path = "/api/devices", tag = "devices", request_body = AddDevice,
     responses((status = CREATED, body = AddedDevice), Problems)
@@ -51,7 +51,7 @@ async fn add(
     Ok((StatusCode::CREATED, Json(AddedDevice { device, secret: secret.reveal().to_owned() })))
 }
 
-/// Say how a device is.
+/// Get a device.
 #[utoipa::path(
     get, path = "/api/devices/{client_id}", tag = "devices",
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
@@ -62,11 +62,11 @@ async fn get(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -
     Ok(Json(device(&app, &entry)))
 }
 
-/// Remove a device: it is cut off, and what was granted and made of it is gone.
+/// Remove a device: disconnects it and deletes its grants and environments.
 #[utoipa::path(
     delete, path = "/api/devices/{client_id}", tag = "devices",
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
-    responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
+    responses((status = NO_CONTENT, description = "Removed"), Problems)
 )]
 async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
     find(&app, &caller, &id, Role::Owner)?;
@@ -74,11 +74,12 @@ async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Stop a device in an emergency: it is cut off at once, what goes on is ended, and it needs another token to come back.
+/// Stop a device in an emergency: disconnects it, ends its running requests and revokes its tokens. It needs a new token to
+/// reconnect.
 #[utoipa::path(
     post, path = "/api/devices/{client_id}/stop", tag = "devices",
     params(("client_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The device")),
-    responses((status = NO_CONTENT, description = "It is cut off"), Problems)
+    responses((status = NO_CONTENT, description = "Token revoked; the device is disconnected"), Problems)
 )]
 async fn stop(State(app): State<App>, caller: Caller, Path(id): Path<ClientId>) -> Result<StatusCode> {
     find(&app, &caller, &id, Role::Controller)?;

@@ -157,7 +157,7 @@ async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<
     if let [workers, worker, events, ws] = pieces
         && [workers, events, ws] == ["workers", "events", "ws"]
     {
-        let detail = format!("workers are watched at `/api/runtimes/{id}/workers/{worker}/events/ws`");
+        let detail = format!("watch workers at `/api/runtimes/{id}/workers/{worker}/events/ws` instead");
         return Err(Refusal::new(Kind::NotFound, detail));
     }
     Upgrade::from_request_parts(parts, &()).await
@@ -184,7 +184,7 @@ fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
     let mut route = String::from("/v1");
     for piece in pieces {
         if matches!(piece.as_str(), "" | "." | "..") {
-            return Err(Refusal::new(Kind::InvalidRequest, "each piece of the path must be a name"));
+            return Err(Refusal::new(Kind::InvalidRequest, "a path segment is invalid"));
         }
         route.push('/');
         route.extend(utf8_percent_encode(piece, SEGMENT));

@@ -22,7 +22,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(remove))
 }
 
-/// List what was granted of the devices of the caller's workspaces, the oldest first.
+/// List the grants for devices of the caller's workspaces, oldest first.
 #[utoipa::path(get, path = "/api/grants", tag = "grants", responses((status = OK, body = GrantList), Problems))]
 async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
     let state = app.relay.store.now();
@@ -32,7 +32,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
     Json(GrantList { items: seen.cloned().collect(), next_cursor: None })
 }
 
-/// Grant a runtime the use of a device. Nothing is granted that is not named.
+/// Grant a runtime the use of a device. Only what the request names is granted.
 #[utoipa::path(
     post, path = "/api/grants", tag = "grants", request_body = AddGrant,
     responses((status = CREATED, body = Grant), Problems)
@@ -59,11 +59,11 @@ pub(super) fn check(app: &App, caller: &Caller, add: &AddGrant) -> Result<()> {
     }
 }
 
-/// Take a grant back: what goes on under it is ended.
+/// Revoke a grant. Requests that depend on it are ended.
 #[utoipa::path(
     delete, path = "/api/grants/{grant_id}", tag = "grants",
     params(("grant_id" = String, Path, pattern = "^grt_[0-9a-f]{32}$", description = "The grant")),
-    responses((status = NO_CONTENT, description = "It holds no more"), Problems)
+    responses((status = NO_CONTENT, description = "Grant revoked"), Problems)
 )]
 async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<GrantId>) -> Result<StatusCode> {
     let state = app.relay.store.now();

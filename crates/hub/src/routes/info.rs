@@ -12,13 +12,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(health)).routes(routes!(metrics))
 }
 
-/// Say whether this server is well.
+/// Check the health of the hub.
 #[utoipa::path(get, path = "/api/health", tag = "info", security(()), responses((status = OK, body = Health), Problems))]
 async fn health() -> Json<Health> {
     Json(Health { status: "ok".into() })
 }
 
-/// Show what was counted, for Prometheus.
+/// Get metrics for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "info",
     responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)

@@ -22,18 +22,18 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct JoinQuery {
-    /// The runtime that the daemon means to be; it must be the one that its token is for.
+    /// The runtime that the daemon joins as. It must match the join token.
     #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9._-]{1,128}$")]
     name: Option<RuntimeId>,
 }
 
-/// Join as a runtime, over a WebSocket, with a join token in place of a user's.
+/// Join as a runtime, over a WebSocket, with a join token instead of a user token.
 ///
-/// Binary messages are the bytes of one HTTP/2 connection on which the hub asks and the daemon answers. A daemon that joins
-/// again takes the place of its connection before.
+/// Binary messages carry one HTTP/2 connection on which the hub sends requests and the daemon answers. A daemon that joins
+/// again replaces its previous connection.
 #[utoipa::path(
     get, path = "/api/join/ws", tag = "runtimes", params(JoinQuery),
-    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+    responses((status = SWITCHING_PROTOCOLS, description = "Switches to a WebSocket"), Problems)
 )]
 async fn join(
     State(app): State<App>,
@@ -46,7 +46,7 @@ async fn join(
         return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));
     };
     if query.name.is_some_and(|name| name != id) {
-        return Err(Refusal::new(Kind::Forbidden, "this token is for a runtime of another name"));
+        return Err(Refusal::new(Kind::Forbidden, "the token belongs to another runtime"));
     }
     app.sockets.open(upgrade, tunnel::MESSAGE_BYTES_MAX, move |socket| async move {
         joined.hold(socket).await;

@@ -25,12 +25,12 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(login)).routes(routes!(logout)).routes(routes!(whoami))
 }
 
-/// Let a browser in: whoever has the secret of a token gets a cookie in exchange.
+/// Log a browser in: exchange a token's secret for a cookie.
 ///
-/// The cookie is good for a day, for as long as the token is, and for what the token is for.
+/// The cookie lasts one day, but no longer than the token, and has the token's permissions.
 #[utoipa::path(
     post, path = "/api/login", tag = "login", security(()), request_body = Login,
-    responses((status = OK, body = WhoAmI, description = "`Set-Cookie` has the cookie"), Problems)
+    responses((status = OK, body = WhoAmI, description = "Logged in; `Set-Cookie` carries the session cookie"), Problems)
 )]
 async fn login(
     State(app): State<App>,
@@ -40,7 +40,10 @@ async fn login(
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
     if headers.contains_key(header::ORIGIN) && !app.names.is_ours(&headers) {
-        return Err(Refusal::new(Kind::HostNotAllowed, "only a page of ours lets a browser in"));
+        return Err(Refusal::new(
+            Kind::HostNotAllowed,
+            "logging in with a cookie is only possible from a page of this hub",
+        ));
     }
     let theirs = app.people.find(&login.token).ok_or_else(|| app.limits.not_let_in(peer))?;
     app.limits.spend(theirs.token.id)?;
@@ -53,10 +56,10 @@ async fn login(
     Ok(response)
 }
 
-/// Let a browser in no longer; its cookie is no good any more.
+/// Log a browser out and invalidate its cookie.
 #[utoipa::path(
     post, path = "/api/logout", tag = "login",
-    responses((status = NO_CONTENT, description = "It is not let in any more"), Problems)
+    responses((status = NO_CONTENT, description = "Logged out"), Problems)
 )]
 async fn logout(
     State(app): State<App>,
@@ -65,7 +68,10 @@ async fn logout(
     headers: HeaderMap,
 ) -> Result<Response> {
     if !caller.rights.token.is_session {
-        return Err(Refusal::new(Kind::InvalidRequest, "only a browser logs out; a token is revoked"));
+        return Err(Refusal::new(
+            Kind::InvalidRequest,
+            "this request has no login cookie; revoke the token instead",
+        ));
     }
     app.people.revoke(caller.token).map_err(|error| refused(&error))?;
     let cookie = Cookie::for_request(&headers, peer.map(|Extension(peer)| peer)).clear();
@@ -74,7 +80,7 @@ async fn logout(
     Ok(response)
 }
 
-/// Say who asks, and what they may do.
+/// Get the caller's user and permissions.
 #[utoipa::path(get, path = "/api/whoami", tag = "login", responses((status = OK, body = WhoAmI), Problems))]
 async fn whoami(caller: Caller) -> Json<WhoAmI> {
     Json(who(&caller.rights))

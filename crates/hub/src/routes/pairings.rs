@@ -40,7 +40,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(refuse))
 }
 
-/// Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may.
+/// Start pairing a device. The device shows the returned code to its owner, and a user with permission confirms it here.
 #[utoipa::path(
     post, path = "/api/devices/pairings", tag = "pairings", security(()), request_body = BeginPairing,
     responses((status = CREATED, body = Pairing), Problems)
@@ -62,21 +62,21 @@ async fn begin(
     Ok((StatusCode::CREATED, Json(pairing)))
 }
 
-/// List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself.
+/// List the devices that wait to be paired, oldest first. Codes are not included: only the device itself shows its code.
 #[utoipa::path(
     get, path = "/api/devices/pairings", tag = "pairings", responses((status = OK, body = PairingList), Problems)
 )]
 async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
     if !caller.is_admin() {
-        return Err(Refusal::new(Kind::Forbidden, "this is for those who manage the hub"));
+        return Err(Refusal::new(Kind::Forbidden, "this needs an unscoped token of a hub administrator"));
     }
     Ok(Json(PairingList { items: app.relay.pairings.list(), next_cursor: None }))
 }
 
-/// Look at the device that shows a code, before it is let in.
+/// Get the device that shows a code, before confirming it.
 #[utoipa::path(
     get, path = "/api/devices/pairings/{code}", tag = "pairings",
-    params(("code" = String, Path, description = "What the device shows")),
+    params(("code" = String, Path, description = "The pairing code that the device shows")),
     responses((status = OK, body = PairingRequest), Problems)
 )]
 async fn look(
@@ -87,10 +87,10 @@ async fn look(
     app.relay.pairings.look(&code).map(Json).ok_or_else(|| unknown(&app, peer))
 }
 
-/// Let the device in that shows a code, and grant what is said.
+/// Confirm the device that shows a code, and create the named grants.
 #[utoipa::path(
     post, path = "/api/devices/pairings/{code}/confirm", tag = "pairings", request_body = ConfirmPairing,
-    params(("code" = String, Path, description = "What the device shows")),
+    params(("code" = String, Path, description = "The pairing code that the device shows")),
     responses((status = CREATED, body = Confirmed), Problems)
 )]
 async fn confirm(
@@ -141,11 +141,11 @@ fn let_in(
     Ok((device, added))
 }
 
-/// Do not let the device in that shows a code.
+/// Reject the device that shows a code.
 #[utoipa::path(
     post, path = "/api/devices/pairings/{code}/refuse", tag = "pairings",
-    params(("code" = String, Path, description = "What the device shows")),
-    responses((status = NO_CONTENT, description = "It is told so"), Problems)
+    params(("code" = String, Path, description = "The pairing code that the device shows")),
+    responses((status = NO_CONTENT, description = "Pairing rejected"), Problems)
 )]
 async fn refuse(
     State(app): State<App>,
@@ -158,12 +158,12 @@ async fn refuse(
     }
 }
 
-/// Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once.
+/// Poll for the result of a pairing, with the secret returned when it was started. The device token is returned once.
 #[utoipa::path(
     post, path = "/api/devices/pairings/claim", tag = "pairings",
     responses(
-        (status = OK, description = "It is let in", body = Claimed),
-        (status = ACCEPTED, description = "Nobody has said so yet", body = Claimed),
+        (status = OK, description = "Paired", body = Claimed),
+        (status = ACCEPTED, description = "Not confirmed yet", body = Claimed),
         Problems,
     )
 )]
@@ -177,14 +177,20 @@ async fn claim(
     match app.relay.pairings.claim(secret) {
         Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(Claimed::Waiting)).into_response()),
         Claim::Confirmed(device) => Ok(Json(Claimed::Confirmed(*device)).into_response()),
-        Claim::Refused => Err(Refusal::new(Kind::PairingRefused, "somebody does not want this device")),
-        Claim::Expired => Err(Refusal::new(Kind::PairingExpired, "nobody has confirmed the code in time")),
+        Claim::Refused => Err(Refusal::new(Kind::PairingRefused, "a user rejected this device")),
+        Claim::Expired => Err(Refusal::new(
+            Kind::PairingExpired,
+            "the pairing code expired before it was confirmed; pair again",
+        )),
         Claim::Unknown => Err(app.limits.not_let_in(peer)),
     }
 }
 
 /// Whoever guesses gets nowhere.
 fn unknown(app: &App, peer: Option<Extension<Peer>>) -> Refusal {
-    let why = Refusal::new(Kind::PairingNotFound, "no device waits with this code");
+    let why = Refusal::new(
+        Kind::PairingNotFound,
+        "no device is waiting with this code; check the code, or pair again",
+    );
     app.limits.refused(peer.map(|Extension(peer)| peer), why)
 }

@@ -17,7 +17,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(invite)).routes(routes!(get, remove))
 }
 
-/// List the runtimes of the caller's workspaces, by name; all of them for who manages the hub.
+/// List the runtimes of the caller's workspaces by name. Administrators see all runtimes.
 #[utoipa::path(get, path = "/api/runtimes", tag = "runtimes", responses((status = OK, body = RuntimeList), Problems))]
 async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
     let seen = app.registry.list().into_iter().filter(|(_, registered)| caller.sees(&registered.workspace));
@@ -25,7 +25,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
     Json(RuntimeList { items, next_cursor: None })
 }
 
-/// Add a runtime. Where it is and its token are kept by the hub, and told to nobody.
+/// Add a runtime. The hub stores its endpoint and token and never returns them.
 #[utoipa::path(
     post, path = "/api/runtimes", tag = "runtimes", request_body = AddRuntime,
     responses((status = CREATED, body = Runtime), Problems)
@@ -41,9 +41,9 @@ async fn add(
     Ok((StatusCode::CREATED, Json(runtime(add.id, &registered))))
 }
 
-/// Let a daemon join as a runtime, with the token that is told here and never again.
+/// Create a token with which a daemon can join as a runtime. The response contains the secret, which is not shown again.
 ///
-/// The runtime is known from now on; it can be reached while its daemon is there (`GET /api/join/ws`).
+/// The runtime is registered immediately; it is reachable while its daemon is connected (`GET /api/join/ws`).
 #[utoipa::path(
     post, path = "/api/runtimes/join-tokens", tag = "runtimes", request_body = InviteRuntime,
     responses((status = CREATED, body = JoinToken), Problems)
@@ -56,7 +56,7 @@ async fn invite(
     Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.reveal().into() })))
 }
 
-/// Say how a runtime is; it is asked.
+/// Get a runtime and check its health.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}", tag = "runtimes",
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
@@ -68,11 +68,11 @@ async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<R
     Ok(Json(Runtime { is_up: Some(is_up), ..runtime(id, &registered) }))
 }
 
-/// Remove a runtime. Nothing happens to it; the hub forgets it, and what it could join with.
+/// Remove a runtime from the hub and revoke its join tokens. The daemon itself keeps running.
 #[utoipa::path(
     delete, path = "/api/runtimes/{runtime_id}", tag = "runtimes",
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
-    responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
+    responses((status = NO_CONTENT, description = "Removed"), Problems)
 )]
 async fn remove(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<StatusCode> {
     match app.registry.remove(&id).map_err(|error| refused(&error))? {

@@ -25,12 +25,12 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
-    /// Whose; the caller's own if left out.
+    /// The user whose tokens to list. Defaults to the caller.
     #[param(value_type = Option<String>, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$")]
     user: Option<UserName>,
 }
 
-/// List the tokens of a user, the oldest first. Their secrets are known to nobody.
+/// List the tokens of a user, oldest first. Secrets are never returned.
 #[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(ListQuery), responses((status = OK, body = TokenList), Problems))]
 async fn list(
     State(app): State<App>,
@@ -42,7 +42,7 @@ async fn list(
     Ok(Json(TokenList { items, next_cursor: None }))
 }
 
-/// Make a token. The answer has its secret, which is not shown again.
+/// Create a token. The response contains its secret, which is not shown again.
 #[utoipa::path(
     post, path = "/api/tokens", tag = "tokens", request_body = AddToken,
     responses((status = CREATED, body = AddedToken), Problems)
@@ -55,17 +55,17 @@ async fn add(
     let user = whose(&caller, add.user.take())?;
     // It could make one that may do more than itself.
     if caller.rights.token.scope.is_some() {
-        return Err(Refusal::new(Kind::Forbidden, "a token with a scope makes no others"));
+        return Err(Refusal::new(Kind::Forbidden, "a scoped token cannot create tokens"));
     }
     let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(AddedToken { token, secret: new.reveal().to_owned() })))
 }
 
-/// Revoke a token, also on streams that are open.
+/// Revoke a token. Open streams that use it are closed.
 #[utoipa::path(
     delete, path = "/api/tokens/{token_id}", tag = "tokens",
-    params(("token_id" = String, Path, pattern = "^tok_[0-9a-f]{32}$", description = "The token; not its secret")),
-    responses((status = NO_CONTENT, description = "It lets nobody in any more"), Problems)
+    params(("token_id" = String, Path, pattern = "^tok_[0-9a-f]{32}$", description = "The token's id, not its secret")),
+    responses((status = NO_CONTENT, description = "Token revoked"), Problems)
 )]
 async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<TokenId>) -> Result<StatusCode> {
     let token = app.people.token(id).map_err(|error| refused(&error))?;
@@ -82,7 +82,10 @@ async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<TokenId>)
 fn whose(caller: &Caller, user: Option<UserName>) -> Result<UserName> {
     let user = user.unwrap_or_else(|| caller.user.clone());
     if user != caller.user && !caller.is_admin() {
-        return Err(Refusal::new(Kind::Forbidden, "the tokens of others are for those who manage the hub"));
+        return Err(Refusal::new(
+            Kind::Forbidden,
+            "only a hub administrator may manage the tokens of other users",
+        ));
     }
     Ok(user)
 }

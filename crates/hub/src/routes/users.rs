@@ -22,7 +22,7 @@ async fn list(State(app): State<App>) -> Json<UserList> {
     Json(UserList { items: app.people.users(), next_cursor: None })
 }
 
-/// Add a user, who then needs a token.
+/// Add a user. Create a token for the user next.
 #[utoipa::path(
     post, path = "/api/users", tag = "users", request_body = AddUser,
     responses((status = CREATED, body = User), Problems)
@@ -37,7 +37,7 @@ async fn add(
     Ok((StatusCode::CREATED, Json(user)))
 }
 
-/// Say what a user may do.
+/// Get a user and their roles.
 #[utoipa::path(
     get, path = "/api/users/{user}", tag = "users",
     params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
@@ -47,7 +47,7 @@ async fn get(State(app): State<App>, Path(name): Path<UserName>) -> Result<Json<
     app.people.user(&name).map(Json).map_err(|error| refused(&error))
 }
 
-/// Say what a user may do from now on, also on streams that are open.
+/// Replace a user's roles. The change also applies to open streams.
 #[utoipa::path(
     put, path = "/api/users/{user}", tag = "users", request_body = SetUser,
     params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
@@ -61,11 +61,11 @@ async fn set(
     app.people.set_user(&name, set).map(Json).map_err(|error| refused(&error))
 }
 
-/// Remove a user and all tokens of theirs.
+/// Remove a user and all their tokens.
 #[utoipa::path(
     delete, path = "/api/users/{user}", tag = "users",
     params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
-    responses((status = NO_CONTENT, description = "They are not let in any more"), Problems)
+    responses((status = NO_CONTENT, description = "User removed; their tokens are revoked"), Problems)
 )]
 async fn remove(State(app): State<App>, Path(name): Path<UserName>) -> Result<StatusCode> {
     app.people.remove_user(&name).map_err(|error| refused(&error))?;

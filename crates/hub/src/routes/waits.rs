@@ -16,20 +16,20 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
 }
 
-/// List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named.
+/// List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named.
 #[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = Inbox), Problems))]
 async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
     Json(app.inbox.list(&caller.rights).await)
 }
 
-/// Follow what waits for a person, in all runtimes that the caller sees, as server-sent events.
+/// Stream the open waits of all runtimes that the caller can see, as server-sent events.
 ///
-/// The first is the snapshot: all that are open. Then whatever is opened or settled, by whom and how, and which runtimes go
-/// away and come back. Who does not read fast enough, or comes to see other runtimes, gets another snapshot.
+/// The first event is a snapshot of all open waits. Then follow waits that are opened or answered, with author and answer, and
+/// runtimes that become unreachable or return. A slow reader, or one whose visible runtimes change, gets a new snapshot.
 #[utoipa::path(
     get, path = "/api/waits/events", tag = "waits",
     responses(
-        (status = OK, description = "Events whose data is an `InboxEvent`", body = serde_json::Value, content_type = "text/event-stream"),
+        (status = OK, description = "Server-sent events; each `data` is an `InboxEvent`", body = serde_json::Value, content_type = "text/event-stream"),
         Problems,
     )
 )]
@@ -38,14 +38,14 @@ async fn events(State(app): State<App>, caller: Caller) -> Response {
     sse::response(app.inbox.listen(standing).await.into_events())
 }
 
-/// Answer whatever is asked: a permission, a question, a plan. The first answer holds, and carries the name of who gave it.
+/// Answer a permission request, a question or a plan. The first answer wins and is recorded with the caller's name.
 #[utoipa::path(
     post, path = "/api/waits/{runtime_id}/{wait_id}", tag = "waits", request_body = WaitReply,
     params(
         ("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime"),
-        ("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"),
+        ("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The id of the question or permission request"),
     ),
-    responses((status = OK, description = "The agent is told; this is how it was settled", body = Wait), Problems)
+    responses((status = OK, description = "The accepted answer, which is delivered to the agent", body = Wait), Problems)
 )]
 async fn answer(
     State(app): State<App>,
@@ -62,7 +62,10 @@ async fn answer(
         }
         Err(Unanswered::Settled(settled)) => return Err(too_late(&settled)),
         Err(Unanswered::Invalid) => {
-            return Err(Refusal::new(Kind::InvalidAnswer, "this is a permission: it is answered by one"));
+            return Err(Refusal::new(
+                Kind::InvalidAnswer,
+                "this is a permission request: send a permission reply",
+            ));
         }
         Err(Unanswered::NotOurs) => {}
     }
@@ -77,8 +80,8 @@ async fn answer(
 fn too_late(wait: &Wait) -> Refusal {
     let by = wait.settled.as_ref().and_then(|settled| settled.author.as_ref());
     let detail = match by {
-        Some(by) => format!("`{by}` has answered it already"),
-        None => "nobody waits for the answer any more".into(),
+        Some(by) => format!("already answered by `{by}`"),
+        None => "the question was withdrawn or has expired".into(),
     };
     Refusal::new(Kind::WaitSettled, detail)
 }

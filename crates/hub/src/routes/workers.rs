@@ -21,7 +21,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(watch)).routes(routes!(presence))
 }
 
-/// List the workers of a runtime: its sessions.
+/// List the workers of a runtime, one for each session.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers", tag = "workers",
     params(("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime")),
@@ -35,18 +35,18 @@ async fn list(
     let registered = find(&app, &id)?;
     let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
     let silent =
-        || Refusal::new(Kind::RuntimeUnavailable, format!("the runtime `{id}` does not say what it has"));
+        || Refusal::new(Kind::RuntimeUnavailable, format!("runtime `{id}` did not list its workers"));
     let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
     sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
 
 /// Watch a worker, over a WebSocket.
 ///
-/// Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
-/// a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
-/// happens. When the runtime goes away, that is told, and the stream goes on when it is back. Who is there for the worker is
-/// told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
-/// loses the role that it needs, or the token, is told `denied` at once.
+/// Each text message is one JSON `Frame`. The first is a snapshot whose envelope names the cursor it covers. With a `cursor`,
+/// the events after it follow; those already covered by the snapshot are marked `replay`. Live events come after that. If the
+/// runtime disconnects, the viewer gets a diagnostic and the stream continues when the runtime is back. The control frame
+/// `presence` reports who is watching. A client that sends a message gets `observation_only` and is disconnected. A caller
+/// that loses its role or token gets `denied` and is disconnected.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/events/ws", tag = "workers",
     params(
@@ -54,7 +54,7 @@ async fn list(
         ("worker_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         WatchQuery
     ),
-    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+    responses((status = SWITCHING_PROTOCOLS, description = "Switches to a WebSocket"), Problems)
 )]
 async fn watch(
     State(app): State<App>,
@@ -69,11 +69,14 @@ async fn watch(
     let watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
     let mut watch = watch.seen_with(permit.eye());
     if !watch.is_there().await {
-        return Err(Refusal::new(Kind::SessionNotFound, format!("`{runtime}` has no worker `{worker}`")));
+        return Err(Refusal::new(
+            Kind::SessionNotFound,
+            format!("runtime `{runtime}` has no worker `{worker}`"),
+        ));
     }
     let revoked = async move {
         permit.ended().await;
-        End::with(Leg::Backend, Trouble::Denied, "you may no longer watch this")
+        End::with(Leg::Backend, Trouble::Denied, "your access to this worker was revoked")
     };
     let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
     let serve = move |socket| async move {
@@ -83,7 +86,7 @@ async fn watch(
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }
 
-/// Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes.
+/// List who is present at a worker: its viewers, and users who recently sent, answered or cancelled something.
 #[utoipa::path(
     get, path = "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", tag = "workers",
     params(

@@ -121,7 +121,7 @@ impl Runtime for Tunnel {
     fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         Box::pin(async {
             Tunnel::send(self, request).await.map_err(|error| {
-                debug!(error = %server::Chain(&error), "a request was not passed on");
+                debug!(error = %server::Chain(&error), "could not forward a request");
                 match error {
                     Lost::Busy => Down::Busy,
                     Lost::Tunnel(_) | Lost::Request(_) => Down::Unreachable,

@@ -27,18 +27,18 @@ const TIMEOUT_MS_MAX: u64 = 3_600_000;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct RunCommand {
-    /// A line of shell.
+    /// The shell command line to run.
     command: String,
-    /// The directory that it runs in; the first of the device if it is left out.
+    /// The directory to run in. Defaults to the first root directory of the device.
     #[serde(default)]
     cwd: Option<String>,
-    /// What it reads.
+    /// Text to pass as standard input.
     #[serde(default)]
     stdin: Option<String>,
-    /// Variables of its environment, as far as the owner of the device lets them through.
+    /// Environment variables. Only those that the device's owner allows are accepted.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// How many milliseconds it may take: 120000 if it is left out, 3600000 at most.
+    /// Timeout in milliseconds. Default 120000, maximum 3600000.
     #[serde(default)]
     timeout_ms: Option<u64>,
 }
@@ -51,7 +51,7 @@ pub(super) async fn run_command(
     let cwd = match wanted.cwd.as_deref().map(|cwd| environment.files().place(cwd)).transpose()? {
         Some(Place::Inside { seen, .. }) => Some(seen),
         Some(Place::Above { .. }) => {
-            return Err(invalid("no command can run above the directories of the device"));
+            return Err(invalid("commands must run in a root directory of the device, not above it"));
         }
         None => None,
     };

@@ -20,10 +20,10 @@ const ENTRIES_MAX: usize = 1000;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ListDirectory {
-    /// The directory; the first of the device if it is left out, and `/` for a list of them.
+    /// The directory to list. Defaults to the first root directory of the device; `/` lists all root directories.
     #[serde(default)]
     path: Option<String>,
-    /// Whether what is below its directories is wanted too.
+    /// Also list the contents of subdirectories.
     #[serde(default)]
     recursive: bool,
 }
@@ -65,7 +65,7 @@ fn line(Entry { name, kind, size_bytes, .. }: &Entry) -> String {
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct OnePath {
-    /// The path.
+    /// The path on the device.
     path: String,
 }
 
@@ -96,9 +96,9 @@ pub(super) async fn make_directory(
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct DeletePath {
-    /// The path.
+    /// The path on the device.
     path: String,
-    /// Whether a directory goes with all that is in it.
+    /// Delete a directory together with its contents.
     #[serde(default)]
     recursive: bool,
 }
@@ -114,9 +114,9 @@ pub(super) async fn delete_path(
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct FromTo {
-    /// What is meant.
+    /// The source path.
     from: String,
-    /// Its new path.
+    /// The target path.
     to: String,
 }
 

@@ -19,13 +19,13 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct EditFile {
-    /// The file.
+    /// The path of the file to edit.
     path: String,
-    /// The text that is replaced, exactly as it is in the file.
+    /// The text to replace, exactly as it occurs in the file.
     old_text: String,
-    /// What comes in its place.
+    /// The replacement text.
     new_text: String,
-    /// Whether all places are meant, not only one.
+    /// Replace every occurrence instead of exactly one.
     #[serde(default)]
     replace_all: bool,
 }
@@ -36,7 +36,7 @@ pub(super) async fn edit_file(
     _: Progress,
 ) -> Result<CallToolResult, Error> {
     if old_text.is_empty() {
-        return Err(invalid("`old_text` is empty; `write_file` writes a new file"));
+        return Err(invalid("`old_text` is empty; use `write_file` to create a file"));
     }
     let files = environment.files();
     let before = files.read_text(&path, Span { offset: 0, length: Some(FILE_BYTES_MAX + 1) }).await?;
@@ -46,13 +46,15 @@ pub(super) async fn edit_file(
     let count = before.matches(&old_text).count();
     match count {
         0 => {
-            return Err(invalid(format!("`old_text` is not in `{path}`; it must be exactly as it is there")));
+            return Err(invalid(format!(
+                "`old_text` does not occur in `{path}`; it must match the file exactly"
+            )));
         }
         1 => {}
         _ if replace_all => {}
         _ => {
             let message = format!(
-                "`old_text` is in `{path}` {count} times; say more of what is around it, or set `replace_all`"
+                "`old_text` occurs {count} times in `{path}`; include more of the surrounding text, or set `replace_all`"
             );
             return Err(invalid(message));
         }

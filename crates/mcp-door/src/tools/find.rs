@@ -25,27 +25,27 @@ const LINE_BYTES_MAX: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SearchFiles {
-    /// What is looked for.
+    /// The text or regular expression to search for.
     pattern: String,
-    /// The directory or file; `/` for all directories of the device, the first of them if it is left out.
+    /// The directory or file to search. Defaults to the first root directory of the device; `/` searches all of them.
     #[serde(default)]
     path: Option<String>,
-    /// Whether the pattern is a regular expression; otherwise it is a text.
+    /// Treat the pattern as a regular expression instead of plain text.
     #[serde(default)]
     regex: bool,
-    /// Whether upper and lower case are the same.
+    /// Ignore upper and lower case.
     #[serde(default)]
     ignore_case: bool,
-    /// Only files that match one of these globs, such as `*.rs`.
+    /// Search only files that match one of these globs, such as `*.rs`.
     #[serde(default)]
     include: Vec<String>,
-    /// No files that match one of these globs.
+    /// Skip files that match one of these globs.
     #[serde(default)]
     exclude: Vec<String>,
-    /// How many lines around each match are wanted.
+    /// Number of context lines around each match.
     #[serde(default)]
     context: Option<u32>,
-    /// How many matches at most.
+    /// Maximum number of matches.
     #[serde(default)]
     limit: Option<u64>,
 }
@@ -78,10 +78,10 @@ pub(super) async fn search_files(
         }
     }
     if text.is_empty() {
-        return Ok(answer::text("[nothing was found]"));
+        return Ok(answer::text("[no matches]"));
     }
     if is_cut {
-        text.push_str("[there are more; look for less]\n");
+        text.push_str("[more matches omitted; narrow the search]\n");
     }
     Ok(answer::text(text))
 }

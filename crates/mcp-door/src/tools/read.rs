@@ -26,12 +26,12 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ReadFile {
-    /// The file.
+    /// The path of the file to read.
     path: String,
-    /// The first line that is wanted, from 1.
+    /// The first line to return, starting at 1.
     #[serde(default)]
     offset: Option<usize>,
-    /// How many lines are wanted.
+    /// Maximum number of lines to return.
     #[serde(default)]
     limit: Option<usize>,
 }
@@ -47,14 +47,14 @@ pub(super) async fn read_file(
     let bytes = files.read_bytes(&path, Span { offset: 0, length: Some(length_max + 1) }).await?;
     if bytes.len() as u64 > length_max {
         return Err(invalid(format!(
-            "`{path}` is larger than {length_max} bytes; a command can look at parts of it"
+            "`{path}` is larger than {length_max} bytes; use a command to read parts of it"
         )));
     }
     if let Some(mime_type) = picture {
         let data = BASE64_STANDARD.encode(bytes);
         return Ok(CallToolResult::success(vec![ContentBlock::image(data, mime_type)]));
     }
-    let text = String::from_utf8(bytes).map_err(|_| invalid(format!("`{path}` is no text")))?;
+    let text = String::from_utf8(bytes).map_err(|_| invalid(format!("`{path}` is not a text file")))?;
     Ok(answer::text(lines(&text, offset, limit)))
 }
 

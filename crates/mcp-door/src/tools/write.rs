@@ -13,9 +13,9 @@ use crate::{answer, output::Progress};
 
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct WriteFile {
-    /// The file.
+    /// The path of the file to write.
     path: String,
-    /// All that is to be in it.
+    /// The whole new content of the file.
     content: String,
 }
 

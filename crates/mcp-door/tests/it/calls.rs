@@ -93,12 +93,12 @@ async fn files_are_worked_with() {
         client.text("search_files", json!({ "pattern": "two" })).await,
         "/workspace/main/a.txt-1-one\n/workspace/main/a.txt:2:two\n"
     );
-    assert_eq!(client.text("search_files", json!({ "pattern": "nothing" })).await, "[nothing was found]");
+    assert_eq!(client.text("search_files", json!({ "pattern": "nothing" })).await, "[no matches]");
     assert!(
         client
             .text("search_files", json!({ "pattern": "more" }))
             .await
-            .ends_with("[there are more; look for less]\n")
+            .ends_with("[more matches omitted; narrow the search]\n")
     );
     assert!(client.text("file_info", json!({ "path": "a.txt" })).await.contains("a file of 8 bytes"));
     client.text("copy_path", json!({ "from": "a.txt", "to": "b.txt" })).await;

@@ -85,7 +85,7 @@ impl Device {
             "shell.input" => json!({}),
             "tool.list" => json!({ "tools": &*self.0.tools.lock() }),
             "tool.call" => json!({ "content": format!("{} {}", params["name"], params["arguments"]) }),
-            _ => return Err(RelayError::new(Code::UnknownMethod, "there is no such method")),
+            _ => return Err(RelayError::new(Code::UnknownMethod, "unknown method")),
         })
     }
 

@@ -91,19 +91,19 @@ impl Calls {
         let pending = self.pending.get_mut(&key).ok_or_else(unknown)?;
         let Some(parts) = &pending.parts else { return Ok(Streamed::Taken) };
         if frame.seq.is_some_and(|seq| seq != pending.seq) {
-            return Err(Lost::policy("a stream is out of order"));
+            return Err(Lost::policy("stream chunks are out of order"));
         }
         let charge = flow::charge(bytes, self.window);
         match pending.left.checked_sub(charge) {
             Some(left) => pending.left = left,
-            None if credit => return Err(Lost::policy("a stream without credit")),
+            None if credit => return Err(Lost::policy("a stream chunk was sent without credit")),
             None => return Ok(Streamed::Overrun(key)),
         }
         pending.seq += 1;
         match parts.try_send(Heard::Stream { frame, charge, _weight: self.unread.add(bytes) }) {
             // Who is gone has rung, which is heard soon.
             Ok(()) | Err(TrySendError::Closed(_)) => Ok(Streamed::Taken),
-            Err(TrySendError::Full(_)) => Err(Lost::policy("a stream of too many parts")),
+            Err(TrySendError::Full(_)) => Err(Lost::policy("a stream has too many unread chunks")),
         }
     }
 
@@ -112,7 +112,7 @@ impl Calls {
         let key = known(&id)?;
         let pending = self.pending.remove(&key).ok_or_else(unknown)?;
         if !pending.has_bytes && outcome.as_ref().is_ok_and(|result| !result.bytes().is_empty()) {
-            return Err(Lost::policy("a binary message for what has no bytes"));
+            return Err(Lost::policy("a binary message belongs to no binary stream"));
         }
         if let Some(parts) = pending.parts {
             // Who is gone does not need to hear it.
@@ -166,5 +166,5 @@ fn known(id: &str) -> Result<u64, Lost> {
 }
 
 fn unknown() -> Lost {
-    Lost::policy("a frame for no request that goes on")
+    Lost::policy("a frame belongs to no open request")
 }

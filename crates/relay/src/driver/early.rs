@@ -42,7 +42,7 @@ impl<T: Transport> Driver<T> {
         match (&self.stage, frame) {
             (_, Frame::Request(request)) => {
                 let error =
-                    RelayError::new(Code::InvalidRequest, "nobody is accepted on this connection yet");
+                    RelayError::new(Code::InvalidRequest, "the hub has not accepted this connection yet");
                 self.answer(request.id, Err(error));
                 Ok(())
             }
@@ -53,14 +53,14 @@ impl<T: Transport> Driver<T> {
                 Ok(())
             }
             (Stage::Accepting(..), Frame::Hello(_)) => Err(Lost::policy("a second hello")),
-            _ => Err(Lost::policy("a frame before the device is accepted")),
+            _ => Err(Lost::policy("a frame was sent before the device was accepted")),
         }
     }
 
     fn on_hello(&mut self, hello: Hello, until: Instant) -> Result<(), Lost> {
         if hello.protocol != PROTOCOL {
             let theirs: String = hello.protocol.chars().filter(|char| !char.is_control()).take(40).collect();
-            return Err(Lost::Refused(format!("this side speaks {PROTOCOL}, not {theirs}")));
+            return Err(Lost::Refused(format!("unsupported protocol {theirs}; this side speaks {PROTOCOL}")));
         }
         self.stage = Stage::Accepting(until, Takes::offered(&hello.capabilities));
         let (handler, door) = (self.handler.clone(), self.door.clone());

@@ -17,7 +17,7 @@ impl<T: Transport> Driver<T> {
     /// A message came.
     pub(super) fn on_packet(&mut self, packet: &Packet) -> Result<(), Lost> {
         if packet.size() > self.shared.limits.frame_bytes_max {
-            return Err(Lost::fault(CloseCode::TooLarge, "a message is too large"));
+            return Err(Lost::fault(CloseCode::TooLarge, "the message is too large"));
         }
         match packet {
             Packet::Text(text) => self.on_text(text),
@@ -55,7 +55,7 @@ impl<T: Transport> Driver<T> {
                 if let Streamed::Overrun(key) =
                     self.calls.stream(stream, bytes, self.theirs.window.is_some())?
                 {
-                    let error = RelayError::new(Code::ProviderError, "nobody reads the stream fast enough");
+                    let error = RelayError::new(Code::ProviderError, "the reader of this stream is too slow");
                     self.give_up(key, Some(error.with("reason", "slow_consumer")), "slow_consumer");
                 }
             }
@@ -77,7 +77,8 @@ impl<T: Transport> Driver<T> {
             self.handler.event(event);
             return Ok(());
         }
-        let credit: flow::Credit = event.payload.read().map_err(|_| Lost::policy("a credit for nothing"))?;
+        let credit: flow::Credit =
+            event.payload.read().map_err(|_| Lost::policy("a credit frame is invalid"))?;
         self.requests.credit(&credit.id, credit.bytes);
         Ok(())
     }
@@ -85,7 +86,7 @@ impl<T: Transport> Driver<T> {
     fn on_request(&mut self, request: Request) {
         let limits = self.shared.limits.clone();
         if self.requests.has(&request.id) {
-            let error = RelayError::new(Code::InvalidRequest, "a request with this id goes on");
+            let error = RelayError::new(Code::InvalidRequest, "a request with this id is still open");
             return self.answer(request.id, Err(error));
         }
         if self.requests.len() >= limits.requests_max {
@@ -168,6 +169,6 @@ impl<T: Transport> Driver<T> {
 
 /// More than is done at a time.
 pub(super) fn busy(limit: usize) -> RelayError {
-    let error = RelayError::new(Code::ProviderError, "too many requests at a time");
+    let error = RelayError::new(Code::ProviderError, "too many requests are open; try again later");
     error.with("reason", "busy").with("limit", limit)
 }

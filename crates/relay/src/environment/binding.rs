@@ -48,7 +48,7 @@ pub(super) fn find(binding: &Binding, said: &str) -> Result<Place, Error> {
     let prefix = format!("{seen}/");
     let names = below(binding, &prefix);
     if names.is_empty() {
-        let reason = "it is in no directory of the environment".into();
+        let reason = "the path is outside every root of the environment".into();
         return Err(Error::PathNotAllowed { path: said.to_owned(), reason });
     }
     Ok(Place::Above { prefix, names })

@@ -6,7 +6,7 @@ use protocol::relay::{Code, RelayError, ToolName};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The path is in no directory that is lent, leads out of it, or may not be used like this.
-    #[error("`{path}` may not be used like this: {reason}")]
+    #[error("`{path}` cannot be used: {reason}")]
     PathNotAllowed {
         /// As it was said.
         path: String,
@@ -23,10 +23,10 @@ pub enum Error {
         error: RelayError,
     },
     /// A command took too long, and was ended.
-    #[error("the command took too long and was ended")]
+    #[error("the command exceeded its timeout and was stopped")]
     ShellTimeout,
     /// Nobody can tell whether a command that was to end has ended.
-    #[error("it is not known whether the command has ended")]
+    #[error("it could not be determined whether the command has ended")]
     Unconfirmed,
     /// The arguments of a tool are not as it wants them; it was not called.
     #[error("`{tool}`: {error}")]

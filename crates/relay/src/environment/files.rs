@@ -211,7 +211,7 @@ impl Files {
         match self.place(said)? {
             Place::Inside { root, path, seen } => Ok(At { root, path, seen, said: said.to_owned() }),
             Place::Above { .. } => {
-                let reason = "it is a directory above those of the environment".into();
+                let reason = "the path is above the roots of the environment".into();
                 Err(Error::PathNotAllowed { path: said.to_owned(), reason })
             }
         }
@@ -244,7 +244,10 @@ impl FileOperator for Files {
         let mut all = pieces.try_next().await?.unwrap_or_default();
         while let Some(piece) = pieces.try_next().await? {
             if all.len() + piece.len() > READ_BYTES_MAX {
-                let error = RelayError::new(Code::InvalidRequest, "the file is too large to be read at once");
+                let error = RelayError::new(
+                    Code::InvalidRequest,
+                    "the file is too large to read at once; read it in parts",
+                );
                 return Err(Error::file(path, error.with("limit", READ_BYTES_MAX)));
             }
             all.extend_from_slice(&piece);
@@ -254,8 +257,12 @@ impl FileOperator for Files {
 
     async fn read_text(&self, path: &str, span: Span) -> Result<String, Error> {
         let bytes = self.read_bytes(path, span).await?;
-        let no_text =
-            || Error::file(path, RelayError::new(Code::InvalidRequest, "the file is no UTF-8 text"));
+        let no_text = || {
+            Error::file(
+                path,
+                RelayError::new(Code::InvalidRequest, "the file is not UTF-8 text; read it as bytes"),
+            )
+        };
         reading::text(bytes, span).ok_or_else(no_text)
     }
 

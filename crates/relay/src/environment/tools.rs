@@ -59,7 +59,7 @@ impl Tools {
                 return Ok(self.known().list().unwrap_or_default());
             }
         }
-        Err(RelayError::new(Code::ProviderError, "the tools of the device change all the time").into())
+        Err(RelayError::new(Code::ProviderError, "the device's tools keep changing; try again").into())
     }
 }
 
@@ -75,7 +75,7 @@ impl Toolset for Tools {
     async fn call(&self, name: &ToolName, arguments: Map<String, Value>) -> Result<ToolResult, Error> {
         self.list().await?;
         let Some(schema) = self.known().schema(name) else {
-            return Err(RelayError::new(Code::NotFound, "there is no such tool")
+            return Err(RelayError::new(Code::NotFound, "the device has no such tool")
                 .with("tool", name.as_str())
                 .into());
         };

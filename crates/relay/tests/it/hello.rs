@@ -67,7 +67,7 @@ async fn a_device_that_is_refused_hears_why() {
         (
             "protocol",
             "ya-environment-relay.v2",
-            "this side speaks ya-environment-relay.v1, not ya-environment-relay.v2",
+            "unsupported protocol ya-environment-relay.v2; this side speaks ya-environment-relay.v1",
         ),
         ("client_id", "stranger", "nobody knows stranger"),
     ] {

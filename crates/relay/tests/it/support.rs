@@ -124,7 +124,7 @@ impl Handler for Provider {
                 }
                 Ok(Json::empty())
             }
-            _ => Err(RelayError::new(Code::UnknownMethod, "there is no such method")),
+            _ => Err(RelayError::new(Code::UnknownMethod, "unknown method")),
         }
     }
 

@@ -17,11 +17,14 @@ pub(super) struct Place(pub(super) u64);
 /// The place that a cursor stands for, or what is wrong with it.
 pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, End> {
     let Ok(Cursor { epoch, seq }) = cursor.parse() else {
-        return Err(trouble(Trouble::CursorMalformed, "this is no cursor"));
+        return Err(trouble(Trouble::CursorMalformed, "the cursor is malformed"));
     };
     let bounds = journal.bounds();
     if epoch != bounds.epoch || seq > bounds.newest {
-        return Err(trouble(Trouble::CursorUnknown, "this cursor was not issued for this worker"));
+        return Err(trouble(
+            Trouble::CursorUnknown,
+            "the cursor was issued for another worker or an earlier epoch",
+        ));
     }
     if seq.next() < bounds.oldest || bounds.newest.get() - seq.get() > BACKLOG_EVENTS_MAX {
         return Err(expired());
@@ -38,5 +41,8 @@ pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, End>
 
 /// How an observation ends whose cursor is too old.
 pub(super) fn expired() -> End {
-    trouble(Trouble::CursorExpired, "what came after the cursor is no longer kept")
+    trouble(
+        Trouble::CursorExpired,
+        "events after this cursor have been evicted; start again without a cursor",
+    )
 }

@@ -87,7 +87,7 @@ impl Worker {
             }
             Step::TooSlow => {
                 self.stop_agent().await;
-                self.fail(&AgentError::Timeout { message: "it did not get ready in time".into() });
+                self.fail(&AgentError::Timeout { message: "the agent did not become ready in time".into() });
             }
         }
     }
@@ -132,7 +132,7 @@ impl Worker {
 
     /// The agent has had nothing to do for long: it is started again when there is something.
     pub(super) async fn rest(&mut self) {
-        info!(session = %self.shared.id, "the agent had nothing to do and was ended");
+        info!(session = %self.shared.id, "stopped an idle agent");
         self.stop_agent().await;
         self.emit_status(None);
     }

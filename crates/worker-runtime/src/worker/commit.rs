@@ -110,7 +110,7 @@ impl Worker {
         let hopeless =
             matches!(error, durable::Error::Closed | durable::Error::Deleted | durable::Error::Died);
         let error = Error::from(error);
-        warn!(session = %self.shared.id, error = %chain(&error), "an event could not be written");
+        warn!(session = %self.shared.id, error = %chain(&error), "could not write an event");
         if hopeless {
             let (reply, _) = oneshot::channel();
             self.stopping.get_or_insert((Stop::Shutdown, reply));

@@ -97,7 +97,7 @@ impl Worker {
                 self.emit_status(None);
             }
             None => {
-                warn!(session = %self.shared.id, "the agent asks too much; it is told no");
+                warn!(session = %self.shared.id, "the agent has too many open questions; rejecting another");
                 let reply = match permission {
                     true => Reaction::Permission(PermissionAnswer::Reject),
                     false => Reaction::Dismissed,

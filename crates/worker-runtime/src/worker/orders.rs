@@ -68,7 +68,7 @@ impl Worker {
             return Err(Error::Unsupported {
                 agent: self.kept.create.agent.clone(),
                 feature: "steer",
-                message: "it cannot be told more while it works",
+                message: "it does not accept messages during a turn; send with `whenBusy: queue` instead",
             });
         }
         let input = self.inputs.accept(send, key, turn, author)?;
@@ -194,7 +194,7 @@ impl Worker {
 }
 
 pub(crate) fn nobody() -> Result<Author, Error> {
-    NOBODY.parse().map_err(|_| Error::InvalidAnswer("nobody has no name".into()))
+    NOBODY.parse().map_err(|_| Error::InvalidAnswer("the default author name is invalid".into()))
 }
 
 fn prompt(input: &Input) -> Prompt {

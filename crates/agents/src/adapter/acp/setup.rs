@@ -53,12 +53,12 @@ fn model_wish(opened: &Value, model: &str) -> Result<Wish, AgentError> {
         let params = json!({ "modelId": model });
         return Ok(Wish { feature: "model", method: "session/set_model", params });
     }
-    Err(unsupported("model", "the agent does not let its model be chosen"))
+    Err(unsupported("model", "this agent does not allow choosing a model"))
 }
 
 fn variant_wish(opened: &Value, variant: &str) -> Result<Wish, AgentError> {
     let known = VARIANT.into_iter().find(|id| option(opened, id).is_some());
-    let id = known.ok_or_else(|| unsupported("variant", "the agent has no variants of its model"))?;
+    let id = known.ok_or_else(|| unsupported("variant", "this agent has no model variants"))?;
     Ok(option_wish("variant", id, variant))
 }
 
@@ -68,8 +68,8 @@ fn mode_wish(options: &Options, opened: &Value) -> Result<Option<Wish>, AgentErr
     let has = |id: &str| modes.iter().any(|mode| mode == id);
     if options.permission_mode == PermissionMode::Plan {
         let read_only = READ_ONLY.into_iter().find(|id| has(id));
-        let mode = read_only
-            .ok_or_else(|| unsupported("permissionMode", "the agent has no mode that only reads"))?;
+        let mode =
+            read_only.ok_or_else(|| unsupported("permissionMode", "this agent has no read-only mode"))?;
         return Ok(Some(set_mode("permissionMode", mode, opened)));
     }
     let wanted = options.agent_mode.as_str();
@@ -78,7 +78,7 @@ fn mode_wish(options: &Options, opened: &Value) -> Result<Option<Wish>, AgentErr
         "build" => Ok(None),
         _ => Err(unsupported(
             "agentMode",
-            format!("the agent has no mode `{wanted}`, but {}", modes.join(", ")),
+            format!("this agent has no mode `{wanted}`; choose one of {}", modes.join(", ")),
         )),
     }
 }

@@ -85,7 +85,7 @@ impl Speech {
                 text: content["resource"]["text"].as_str().map(str::to_owned),
             },
             kind => {
-                Content::Unparsed { raw: content.clone(), error: format!("there is no content `{kind}`") }
+                Content::Unparsed { raw: content.clone(), error: format!("unknown content type `{kind}`") }
             }
         };
         let part = Part { id: (self.parts - 1).to_string(), content };

@@ -21,13 +21,13 @@ type Launch = (Vec<OsString>, BTreeMap<String, OsString>, Vec<(PathBuf, Vec<u8>)
 /// [`AgentError::Unsupported`] for what it does not have: models, variants, planning, other modes than its own.
 pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     if options.model.is_some() {
-        return Err(unsupported("model", "Amp chooses the model by its mode"));
+        return Err(unsupported("model", "Amp chooses its model by mode; set `agentMode` instead"));
     }
     if options.variant.is_some() {
-        return Err(unsupported("variant", "Amp chooses the variant by its mode"));
+        return Err(unsupported("variant", "Amp chooses its variant by mode; set `agentMode` instead"));
     }
     if options.permission_mode == PermissionMode::Plan {
-        return Err(unsupported("permissionMode", "Amp cannot be held to reading"));
+        return Err(unsupported("permissionMode", "Amp has no read-only mode"));
     }
     let mut args = Vec::new();
     if let Some(thread) = &options.resume {
@@ -57,8 +57,9 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
     if !options.skills.is_empty() {
         // The only place for skills that needs neither the project nor the user's settings. It stands for the user's
         // own toolbox then.
-        let toolbox = env::join_paths(options.skills.values())
-            .map_err(|error| unsupported("skills", format!("Amp cannot be told where they are: {error}")))?;
+        let toolbox = env::join_paths(options.skills.values()).map_err(|error| {
+            unsupported("skills", format!("could not write Amp's skill settings: {error}"))
+        })?;
         variables.insert("AMP_TOOLBOX".into(), toolbox);
     }
     Ok((args, variables, files))

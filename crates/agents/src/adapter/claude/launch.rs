@@ -53,7 +53,7 @@ pub(super) fn launch(options: &Options) -> Result<Launch, AgentError> {
         if !VARIANTS.contains(&variant.as_str()) {
             return Err(unsupported(
                 "variant",
-                format!("there is no `{variant}`, but {}", VARIANTS.join(", ")),
+                format!("there is no variant `{variant}`; choose one of {}", VARIANTS.join(", ")),
             ));
         }
         arg("--effort", variant.into());

@@ -33,7 +33,7 @@ impl Claude {
         }
         let heard = match serde_json::from_slice::<Value>(said) {
             Ok(line) => self.understand(&line, out),
-            Err(error) => Err(format!("it is not JSON: {error}")),
+            Err(error) => Err(format!("not JSON: {error}")),
         };
         if let Err(error) = heard {
             let id = self.name();
@@ -78,8 +78,10 @@ impl Claude {
             }
             "cancelled" | "discarded" => {
                 if let Some(input) = self.inputs.take(uuid) {
-                    out.facts
-                        .push(Fact::Refused { input, reason: "it was interrupted before it began".into() });
+                    out.facts.push(Fact::Refused {
+                        input,
+                        reason: "the turn was interrupted before it started".into(),
+                    });
                     if self.turn == Turn::Told(input) {
                         self.end(EndReason::Interrupted, None, None, out);
                     }

@@ -58,7 +58,8 @@ impl Speeches {
         if SILENT.contains(&kind) {
             return Ok(());
         }
-        let speech = self.by_parent.get_mut(parent.unwrap_or_default()).ok_or("it belongs to no message")?;
+        let speech =
+            self.by_parent.get_mut(parent.unwrap_or_default()).ok_or("it belongs to no known message")?;
         let index = event.get("index").and_then(Value::as_u64).ok_or("an event of an unknown type")?;
         match kind {
             "content_block_start" => {

@@ -54,7 +54,9 @@ impl Claude {
             "status" => {
                 self.mode(line);
                 match text(line, "status") {
-                    Some("compacting") => self.note(Some("the conversation is being shortened".into()), out),
+                    Some("compacting") => {
+                        self.note(Some("the agent is compacting the conversation".into()), out)
+                    }
                     Some("requesting") => {}
                     None => self.note(None, out),
                     Some(_) => return Err("a status of an unknown name".into()),

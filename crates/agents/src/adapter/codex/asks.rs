@@ -67,8 +67,10 @@ pub(super) fn read(
     items: &mut Items,
     out: &mut Out,
 ) -> Result<(Kind, Asking), String> {
-    let Some(thread) = params["threadId"].as_str() else { return Err("a request of no thread".into()) };
-    let call = || params["itemId"].as_str().map(str::to_owned).ok_or("a request for no item");
+    let Some(thread) = params["threadId"].as_str() else {
+        return Err("a request without a thread id".into());
+    };
+    let call = || params["itemId"].as_str().map(str::to_owned).ok_or("a request without an item id");
     match method {
         "item/commandExecution/requestApproval" => {
             let call = call()?;
@@ -104,7 +106,7 @@ pub(super) fn read(
             Ok((Kind::Answers { call, names }, Asking::Question(ask)))
         }
         "mcpServer/elicitation/request" => elicited(params, items, out),
-        _ => Err(format!("`{method}` is not known")),
+        _ => Err(format!("unknown method `{method}`")),
     }
 }
 

@@ -26,10 +26,7 @@ impl Form {
             Some("form" | "openai/form" | "openaiForm") => {}
             Some("url") => return Ok(Self(Vec::new())),
             mode => {
-                return Err(format!(
-                    "an elicitation of the mode `{}` is not known",
-                    mode.unwrap_or_default()
-                ));
+                return Err(format!("unknown elicitation mode `{}`", mode.unwrap_or_default()));
             }
         }
         let fields = params["requestedSchema"]["properties"].as_object().into_iter().flatten();

@@ -98,7 +98,7 @@ impl Items {
         item: &Value,
         out: &mut Out,
     ) -> Result<(), String> {
-        let Some(id) = item["id"].as_str() else { return Err("an item without a name".into()) };
+        let Some(id) = item["id"].as_str() else { return Err("an item without an id".into()) };
         match item["type"].as_str().unwrap_or_default() {
             "agentMessage" | "plan" | "reasoning" => {
                 self.begin(thread, parent, id, None, out);
@@ -123,10 +123,10 @@ impl Items {
         item: &Value,
         out: &mut Out,
     ) -> Result<(), String> {
-        let Some(id) = item["id"].as_str() else { return Err("an item without a name".into()) };
+        let Some(id) = item["id"].as_str() else { return Err("an item without an id".into()) };
         let parts = match item["type"].as_str().unwrap_or_default() {
             "agentMessage" if item["questions"].as_array().is_some_and(|questions| !questions.is_empty()) => {
-                return Err("questions that nobody waits for are not understood".into());
+                return Err("an unexpected question item".into());
             }
             "agentMessage" | "plan" => texts(id, &item["text"]),
             "userMessage" => return self.foreign(item, out),
@@ -239,7 +239,7 @@ impl Items {
         item: &Value,
         out: &mut Out,
     ) -> Result<(), String> {
-        let Some(mut call) = tools::call(item) else { return Err("an item of no known type".into()) };
+        let Some(mut call) = tools::call(item) else { return Err("an item of an unknown type".into()) };
         self.children(item);
         let (status, result) = tools::outcome(item);
         let id = call.call_id.clone();

@@ -68,7 +68,7 @@ impl Codex {
             "item/started" | "item/completed" => return self.item(method, params, out),
             "turn/started" if own => match params.pointer("/turn/id").and_then(Value::as_str) {
                 Some(id) => self.turn_started(id, out),
-                None => return Err("a turn without a name".into()),
+                None => return Err("a turn without an id".into()),
             },
             "turn/completed" if own => return self.turn_completed(&params["turn"], out),
             "turn/started" | "turn/completed" => {}
@@ -107,7 +107,7 @@ impl Codex {
             }
             _ if IGNORED.contains(&method) => {}
             _ if self.items.grow(method, params, out) => {}
-            _ => return Err(format!("`{method}` is not understood")),
+            _ => return Err(format!("unknown notification `{method}`")),
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Codex {
             }
             Some("contextCompaction") => {
                 if own && !completed {
-                    self.status("the conversation is being shortened", out);
+                    self.status("the agent is compacting the conversation", out);
                 }
                 return Ok(());
             }

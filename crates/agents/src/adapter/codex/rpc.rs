@@ -21,7 +21,7 @@ pub(super) fn read(line: &[u8]) -> Result<Said, String> {
         (Some(Value::String(method)), None) => Ok(Said::Notice { method, params }),
         (Some(Value::String(method)), Some(id)) => Ok(Said::Request { id, method, params }),
         (None, Some(id)) => {
-            let Some(id) = id.as_u64() else { return Err("an answer to nothing".into()) };
+            let Some(id) = id.as_u64() else { return Err("a response to an unknown request".into()) };
             let outcome = match said.remove("error") {
                 Some(error) => {
                     Err(error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned))
@@ -30,7 +30,7 @@ pub(super) fn read(line: &[u8]) -> Result<Said, String> {
             };
             Ok(Said::Answer { id, outcome })
         }
-        _ => Err("neither a request nor an answer".into()),
+        _ => Err("neither a request nor a response".into()),
     }
 }
 

@@ -200,17 +200,23 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<Value, AgentError> {
                 Command::Program(program) => (program.as_str(), &[][..]),
                 Command::Line(words) => match words.split_first() {
                     Some((program, first)) => (program.as_str(), first),
-                    None => return Err(unsupported("mcp", format!("`{name}` has no command"))),
+                    None => return Err(unsupported("mcp", format!("MCP server `{name}` has no command"))),
                 },
             };
             let args: Vec<_> = first.iter().chain(args).collect();
             (json!({ "command": program, "args": args, "env": env }), enabled, timeout_ms)
         }
         McpServer::Remote { transport: Some(Transport::Sse), .. } => {
-            return Err(unsupported("mcp", format!("Codex does not speak SSE, which `{name}` does")));
+            return Err(unsupported(
+                "mcp",
+                format!("MCP server `{name}` uses SSE, which Codex does not support"),
+            ));
         }
         McpServer::Remote { oauth: Some(Oauth::Client(_)), .. } => {
-            return Err(unsupported("mcp", format!("Codex takes no OAuth client, which `{name}` names")));
+            return Err(unsupported(
+                "mcp",
+                format!("MCP server `{name}` names an OAuth client, which Codex does not support"),
+            ));
         }
         McpServer::Remote { url, headers, enabled, timeout_ms, .. } => {
             (json!({ "url": url, "http_headers": headers }), enabled, timeout_ms)

@@ -94,9 +94,9 @@ impl Codex {
     /// Takes something into the turn that runs.
     pub(super) fn steer(&mut self, prompt: Prompt, out: &mut Out) {
         let refused = |reason: &str| Fact::Refused { input: prompt.id, reason: reason.into() };
-        let Some(turn) = &mut self.turn else { return out.facts.push(refused("no turn runs")) };
+        let Some(turn) = &mut self.turn else { return out.facts.push(refused("no turn is running")) };
         if turn.plan_key.is_some() {
-            return out.facts.push(refused("the turn waits for an answer to its plan"));
+            return out.facts.push(refused("the turn is waiting for an answer to its plan"));
         }
         let Some(id) = turn.id.clone() else { return turn.held.push(prompt) };
         turn.steered.push(prompt.id);
@@ -126,7 +126,10 @@ impl Codex {
             return self.end(EndReason::Interrupted, None, out);
         }
         if let Some((_, input)) = turn.first.take() {
-            out.facts.push(Fact::Refused { input, reason: "interrupted before it was told".into() });
+            out.facts.push(Fact::Refused {
+                input,
+                reason: "the turn was interrupted before the message was delivered".into(),
+            });
             return self.end(EndReason::Interrupted, None, out);
         }
         turn.interrupted = true;
@@ -178,9 +181,9 @@ impl Codex {
 
     /// One of Codex's turns has ended, as `turn` says.
     pub(super) fn turn_completed(&mut self, completed: &Value, out: &mut Out) -> Result<(), String> {
-        let Some(turn) = &mut self.turn else { return Err("no turn runs".into()) };
+        let Some(turn) = &mut self.turn else { return Err("no turn is running".into()) };
         if turn.id.is_some() && turn.id.as_deref() != completed["id"].as_str() {
-            return Err("another turn runs".into());
+            return Err("another turn is running".into());
         }
         let status = completed["status"].as_str().unwrap_or_default();
         if turn.interrupted || status == "interrupted" {
@@ -201,7 +204,7 @@ impl Codex {
                 let (reason, error) = told.or(known).unwrap_or_else(unknown);
                 self.end(reason, Some(error), out);
             }
-            _ => return Err("no such status".into()),
+            _ => return Err("unknown status".into()),
         }
         Ok(())
     }
@@ -226,8 +229,8 @@ impl Codex {
             question: "Implement this plan?".into(),
             header: Some("Plan".into()),
             options: vec![
-                choice(APPROVE, "The agent goes on and implements it"),
-                choice(REJECT, "The turn ends; the agent goes on planning with the next message"),
+                choice(APPROVE, "The agent implements the plan"),
+                choice(REJECT, "The turn ends; send a message to continue planning"),
             ],
             multiple: false,
             custom: true,
@@ -262,7 +265,10 @@ impl Codex {
         self.settle(out);
         let Some(turn) = self.turn.take() else { return };
         for input in turn.steered.into_iter().chain(turn.held.into_iter().map(|prompt| prompt.id)) {
-            out.facts.push(Fact::Refused { input, reason: "the turn ended before it was taken".into() });
+            out.facts.push(Fact::Refused {
+                input,
+                reason: "the turn ended before the message was delivered".into(),
+            });
         }
         out.facts.push(Fact::TurnEnded { reason, usage: self.meter.usage(), error });
     }

@@ -125,7 +125,7 @@ impl Opencode {
         ask.questions = vec![QuestionItem {
             question: "Approve the plan?".into(),
             header: Some("Plan".into()),
-            options: vec![choice(APPROVE, "Begin with the work"), choice(REJECT, "Go on planning")],
+            options: vec![choice(APPROVE, "Start implementing"), choice(REJECT, "Continue planning")],
             multiple: false,
             custom: true,
         }];
@@ -213,8 +213,8 @@ fn title(input: &Map<String, Value>, patterns: &[String]) -> String {
 /// Why something is asked for that is not asked for in general.
 fn reason(permission: &str, patterns: &[String]) -> Option<String> {
     match permission {
-        "external_directory" => Some(format!("outside of the directory: {}", patterns.join(", "))),
-        "doom_loop" => Some("the same call was made again and again".into()),
+        "external_directory" => Some(format!("outside the session's directory: {}", patterns.join(", "))),
+        "doom_loop" => Some("the same tool call was repeated many times".into()),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ impl Opencode {
 
     pub(super) fn answered(&mut self, call: u64, status: u16, body: &[u8], out: &mut Out) {
         let Some(purpose) = self.calls.answered(call) else {
-            return self.not_understood(body, "an answer to nothing that was asked", out);
+            return self.not_understood(body, "a response to an unknown request", out);
         };
         let good = (200..300).contains(&status);
         let said: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Opencode {
         for (name, server) in said.as_object().into_iter().flatten() {
             if server["status"] == "failed" {
                 let why = server["error"].as_str().unwrap_or("it failed");
-                let message = format!("the MCP server `{name}` cannot be used: {why}");
+                let message = format!("could not use the MCP server `{name}`: {why}");
                 out.event(Event::Error(AgentError::Other { message }));
             }
         }
@@ -106,7 +106,7 @@ impl Opencode {
 
     fn opened(&mut self, info: &Value, resumed: bool, out: &mut Out) {
         let Some(id) = info["id"].as_str() else {
-            let message = "the server made a session without a name".into();
+            let message = "the server created a session without an id".into();
             return out.facts.push(Fact::Failed(AgentError::ProtocolError { message }));
         };
         self.session = Some(id.to_owned());

@@ -34,7 +34,10 @@ impl Prompts {
             Some(model) => match split(model) {
                 Some(model) => Some(model),
                 None => {
-                    return Err(unsupported("model", format!("`{model}` is not of the form provider/model")));
+                    return Err(unsupported(
+                        "model",
+                        format!("`{model}` must have the form `provider/model`"),
+                    ));
                 }
             },
         };

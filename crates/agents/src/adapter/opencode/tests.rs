@@ -273,7 +273,7 @@ fn a_model_without_its_provider_is_not_supported() {
     insta::assert_debug_snapshot!(error, @r#"
     Unsupported {
         feature: "model",
-        message: "`scripted-1` is not of the form provider/model",
+        message: "`scripted-1` must have the form `provider/model`",
     }
     "#);
 }

@@ -156,7 +156,7 @@ impl Opencode {
         }
         let why = status["message"].as_str().unwrap_or("it failed");
         let attempt = status["attempt"].as_u64().unwrap_or_default();
-        let detail = Some(format!("the model is asked again (attempt {attempt}): {why}"));
+        let detail = Some(format!("retrying the model request (attempt {attempt}): {why}"));
         out.event(Event::Status(Status { state: State::Running, detail }));
     }
 
@@ -225,7 +225,7 @@ impl Opencode {
         for input in self.prompts.forgotten() {
             let reason = match &turn.fault {
                 Some(Fault::Error(error)) => format!("the turn failed: {}", said(error)),
-                _ => "the turn was interrupted before".into(),
+                _ => "the turn was interrupted".into(),
             };
             out.facts.push(Fact::Refused { input, reason });
         }
@@ -242,7 +242,7 @@ impl Opencode {
 
     /// The conversation is being shortened.
     pub(super) fn compacting(&mut self, out: &mut Out) {
-        let detail = Some("the conversation is being shortened".into());
+        let detail = Some("the agent is compacting the conversation".into());
         out.event(Event::Status(Status { state: State::Running, detail }));
     }
 }

@@ -46,7 +46,7 @@ pub enum ConfigError {
     )]
     NoRegistry,
     /// What was said is no address.
-    #[error("the npm registry that is configured is not an http address")]
+    #[error("the configured npm registry is not an http or https URL")]
     NotAnAddress,
 }
 

@@ -83,7 +83,8 @@ async fn packument(
         http.text(&url, |request| authorized(request, authorization.as_deref()).header(ACCEPT, SHORT_FORM));
     let missing = || Fault::NoVersion { package: package.into(), version: "at all".into() };
     let text = text.await?.ok_or_else(missing)?;
-    serde_json::from_str(&text).map_err(|error| Fault::Answer(format!("what it says of {package}: {error}")))
+    serde_json::from_str(&text)
+        .map_err(|error| Fault::Answer(format!("the registry's document for {package} is invalid: {error}")))
 }
 
 /// Adds a secret to a request, in a way that keeps it out of logs.

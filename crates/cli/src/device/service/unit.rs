@@ -1,16 +1,18 @@
-//! The text of the unit.
+//! The text of the systemd unit.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 
-/// A unit that runs these words.
-pub(super) fn unit(words: &[PathBuf]) -> anyhow::Result<String> {
-    let words: anyhow::Result<Vec<_>> = words
+/// A systemd unit that runs this command line.
+pub(super) fn unit_text(command: &[PathBuf]) -> anyhow::Result<String> {
+    let words: anyhow::Result<Vec<_>> = command
         .iter()
         .map(|word| {
-            let text = word.to_str().with_context(|| format!("`{}` is not a text", word.display()))?;
-            quoted(text).with_context(|| format!("`{}` cannot be in a unit", word.display()))
+            let text = word.to_str().with_context(|| format!("`{}` is not valid UTF-8", word.display()))?;
+            quoted(text).with_context(|| {
+                format!("`{}` contains control characters, which a unit cannot contain", word.display())
+            })
         })
         .collect();
     let command = words?.join(" ");
@@ -24,12 +26,12 @@ After=network-online.target
 [Service]
 Type=exec
 ExecStart={command}
-# It ends its commands itself; what is left after that is killed.
+# The device stops its commands itself; systemd kills what is left after that.
 KillMode=mixed
 TimeoutStopSec=20
 Restart=on-failure
 RestartSec=5
-# The hub does not let it in, or what is to be lent makes no sense: again would be the same.
+# 1: the hub rejects the device. 2: the configuration is invalid. Restarting would not help.
 RestartPreventExitStatus=1 2
 NoNewPrivileges=yes
 UMask=0077
@@ -40,7 +42,7 @@ WantedBy=default.target
     ))
 }
 
-/// A word as systemd reads it back; none if it cannot be written.
+/// Quotes a word for `ExecStart`; `None` if it contains control characters, for which systemd has no safe spelling.
 fn quoted(word: &str) -> Option<String> {
     if word.chars().any(char::is_control) {
         return None;
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_read_back_as_it_is() {
+    fn words_are_quoted_for_systemd() {
         check("/usr/bin/tombolo", Some("/usr/bin/tombolo"));
         check("/my files/x", Some("\"/my files/x\""));
         check("/100%/x", Some("/100%%/x"));

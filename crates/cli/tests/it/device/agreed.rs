@@ -31,9 +31,11 @@ async fn only_always_is_remembered() {
     asked(&mut terminal, &connected, ("main", "a.txt"), "y").await;
     asked(&mut terminal, &connected, ("main", "a.txt"), "y").await;
     let always = async {
-        terminal.sees("  always| writing any file in main, for whoever names no workspace, until you").await;
+        terminal
+            .sees("  always| writing any file in main, for requests that name no workspace, until you")
+            .await;
         terminal.answers(ALWAYS, "a").await;
-        terminal.sees("allowed, and remembered until you say `forget`").await;
+        terminal.sees("allowed, and remembered until you type `forget`").await;
     };
     tokio::join!(write(&connected, "main", "b.txt"), always);
     write(&connected, "main", "c.txt").await;
@@ -41,7 +43,7 @@ async fn only_always_is_remembered() {
     let delete =
         connected.ask("file.delete", json!({ "root_id": "main", "path": "c.txt", "recursive": true }));
     let refuse = async {
-        terminal.sees("wants to delete a file, or a directory with everything in it").await;
+        terminal.sees("wants to delete a file, or a directory with all its contents").await;
         terminal.answers(ALWAYS, "n").await;
     };
     assert_eq!(tokio::join!(delete, refuse).0.unwrap_err().code.as_str(), "policy_blocked");
@@ -61,6 +63,6 @@ async fn what_was_agreed_to_can_be_taken_back() {
     asked(&mut terminal, &connected, ("main", "c.txt"), "a").await;
     write(&connected, "main", "d.txt").await;
     terminal.type_line("forget").await;
-    terminal.sees("forgotten: you are asked again").await;
+    terminal.sees("forgot all remembered approvals; you are asked again").await;
     asked(&mut terminal, &connected, ("main", "e.txt"), "y").await;
 }

@@ -26,7 +26,7 @@ async fn a_device_that_is_cut_off_connects_again() {
     first.peer.close("the hub restarts");
     let second = hub.next().await;
     assert_eq!(second.hello.client_id, first.hello.client_id);
-    lender.said("it is tried again");
+    lender.said("; reconnecting");
     let connected = || lender.place.status().unwrap()["connection"]["connectionId"] == "relay_conn_2";
     within_blocking(secs(10), connected);
 }
@@ -46,7 +46,7 @@ async fn a_device_that_the_hub_does_not_want_ends_and_says_so() {
 /// relay-159: a hub that speaks another version says so by both names; the device tells its owner, and does not try for ever.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_speaks_another_version_ends_and_says_so() {
-    let why = "this side speaks ya-environment-relay.v2, not ya-environment-relay.v1";
+    let why = "unsupported protocol ya-environment-relay.v1; this side speaks ya-environment-relay.v2";
     let hub = StandIn::refusing(why).await;
     let mut lender = Lender::start(&hub);
     assert_eq!(lender.ended(), Some(1));
@@ -59,7 +59,7 @@ async fn a_device_that_speaks_another_version_ends_and_says_so() {
 async fn a_device_that_was_too_slow_tries_again() {
     let hub = StandIn::refusing("no hello in time").await;
     let lender = Lender::start(&hub);
-    lender.said("no hello in time; it is tried again");
+    lender.said("no hello in time; reconnecting");
 }
 
 /// One device is one process.
@@ -78,7 +78,7 @@ async fn a_device_runs_once() {
         token.to_str().unwrap(),
     ]);
     assert_eq!(again.status.code(), Some(5));
-    assert!(text(&again.stderr).contains("the device `laptop` already runs"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("device `laptop` is already running"), "{}", text(&again.stderr));
 }
 
 /// relay-175: only what makes sense is lent, and never the device's own files.
@@ -89,11 +89,11 @@ async fn what_cannot_be_lent_is_said_before_anything_is() {
     let config = place.path("device.toml");
     std::fs::write(&config, "[roots]\nmain = \"/no/such/place\"\nhubs = 1\n").unwrap();
     for (arguments, code, expected) in [
-        (vec!["--root", "main=/no/such/place"], 2, "could not look at `/no/such/place`"),
-        (vec!["--root", "code"], 2, "it must be a name and a directory"),
+        (vec!["--root", "main=/no/such/place"], 2, "could not inspect `/no/such/place`"),
+        (vec!["--root", "code"], 2, "expected NAME=DIRECTORY"),
         (vec!["--root", "home=."], 2, "holds the device's own files"),
         (vec!["--root", "data=data/device/laptop/audit"], 2, "holds the device's own files"),
-        (vec!["--root", "a=code", "--ask", "sleep=block"], 2, "it can be writes, commands or tools"),
+        (vec!["--root", "a=code", "--ask", "sleep=block"], 2, "WHAT must be writes, commands or tools"),
         (vec!["--unsandboxed"], 2, "--shell"),
         (vec!["--config", config.to_str().unwrap()], 2, "line 3"),
     ] {
@@ -122,11 +122,11 @@ async fn what_decides_what_it_does_is_not_lent() {
     std::os::unix::fs::symlink("code", place.path("link")).unwrap();
     let programs = format!("programs={}", Path::new(TOMBOLO).parent().unwrap().display());
     for (mode, token, more, expected) in [
-        ("ro", "code/token", vec![], "holds the token of the device"),
-        ("rw", "link/token", vec![], "holds the token of the device"),
-        ("rw", "token", vec!["--config", "code/device.toml"], "holds the configuration of the device"),
-        ("rw", "token", vec!["--tools", "link/tools.toml"], "holds the list of tools"),
-        ("rw", "token", vec!["--tools", "program.toml"], "holds the program of a tool"),
+        ("ro", "code/token", vec![], "holds the device token"),
+        ("rw", "link/token", vec![], "holds the device token"),
+        ("rw", "token", vec!["--config", "code/device.toml"], "holds the device's configuration file"),
+        ("rw", "token", vec!["--tools", "link/tools.toml"], "holds the tools file"),
+        ("rw", "token", vec!["--tools", "program.toml"], "holds a tool's program"),
         ("ro", "token", vec!["--root", &format!("{programs}:rw")], "holds this program"),
     ] {
         let root = format!("main=code:{mode}");
@@ -138,7 +138,7 @@ async fn what_decides_what_it_does_is_not_lent() {
     }
     let paired = place.run(&["pair", hub.base(), "--root", "main=code:rw", "--config", "code/device.toml"]);
     assert_eq!(paired.status.code(), Some(2));
-    assert!(text(&paired.stderr).contains("holds the configuration of the device"));
+    assert!(text(&paired.stderr).contains("holds the device's configuration file"));
 }
 
 /// A token is for one hub, and it is not known before.

@@ -68,11 +68,11 @@ async fn a_device_that_is_stopped_is_gone() {
     let stopped = lender.place.run(&["stop"]);
     assert!(stopped.status.success(), "{}", text(&stopped.stderr));
     assert!(since.elapsed() < secs(1), "{:?}", since.elapsed());
-    assert!(connected.lost().await.to_string().contains("the owner of the device has ended it"));
+    assert!(connected.lost().await.to_string().contains("the device's owner has stopped it"));
     assert_eq!(lender.ended(), Some(0));
     let status = lender.place.run(&["status"]);
     assert_eq!(status.status.code(), Some(3));
-    assert!(text(&status.stderr).contains("the device `laptop` does not run here"));
+    assert!(text(&status.stderr).contains("device `laptop` is not running on this machine"));
 }
 
 /// A signal ends it in order.
@@ -83,7 +83,7 @@ async fn a_signal_ends_a_device_in_order() {
     let mut connected = hub.next().await;
     lender.said("connected to");
     assert!(Command::new("kill").arg(lender.child.id().to_string()).status().unwrap().success());
-    assert!(connected.lost().await.to_string().contains("the device goes away"));
+    assert!(connected.lost().await.to_string().contains("the device is shutting down"));
     assert_eq!(lender.ended(), Some(0));
     assert!(!lender.place.path("data/device/laptop/control.sock").exists());
 }

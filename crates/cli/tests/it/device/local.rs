@@ -22,7 +22,7 @@ async fn a_device_keeps_its_own_record() {
     let list = text(&lender.place.run(&["audit", "list"]).stdout);
     assert!(list.contains("file.write") && list.contains("blocked") && list.contains("s-1"), "{list}");
     let verified = text(&lender.place.run(&["audit", "verify"]).stdout);
-    assert!(verified.starts_with("holds: entries 1 to 3, head "), "{verified}");
+    assert!(verified.starts_with("intact: entries 1 to 3, last hash "), "{verified}");
     let lines = std::fs::read_to_string(lender.audit()).unwrap();
     assert!(!lines.contains("very-secret") && !lines.contains(TOKEN), "{lines}");
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();

@@ -139,5 +139,5 @@ async fn a_token_is_for_one_hub() {
     let other = StandIn::start().await;
     let output = place.run(&["connect", other.base()]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("was not paired with this hub"));
+    assert!(text(&output.stderr).contains("is not paired with this hub"));
 }

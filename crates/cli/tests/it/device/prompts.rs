@@ -18,7 +18,7 @@ async fn the_owner_is_asked_in_the_terminal() {
     let mut hub = StandIn::start().await;
     let (mut terminal, connected) = Terminal::open(&mut hub, &["--ask", "writes=always_ask"]).await;
     let asked = async {
-        terminal.sees("? session s-1 wants to write a file, in place of one that may be there").await;
+        terminal.sees("? session s-1 wants to write a file, replacing it if it exists").await;
         // What somebody else says cannot command the terminal.
         terminal.sees("  what  | hello<U+001B>[2J").await;
         terminal.sees("  where | main:a.txt").await;
@@ -27,11 +27,11 @@ async fn the_owner_is_asked_in_the_terminal() {
         assert!(!terminal.written("a.txt"));
         for unclear in ["perhaps", "a"] {
             terminal.type_line(unclear).await;
-            terminal.sees("type y for this time, or n for no").await;
+            terminal.sees("type y to allow once, or n to deny").await;
             terminal.sees(ONCE).await;
         }
         terminal.type_line("y").await;
-        terminal.sees("allowed, this time").await;
+        terminal.sees("allowed once").await;
     };
     let (written, ()) = tokio::join!(connected.ask("file.write", write("a.txt")), asked);
     written.unwrap();
@@ -56,12 +56,12 @@ async fn what_was_typed_for_one_question_is_no_answer_to_the_next() {
     terminal.type_text("y").await;
     terminal.sees("y").await;
     drop(call);
-    terminal.sees("it is no longer wanted").await;
+    terminal.sees("the request was cancelled").await;
     let asked = async {
         terminal.sees("  where | main:b.txt").await;
         terminal.sees(ONCE).await;
         terminal.type_text("\r").await;
-        terminal.sees("type y for this time, or n for no").await;
+        terminal.sees("type y to allow once, or n to deny").await;
         assert!(!terminal.written("b.txt"));
         terminal.answers(ONCE, "y").await;
     };
@@ -83,7 +83,7 @@ async fn a_command_is_shown_as_it_is_run() {
         terminal.sees("        | touch two.txt\r\n").await;
         terminal.sees("  where | /workspace/main\r\n").await;
         terminal.sees("  env   | KEY=va<U+000A>lue\r\n").await;
-        terminal.sees("  later | while it runs it may be typed into").await;
+        terminal.sees("  later | input to the running command is allowed").await;
         terminal.answers(ONCE, "y").await;
     };
     let command = "printf 'a\\n\u{202e}'; touch one.txt\ntouch two.txt";

@@ -110,7 +110,7 @@ async fn stop_ends_what_runs() {
     assert_eq!(sleepers(&mark), Vec::<String>::new());
     assert_eq!(lender.ended(), Some(0));
     let verified = text(&lender.place.run(&["audit", "verify"]).stdout);
-    assert!(verified.starts_with("holds") && !verified.contains("no end is told"), "{verified}");
+    assert!(verified.starts_with("intact") && !verified.contains("no recorded end"), "{verified}");
     let list = text(&lender.place.run(&["audit", "list"]).stdout);
     assert!(list.contains("cancelled"), "{list}");
 }

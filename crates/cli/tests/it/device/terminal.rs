@@ -52,7 +52,7 @@ impl Terminal {
         let logs = Events::new(daemon.get(&format!("/v1/processes/{process}/logs?follow=true")).await);
         let connected = hub.next().await;
         let mut terminal = Self { place, daemon, process, logs, shown: String::new() };
-        terminal.sees("● laptop connected · nothing runs").await;
+        terminal.sees("● laptop connected · idle").await;
         (terminal, connected)
     }
 

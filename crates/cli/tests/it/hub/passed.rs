@@ -176,5 +176,5 @@ async fn a_terminal_ends_with_the_token() {
     let (mut socket, _) = Person::new(&hub, "owner", &secret).open(&path).await.unwrap();
     shows(&mut socket, b"ready").await;
     answer(hub.request(Method::DELETE, &format!("/api/tokens/{id}"))).await;
-    assert_eq!(closed(&mut socket).await, (1008, "this is no longer allowed".into()));
+    assert_eq!(closed(&mut socket).await, (1008, "permission was revoked".into()));
 }

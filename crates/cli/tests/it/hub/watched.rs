@@ -111,7 +111,7 @@ async fn the_hub_is_asked_on_the_command_line() {
     assert!(said.contains("mock"), "{said}");
     assert_eq!(tombolo(&["runtimes", "remove", "again"]).0, Some(0));
     let (code, _, told) = tombolo(&["workers", "list", "again"]);
-    assert!(code != Some(0) && told.contains("there is no runtime `again`"), "{told}");
+    assert!(code != Some(0) && told.contains("runtime `again` does not exist"), "{told}");
     ask(&daemon, Method::DELETE, "/v1/sessions/s", None).await;
     let (code, _, told) = tombolo(&["workers", "watch", "box", "s"]);
     assert!(code != Some(0) && told.contains("has no worker `s`"), "{told}");

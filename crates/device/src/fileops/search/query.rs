@@ -94,7 +94,7 @@ impl Query {
 fn globs(asked: &SearchFiles) -> Result<Override, RelayError> {
     if asked.include.len().max(asked.exclude.len()) > GLOBS_MAX {
         let actual = asked.include.len().max(asked.exclude.len());
-        return Err(invalid("too_many_globs", format!("there may be {GLOBS_MAX} globs of each kind"))
+        return Err(invalid("too_many_globs", format!("at most {GLOBS_MAX} globs of each kind are allowed"))
             .with("limit", GLOBS_MAX)
             .with("actual", actual));
     }
@@ -103,10 +103,7 @@ fn globs(asked: &SearchFiles) -> Result<Override, RelayError> {
     for glob in &asked.include {
         // A mark that says the opposite would be taken for one of ours.
         if glob.starts_with('!') {
-            return Err(unclear(
-                "invalid_glob",
-                "a glob must not start with `!`: what is not wanted goes to `exclude`",
-            ));
+            return Err(unclear("invalid_glob", "a glob must not start with `!`; use `exclude` instead"));
         }
         builder.add(glob).map_err(wrong)?;
     }

@@ -53,7 +53,7 @@ fn replaced(laptop: &mut Laptop, loss: Loss, second: Lent) -> Option<Lent> {
     match loss {
         Loss::Cut => None,
         Loss::Closed => {
-            first.peer.close("the hub goes away");
+            first.peer.close("the hub is shutting down");
             Some(first)
         }
     }

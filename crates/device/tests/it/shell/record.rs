@@ -98,7 +98,7 @@ async fn a_command_that_is_kept_is_seen_until_its_end() {
         let second = Lent::connect(laptop.device.clone()).await;
         let first = std::mem::replace(&mut laptop.lent, second);
         if is_closed {
-            first.peer.close("the hub goes away");
+            first.peer.close("the hub is shutting down");
             assert!(within(SOON, call.outcome()).await.is_err());
         }
         drop(first);

@@ -24,7 +24,11 @@ impl<'a> Patience<'a> {
     pub(super) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Refused> {
         match timeout_at(self.until, self.hold.or(future)).await {
             Ok(outcome) => outcome.map_err(Refused::from),
-            Err(_) => Err(refused(Code::ApprovalRequired, "nobody has approved this in time", "expired")),
+            Err(_) => Err(refused(
+                Code::ApprovalRequired,
+                "the approval request expired without an answer",
+                "expired",
+            )),
         }
     }
 

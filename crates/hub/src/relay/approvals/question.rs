@@ -140,20 +140,22 @@ impl Question<'_> {
         let how_far = match (self.approval, self.run) {
             (Approval::AskOnce, _) => match &entry.scope_id {
                 Some(space) => format!("in {space}"),
-                None => format!("in the workspace {}", entry.workspace),
+                None => format!("in workspace {}", entry.workspace),
             },
-            (Approval::AskOncePerRun, Some(run)) => format!("in the run {run} of {}", whose()),
+            (Approval::AskOncePerRun, Some(run)) => format!("in run {run} of {}", whose()),
             (Approval::AskOncePerRun, None) => format!("for {}", whose()),
             (Approval::Allow | Approval::AlwaysAsk | Approval::Block, _) => {
-                return "only this once: somebody is asked each time".into();
+                return "only this once: every request needs a new approval".into();
             }
         };
         let of_what = match self.tool {
-            Some(tool) => format!("every use of {} on {device} as it is now", tool.name),
+            Some(tool) => {
+                format!("every call of {} on {device}, as long as the tool does not change", tool.name)
+            }
             None if self.row.name == ShellStart::ROW.name => format!("every command on {device}"),
             None => format!("every {} on {device}", self.row.name),
         };
-        format!("{of_what}, {how_far}, until it is taken back")
+        format!("{of_what}, {how_far}, until the approval is revoked")
     }
 }
 

@@ -36,7 +36,7 @@ const REST: &str = "…";
 pub(super) fn shown(row: &'static Row, params: &Json) -> Result<Value, RelayError> {
     let text = params.as_str();
     if Size::of(text).depth > DEPTH_MAX {
-        let why = "this is nested too deep to be shown to those who must approve it";
+        let why = "the request is nested too deeply to be shown for approval";
         return Err(RelayError::new(Code::InvalidRequest, why)
             .with("method", row.name)
             .with("limit", DEPTH_MAX));
@@ -201,7 +201,7 @@ fn hash(text: &str) -> Sha256 {
 }
 
 fn twice<E: de::Error>() -> E {
-    de::Error::custom("a member is there twice")
+    de::Error::custom("duplicate member")
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ struct Laptop;
 #[async_trait]
 impl Handler for Laptop {
     async fn hello(&self, _: Hello) -> Result<Map<String, Value>, Refused> {
-        Err(Refused("a device accepts nobody".into()))
+        Err(Refused("a device does not accept connections".into()))
     }
 
     async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {

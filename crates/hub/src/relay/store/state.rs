@@ -192,13 +192,13 @@ impl State {
     ) -> Result<(Arc<DeviceEntry>, TokenEntry), Error> {
         let NewDevice { client_id, workspace, label, instance_id, expires_at, by } = new;
         if RESERVED.contains(&client_id.as_str()) {
-            return Err(Error::Invalid("no device can have this name"));
+            return Err(Error::Invalid("the name is reserved"));
         }
         check_text(label.as_deref())?;
         check_text(instance_id.as_deref())?;
         let expires_at = expires_at.unwrap_or(now + TOKEN_AGE);
         if expires_at <= now || expires_at > now + TOKEN_AGE_MAX {
-            return Err(Error::Invalid("`expiresAt` must be in the future, and no more than 366 days away"));
+            return Err(Error::Invalid("`expiresAt` must be in the future, at most 366 days from now"));
         }
         let mut device = match self.devices.get(&client_id) {
             Some(device) if device.workspace != workspace => return Err(Error::DeviceTaken(client_id)),
@@ -212,7 +212,7 @@ impl State {
             }
         };
         if device.tokens.len() >= TOKENS_MAX {
-            return Err(Error::Full { what: "copies of this device", max: TOKENS_MAX });
+            return Err(Error::Full { what: "tokens of this device", max: TOKENS_MAX });
         }
         let id = TokenId::mint();
         let instance_id = instance_id.unwrap_or_else(|| id.to_string());
@@ -392,6 +392,6 @@ fn check_text(text: Option<&str>) -> Result<(), Error> {
         |text: &str| (1..=TEXT_BYTES_MAX).contains(&text.len()) && !text.chars().any(char::is_control);
     match text.is_none_or(is_good) {
         true => Ok(()),
-        false => Err(Error::Invalid("labels and names have 1 to 256 bytes without control characters")),
+        false => Err(Error::Invalid("labels and names must have 1 to 256 bytes and no control characters")),
     }
 }

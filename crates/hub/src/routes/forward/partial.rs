@@ -138,9 +138,13 @@ async fn collect(body: Body) -> Result<Bytes> {
     let mut body = body.into_data_stream();
     let mut whole = BytesMut::new();
     while let Some(piece) = body.next().await {
-        let piece = piece.map_err(|_| Refusal::new(Kind::RuntimeUnavailable, "the runtime broke off"))?;
+        let piece = piece.map_err(|_| {
+            Refusal::new(Kind::RuntimeUnavailable, "the runtime closed the connection during its answer")
+        })?;
         if whole.len() + piece.len() > ANSWER_BYTES_MAX {
-            let detail = format!("an answer of more than {ANSWER_BYTES_MAX} bytes is not shown in part");
+            let detail = format!(
+                "the answer is larger than {ANSWER_BYTES_MAX} bytes, so hidden paths cannot be removed from it"
+            );
             return Err(Refusal::new(Kind::Forbidden, detail));
         }
         whole.extend_from_slice(&piece);
@@ -154,7 +158,7 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
 
 /// What was done is done, but what came of it is not told.
 pub(in crate::routes) fn unshown() -> Refusal {
-    Refusal::new(Kind::Forbidden, "the answer cannot be shown in part, so it is not shown")
+    Refusal::new(Kind::Forbidden, "hidden paths cannot be removed from this answer, so it is withheld")
 }
 
 fn told(shown: &impl serde::Serialize) -> Value {
@@ -164,7 +168,7 @@ fn told(shown: &impl serde::Serialize) -> Value {
 
 /// What is told to whoever asks for what cannot be shown in part.
 pub(super) fn refused() -> Refusal {
-    Refusal::new(Kind::Forbidden, "this is only for those who see everything")
+    Refusal::new(Kind::Forbidden, "your role may not see hidden paths, which this answer may contain")
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Drop for Reserved {
             return;
         }
         if let Err(error) = self.relay.end_environments(|entry| entry.id == self.id) {
-            error!(error = %Chain(&error), "an environment without a session could not be ended");
+            error!(error = %Chain(&error), "could not end the environment of a session that was not created");
         }
     }
 }

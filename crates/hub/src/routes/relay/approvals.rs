@@ -13,11 +13,11 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(forget))
 }
 
-/// Take back what was approved for more than once: from now on somebody is asked again.
+/// Revoke a remembered approval. The next such request needs a new approval.
 #[utoipa::path(
     delete, path = "/api/v1/relay/approvals/{wait_id}", tag = "relay",
-    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "What was approved")),
-    responses((status = NO_CONTENT, description = "It is forgotten"), Problems)
+    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The approval's id")),
+    responses((status = NO_CONTENT, description = "Removed"), Problems)
 )]
 async fn forget(State(app): State<App>, caller: Caller, Path(id): Path<WaitId>) -> Result<StatusCode> {
     let state = app.relay.store.now();

@@ -9,7 +9,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{app::App, routes::Problems};
 
-/// How many entries a page has at most.
+/// Maximum number of entries to return.
 const PAGE_MAX: usize = 1000;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -20,16 +20,16 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PageQuery {
-    /// The `seq` of the last entry that was read; 0 for all that are kept.
+    /// Return entries after this `seq`; 0 starts at the oldest retained entry.
     #[serde(default)]
     #[param(default = 0)]
     offset: u64,
-    /// How many entries a page has at most.
+    /// Maximum number of entries to return.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
 }
 
-/// Read what was asked of devices after `offset`, as a page. Each entry holds the hash of the one before it.
+/// List device audit entries after `offset`. Each entry contains the hash of the previous one.
 #[utoipa::path(
     get, path = "/api/v1/relay/audit", tag = "relay", params(PageQuery),
     responses((status = OK, body = RelayAuditPage), Problems)

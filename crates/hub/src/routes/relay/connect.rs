@@ -21,13 +21,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(connect))
 }
 
-/// Connect a device, over a WebSocket, with the token of the device in place of a user's.
+/// Connect a device, over a WebSocket, with a device token instead of a user token.
 ///
-/// Text messages are frames of `ya-environment-relay.v1`. The device says `hello` first and is told by `relay.accepted` what of
-/// its offer is granted. A device that connects again takes the place of its connection before; another copy of it does not.
+/// Text messages are frames of `ya-environment-relay.v1`. The device sends `hello` first; `relay.accepted` returns the granted
+/// part of its offer. A device that reconnects replaces its previous connection; another instance of it is rejected.
 #[utoipa::path(
     get, path = "/api/v1/relay/connect", tag = "relay",
-    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+    responses((status = SWITCHING_PROTOCOLS, description = "Switches to a WebSocket"), Problems)
 )]
 async fn connect(
     State(app): State<App>,
@@ -55,14 +55,14 @@ fn who(app: &App, headers: &HeaderMap, peer: Option<Peer>) -> Result<Who> {
     let Some((device, token)) = state.find(&digest(secret), Timestamp::now()) else {
         // A token that is good for something else is told so.
         if app.people.find(secret).is_some() {
-            let why = Refusal::new(Kind::Forbidden, "this is the token of a user, not of a device");
+            let why = Refusal::new(Kind::Forbidden, "this is a user token; connect with a device token");
             return Err(app.limits.refused(peer, why));
         }
         return Err(app.limits.not_let_in(peer));
     };
     app.limits.spend(token.token.id)?;
     if !state.is_enabled(&device.workspace) {
-        return Err(Refusal::new(Kind::Forbidden, "no devices are lent in the workspace of this device"));
+        return Err(Refusal::new(Kind::Forbidden, "devices are turned off in this device's workspace"));
     }
     Ok(Who {
         client_id: device.client_id.clone(),

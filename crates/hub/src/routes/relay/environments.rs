@@ -23,7 +23,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(get, remove)).routes(routes!(connect))
 }
 
-/// List the environments of the caller's workspaces, the oldest first.
+/// List the environments of the caller's workspaces, oldest first.
 #[utoipa::path(
     get, path = "/api/v1/relay/environments", tag = "environments",
     responses((status = OK, body = EnvironmentList), Problems)
@@ -37,7 +37,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
     Json(EnvironmentList { items, next_cursor: None })
 }
 
-/// Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again.
+/// Create an environment: a runtime's access to a device. The response contains its secret, which is not shown again.
 #[utoipa::path(
     post, path = "/api/v1/relay/environments", tag = "environments", request_body = AddEnvironment,
     responses((status = CREATED, body = AddedEnvironment), Problems)
@@ -56,7 +56,7 @@ async fn add(
     Ok((StatusCode::CREATED, Json(AddedEnvironment { environment, secret: token.reveal().to_owned() })))
 }
 
-/// Say how an environment is.
+/// Get an environment.
 #[utoipa::path(
     get, path = "/api/v1/relay/environments/{environment_id}", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
@@ -72,11 +72,11 @@ async fn get(
     Ok(Json(app.relay.view(&environment)))
 }
 
-/// End an environment: what goes on in it is ended, and its doors are closed.
+/// Delete an environment: ends its running requests and closes its connections.
 #[utoipa::path(
     delete, path = "/api/v1/relay/environments/{environment_id}", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
-    responses((status = NO_CONTENT, description = "It is gone"), Problems)
+    responses((status = NO_CONTENT, description = "Environment deleted"), Problems)
 )]
 async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<EnvironmentId>) -> Result<StatusCode> {
     let environment = app.relay.environment(id).map_err(|error| refused(&error))?;
@@ -85,14 +85,14 @@ async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<Environme
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Use a device, over a WebSocket, with the secret of the environment in place of a user's token.
+/// Use a device, over a WebSocket, with the environment's secret instead of a user token.
 ///
-/// Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
-/// `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
+/// Text messages are frames of `ya-environment-relay.v1`, the protocol that devices use too. The runtime sends `hello` with
+/// `client_kind` `runtime` and no capabilities; `relay.accepted` returns what it may use. Then it sends requests.
 #[utoipa::path(
     get, path = "/api/v1/relay/environments/{environment_id}/connect", tag = "environments",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
-    responses((status = SWITCHING_PROTOCOLS, description = "The WebSocket is open"), Problems)
+    responses((status = SWITCHING_PROTOCOLS, description = "Switches to a WebSocket"), Problems)
 )]
 async fn connect(
     State(app): State<App>,

@@ -17,11 +17,11 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(listen, send, leave))
 }
 
-/// Listen to what an MCP server says by itself, in a session of an older revision of MCP.
+/// Receive messages that the MCP server initiates, in a session of an older MCP revision.
 #[utoipa::path(
     get, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
-    responses((status = OK, description = "Messages of MCP", body = String, content_type = "text/event-stream"), Problems)
+    responses((status = OK, description = "MCP messages", body = String, content_type = "text/event-stream"), Problems)
 )]
 async fn listen(
     state: State<App>,
@@ -32,12 +32,12 @@ async fn listen(
     answer(state, id, peer, request).await
 }
 
-/// Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport.
+/// Use a device as MCP tools (streamable HTTP transport), with the environment's secret instead of a user token.
 #[utoipa::path(
     post, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp", request_body = serde_json::Value,
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses(
-        (status = OK, description = "A message of MCP, or several", content(
+        (status = OK, description = "One MCP message, or a stream of them", content(
             (serde_json::Value = "application/json"), (String = "text/event-stream"),
         )),
         Problems,
@@ -52,11 +52,11 @@ async fn send(
     answer(state, id, peer, request).await
 }
 
-/// End a session of an older revision of MCP.
+/// End an MCP session of an older MCP revision.
 #[utoipa::path(
     delete, path = "/api/v1/relay/environments/{environment_id}/mcp", tag = "mcp",
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
-    responses((status = ACCEPTED, description = "It is ended"), Problems)
+    responses((status = ACCEPTED, description = "MCP session ended"), Problems)
 )]
 async fn leave(
     state: State<App>,

@@ -36,16 +36,16 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(ask))
 }
 
-/// Ask one thing of a device, with the secret of the environment in place of a user's token.
+/// Send one request to a device, with the environment's secret instead of a user token.
 ///
-/// Answers `{"result": …}`, or a problem whose member `relay` is the error of the relay. With `Accept: text/event-stream`
-/// whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
-/// `response`, with `result` or `error`. Who closes the connection cancels the request.
+/// Returns `{"result": …}`, or a problem whose member `relay` is the relay error. With `Accept: text/event-stream`, stream
+/// chunks are sent as `stream` events with data `{event, seq, data, encoding}`; the last event is `response`, with `result` or
+/// `error`. Closing the connection cancels the request.
 #[utoipa::path(
     post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "environments", request_body = AskDevice,
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses(
-        (status = OK, description = "What came of it", content(
+        (status = OK, description = "The device's result", content(
             (serde_json::Value = "application/json"), (String = "text/event-stream"),
         )),
         Problems,

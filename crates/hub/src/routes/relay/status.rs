@@ -17,7 +17,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(status)).routes(routes!(set))
 }
 
-/// Say how it is with everything that is lent: connections, what is accepted, what waits, what went wrong, the head of the audit.
+/// Get the state of the relay: connections, granted capabilities, open approvals, recent errors and the head of the audit log.
 #[utoipa::path(
     get, path = "/api/v1/relay/status", tag = "relay",
     responses((status = OK, body = RelayStatus), Problems)
@@ -26,7 +26,7 @@ async fn status(State(app): State<App>) -> Json<RelayStatus> {
     Json(app.relay.status())
 }
 
-/// Say whether devices are lent in a workspace. If not, those that are connected are cut off at once.
+/// Turn devices on or off in a workspace. Turning them off disconnects all of its devices.
 #[utoipa::path(
     put, path = "/api/workspaces/{workspace}/relay", tag = "relay", request_body = SetWorkspaceRelay,
     params(("workspace" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description = "The workspace")),

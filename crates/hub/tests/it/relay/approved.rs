@@ -63,7 +63,7 @@ async fn somebody_is_asked_each_time() {
             assert_eq!(permission["title"], "tool.call open on laptop");
             assert_eq!(permission["input"], json!({ "name": "open", "arguments": { "path": "a" } }));
             assert_eq!(permission["callId"], "call-1");
-            assert_eq!(permission["always"], json!(["only this once: somebody is asked each time"]));
+            assert_eq!(permission["always"], json!(["only this once: every request needs a new approval"]));
             assert_eq!(device.asked().len(), before, "nothing is asked of the device before");
             let (status, settled) =
                 answer(&world, &world.token, &wait, json!({ "permission": "always" })).await;
@@ -118,7 +118,7 @@ async fn an_approval_for_always_is_remembered_and_can_be_taken_back() {
     done.unwrap();
     let always = async {
         let wait = wait(&world).await;
-        let always = "every use of open on laptop as it is now, in space-1, until it is taken back";
+        let always = "every call of open on laptop, as long as the tool does not change, in space-1, until the approval is revoked";
         assert_eq!(wait["ask"]["permission"]["always"], json!([always]));
         answer(&world, &world.token, &wait, json!({ "permission": "always" })).await
     };

@@ -170,7 +170,7 @@ struct At(Arc<Desk>);
 #[async_trait]
 impl Handler for At {
     async fn hello(&self, _: Hello) -> Result<Map<String, Value>, Refused> {
-        Err(Refused("a device accepts nobody".into()))
+        Err(Refused("a device does not accept connections".into()))
     }
 
     async fn request(&self, request: Request, reply: &mut Reply) -> Result<Json, RelayError> {

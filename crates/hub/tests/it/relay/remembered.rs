@@ -107,18 +107,22 @@ async fn a_tool_that_becomes_another_meanwhile_is_not_used() {
 #[tokio::test]
 async fn a_wait_says_what_always_is_for() {
     for (approval, run, expected) in [
-        ("ask_once", None, "every use of open on laptop as it is now, in space-1, until it is taken back"),
+        (
+            "ask_once",
+            None,
+            "every call of open on laptop, as long as the tool does not change, in space-1, until the approval is revoked",
+        ),
         (
             "ask_once_per_run",
             None,
-            "every use of open on laptop as it is now, for session s1 of box, until it is taken back",
+            "every call of open on laptop, as long as the tool does not change, for session s1 of box, until the approval is revoked",
         ),
         (
             "ask_once_per_run",
             Some("r1"),
-            "every use of open on laptop as it is now, in the run r1 of session s1 of box, until it is taken back",
+            "every call of open on laptop, as long as the tool does not change, in run r1 of session s1 of box, until the approval is revoked",
         ),
-        ("always_ask", None, "only this once: somebody is asked each time"),
+        ("always_ask", None, "only this once: every request needs a new approval"),
     ] {
         let bound = json!({ "sessionId": "s1", "scopeId": "space-1" });
         let (world, _device, _, runtime) = lent(approval, bound).await;

@@ -80,7 +80,10 @@ impl Listing {
             if let Some(entry) = self.entries.pop_front() {
                 self.count += 1;
                 if self.count > WALK_ENTRIES_MAX {
-                    let error = RelayError::new(Code::InvalidRequest, "there is too much to list");
+                    let error = RelayError::new(
+                        Code::InvalidRequest,
+                        "the listing is too large; list a smaller directory",
+                    );
                     return Err(at.error(error.with("limit", WALK_ENTRIES_MAX)));
                 }
                 return Ok(Some((at.clone(), entry)));

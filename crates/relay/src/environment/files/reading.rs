@@ -175,12 +175,12 @@ async fn read_once(environment: &Environment, at: &At, part: Part) -> Result<Pie
         ReadEncoding::Binary => result.bytes().to_vec(),
         ReadEncoding::Utf8 => content.content.into_owned().into_bytes(),
         ReadEncoding::Base64 => {
-            let wrong = |_| RelayError::new(Code::ProviderError, "the device sent what is no base64");
+            let wrong = |_| RelayError::new(Code::ProviderError, "the device sent invalid base64");
             BASE64_STANDARD.decode(content.content.as_bytes()).map_err(wrong)?
         }
     };
     if bytes.len() as u64 > part.length {
-        return Err(RelayError::new(Code::ProviderError, "the device sent more than it was asked for"));
+        return Err(RelayError::new(Code::ProviderError, "the device sent more bytes than requested"));
     }
     // A device that says nothing of the end has come to it when there is nothing more.
     let is_last = content.eof.unwrap_or(bytes.is_empty());
@@ -200,7 +200,7 @@ struct Content<'a> {
 
 impl<'a> Content<'a> {
     fn read(result: &'a Json) -> Result<Self, RelayError> {
-        let wrong = |_| RelayError::new(Code::ProviderError, "the device answered something else");
+        let wrong = |_| RelayError::new(Code::ProviderError, "the device sent an unexpected result");
         serde_json::from_str(result.as_str()).map_err(wrong)
     }
 }

@@ -123,7 +123,7 @@ impl Looking {
                     self.call = None;
                 }
                 None => {
-                    let error = RelayError::new(Code::RelayDisconnected, "the search has no end");
+                    let error = RelayError::new(Code::RelayDisconnected, "the search ended without a result");
                     return Err(at.error(error));
                 }
             }

@@ -32,7 +32,7 @@ pub(super) async fn copy(files: &Files, from: &At, to: &At) -> Result<(), Error>
                 copy_file(files, seen.path.as_str(), target.as_str()).await?
             }
             EntryKind::Other => {
-                let error = RelayError::new(Code::InvalidRequest, "it is neither a file nor a directory");
+                let error = RelayError::new(Code::InvalidRequest, "only files and directories can be copied");
                 return Err(Error::file(seen.path.as_str(), error));
             }
         }
@@ -47,16 +47,19 @@ pub(super) async fn rename(files: &Files, from: &At, to: &At) -> Result<(), Erro
     }
     // It could be copied, but not deleted then.
     if from.root.mode == Mode::Ro {
-        return Err(from.error(RelayError::new(Code::PermissionDenied, "the directory may only be read")));
+        return Err(from.error(RelayError::new(Code::PermissionDenied, "the directory is read-only")));
     }
     // What is there is not lost to what comes: a file takes the place of a file, nothing else.
     if found(files.stat(to.seen.as_str()).await)?.is_some_and(|there| there.is_dir) {
-        return Err(conflict(to.said.as_str(), "there is a directory of this name"));
+        return Err(conflict(to.said.as_str(), "a directory of this name already exists"));
     }
     let before = files.stat(from.seen.as_str()).await?;
     copy(files, from, to).await?;
     if files.stat(from.seen.as_str()).await? != before {
-        return Err(conflict(from.said.as_str(), "it was changed while it was copied, and is still there"));
+        return Err(conflict(
+            from.said.as_str(),
+            "the source changed while it was copied, so it was not deleted",
+        ));
     }
     files.delete(from.seen.as_str(), Dir::Whole).await
 }
@@ -66,7 +69,7 @@ async fn copy_file(files: &Files, from: &str, to: &str) -> Result<(), Error> {
     if let Some(there) = found(files.stat(to).await)?
         && is_same(&files.stat(from).await?, &there)
     {
-        return Err(conflict(to, "it is the same file"));
+        return Err(conflict(to, "source and target are the same file"));
     }
     files.write_stream(to, files.stream(from, Span::default())).await
 }

@@ -90,7 +90,7 @@ fn is_as_long(at: &At, written: &Written, expected: u64) -> Result<(), Error> {
     if written.size_bytes == expected {
         return Ok(());
     }
-    let error = RelayError::new(Code::InvalidRequest, "somebody else writes the file at the same time");
+    let error = RelayError::new(Code::InvalidRequest, "the file is being written by another request");
     Err(at.error(error.with("reason", "conflict")))
 }
 

@@ -68,7 +68,7 @@ impl Command {
                     let id = ended.command_id.clone().unwrap_or_default();
                     return Ok(Self { shell, id, early: Some(Said::Ended(Ok(ended))), call: None });
                 }
-                None => return Err(Error::Disconnected("the command has no end".into())),
+                None => return Err(Error::Disconnected("the command ended without a result".into())),
             };
             return Ok(Self { shell, id, early, call: Some(call) });
         }

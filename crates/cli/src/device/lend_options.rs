@@ -1,4 +1,4 @@
-//! What is lent, as it is said on the command line and in `device.toml`.
+//! Command line options for what a device lends, merged with `device.toml`.
 
 use std::path::PathBuf;
 
@@ -8,58 +8,58 @@ use protocol::relay::{Approval, ClientId, Network};
 
 use crate::{exit::Failure, storage};
 
-/// What is lent.
+/// Command line options for what a device lends.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "What is lent")]
+#[command(next_help_heading = "What to lend")]
 pub(super) struct LendOptions {
-    /// A file that says all of this; what is said here is added, and is stronger
+    /// Configuration file. Command-line options are added to it and take precedence
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// A directory, to read (ro) or also to write (rw); may be repeated
+    /// Lend a directory, read-only (ro, the default) or writable (rw); may be repeated
     #[arg(long = "root", value_name = "NAME=DIRECTORY[:ro|:rw]")]
     roots: Vec<String>,
-    /// Commands, in a sandbox that sees the directories and little else
+    /// Lend a shell: run commands in a sandbox that sees little more than the lent directories
     #[arg(long)]
     shell: bool,
-    /// Commands without a sandbox if there is none: they can then do whatever you can
+    /// Run commands without a sandbox if none is available; they can then do whatever you can
     #[arg(long, requires = "shell")]
     unsandboxed: bool,
-    /// A variable of the environment that commands may have; may be repeated
+    /// Pass this environment variable on to commands; may be repeated
     #[arg(long, requires = "shell", value_name = "NAME")]
     shell_env: Vec<String>,
-    /// Let commands reach the network
+    /// Allow commands to use the network
     #[arg(long, requires = "shell")]
     shell_network: bool,
-    /// What becomes of commands when the connection is lost: kill or keep
-    #[arg(long, requires = "shell", value_name = "WHAT", value_parser = when_lost)]
+    /// Kill or keep running commands when the connection to the hub is lost
+    #[arg(long, requires = "shell", value_name = "kill|keep", value_parser = parse_when_lost)]
     on_disconnect: Option<WhenLost>,
-    /// A file that says which tools there are
+    /// Lend the tools that this file defines
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Let programs of yours on this machine offer tools while it is lent
+    /// Open a socket through which your own programs can offer tools
     #[arg(long)]
     tool_socket: bool,
-    /// When you are asked: writes, commands or tools, and allow, ask_once, ask_once_per_run, always_ask
+    /// Set when to ask you about writes, commands or tools: allow, ask_once, ask_once_per_run, always_ask
     /// or block; may be repeated
-    #[arg(long = "ask", value_name = "WHAT=WHEN", value_parser = rule)]
-    rules: Vec<Rule>,
-    /// The name that the hub knows this device by [default: that of the machine]
+    #[arg(long = "ask", value_name = "WHAT=WHEN", value_parser = parse_rule)]
+    rules: Vec<ApprovalRule>,
+    /// Name of this device at the hub [default: the host name]
     #[arg(long, value_name = "NAME")]
     client_id: Option<ClientId>,
-    /// What you call it
+    /// Label to show for this device
     #[arg(long)]
     label: Option<String>,
 }
 
-/// What somebody wants to be asked about, and when.
+/// One `--ask` option: when the owner is asked about one kind of request.
 #[derive(Debug, Clone)]
-struct Rule {
+struct ApprovalRule {
     set: fn(&mut Rules, Approval),
     approval: Approval,
 }
 
 impl LendOptions {
-    /// What is lent, all in all.
+    /// The configuration file, if one is named, with the command line options applied to it.
     pub(super) fn config(&self, hub: Option<&str>) -> Result<DeviceConfig, Failure> {
         let usage = |message: String| Failure::Usage(message);
         let home = storage::home();
@@ -71,11 +71,11 @@ impl LendOptions {
         let base = std::env::current_dir()
             .map_err(|error| crate::exit::local("find the current directory", error))?;
         let places = Places { base: &base, home: home.as_deref() };
-        for said in &self.roots {
-            let lent =
-                LentRoot::parse(said, places).map_err(|error| usage(format!("--root `{said}`: {error}")))?;
-            config.roots.retain(|other| other.root.root_id != lent.root.root_id);
-            config.roots.push(lent);
+        for root in &self.roots {
+            let lent_root =
+                LentRoot::parse(root, places).map_err(|error| usage(format!("--root `{root}`: {error}")))?;
+            config.roots.retain(|other| other.root.root_id != lent_root.root.root_id);
+            config.roots.push(lent_root);
         }
         if self.shell {
             let shell = config.shell.get_or_insert_default();
@@ -84,36 +84,35 @@ impl LendOptions {
             shell.network = if self.shell_network { Network::Full } else { shell.network };
             shell.on_disconnect = self.on_disconnect.unwrap_or(shell.on_disconnect);
         }
-        for Rule { set, approval } in &self.rules {
+        for ApprovalRule { set, approval } in &self.rules {
             set(&mut config.rules, *approval);
         }
-        let said = |one: Option<&str>, other: Option<String>| one.map(str::to_owned).or(other);
         config.tool_socket |= self.tool_socket;
-        config.hub = said(hub, config.hub);
-        config.label = said(self.label.as_deref(), config.label);
+        config.hub = hub.map(str::to_owned).or(config.hub);
+        config.label = self.label.clone().or(config.label);
         config.tools = self.tools.as_ref().map(|file| base.join(file)).or(config.tools);
         config.client_id = self.client_id.clone().or(config.client_id);
         Ok(config)
     }
 }
 
-fn rule(text: &str) -> Result<Rule, String> {
-    let (what, when) = text.split_once('=').ok_or("it must be such as `commands=always_ask`")?;
+fn parse_rule(text: &str) -> Result<ApprovalRule, String> {
+    let (what, when) = text.split_once('=').ok_or("expected WHAT=WHEN, such as `commands=always_ask`")?;
     let set: fn(&mut Rules, Approval) = match what {
         "writes" => |rules, approval| rules.writes = approval,
         "commands" => |rules, approval| rules.commands = approval,
         "tools" => |rules, approval| rules.tools = approval,
-        _ => return Err("it can be writes, commands or tools".into()),
+        _ => return Err("WHAT must be writes, commands or tools".into()),
     };
     let approval = serde_json::from_value(when.into())
-        .map_err(|_| "it can be allow, ask_once, ask_once_per_run, always_ask or block")?;
-    Ok(Rule { set, approval })
+        .map_err(|_| "WHEN must be allow, ask_once, ask_once_per_run, always_ask or block")?;
+    Ok(ApprovalRule { set, approval })
 }
 
-fn when_lost(text: &str) -> Result<WhenLost, &'static str> {
+fn parse_when_lost(text: &str) -> Result<WhenLost, &'static str> {
     match text {
         "kill" => Ok(WhenLost::Kill),
         "keep" => Ok(WhenLost::Keep),
-        _ => Err("it can be kill or keep"),
+        _ => Err("expected kill or keep"),
     }
 }

@@ -1,4 +1,4 @@
-//! For the tests of this crate: what `tombolo` does for its sandbox, and a device in a process of its own.
+//! Test helper: runs a device in a process of its own, and serves as the first process in its sandbox, as `tombolo` does.
 
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     let rest = arguments.map(|argument| argument.into_string().ok()).collect::<Option<Vec<_>>>();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let rest = rest.context("arguments that are text")?;
+    let rest = rest.context("arguments must be UTF-8")?;
     match (first.to_str(), rest.as_slice()) {
         (Some("hold"), [directory, line]) => runtime.block_on(hold(Path::new(directory), line))?,
         (Some("cancel"), [directory, line, others @ ..]) => {
@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lends a directory, starts a command in its sandbox, and stays.
+/// Lends a directory, starts a command in its sandbox, and runs until it is killed.
 async fn hold(directory: &Path, line: &str) -> anyhow::Result<()> {
     let lent = lend(directory, Runtime::Sandboxed).await?;
     lent.start(line).await?;
@@ -42,8 +42,8 @@ async fn hold(directory: &Path, line: &str) -> anyhow::Result<()> {
     std::future::pending().await
 }
 
-/// Lends a directory without a sandbox, starts others and a command in it, and cancels that once there is a file `ready`.
-/// Prints what is answered, and ends when told to.
+/// Lends a directory without a sandbox, starts the `others` and then the command `line`, and cancels that one as soon as the
+/// file `ready` exists. Prints the answer, and ends when it reads a line.
 async fn cancel(directory: &Path, line: &str, others: &[String]) -> anyhow::Result<()> {
     let _orphans = process::Orphans::take_in()?;
     let lent = lend(directory, Runtime::Local).await?;
@@ -64,7 +64,7 @@ async fn cancel(directory: &Path, line: &str, others: &[String]) -> anyhow::Resu
     Ok(())
 }
 
-/// A device, and whom it is lent to.
+/// A device, and the connection to it.
 struct Lent {
     device: Device,
     peer: Peer,
@@ -76,7 +76,7 @@ impl Lent {
         self.peer.request(Ask::new(method, Json::of(&params))).await.outcome().await
     }
 
-    /// Starts a command in the background; its id.
+    /// Starts a command in the background and returns its id.
     async fn start(&self, line: &str) -> anyhow::Result<Value> {
         let started = self.ask("shell.start", json!({ "command": line, "background": true })).await?;
         let started: Value = started.read()?;
@@ -132,7 +132,7 @@ async fn lend(directory: &Path, expected: Runtime) -> anyhow::Result<Lent> {
     Ok(Lent { device, peer, _ends: ends })
 }
 
-/// A hub that accepts everything and answers nothing.
+/// A hub that accepts every device and serves no requests.
 struct Hub;
 
 #[async_trait]
@@ -142,7 +142,7 @@ impl Handler for Hub {
     }
 
     async fn request(&self, _: Request, _: &mut Reply) -> Result<Json, RelayError> {
-        Err(RelayError::new(Code::UnknownMethod, "nothing is asked of a hub here"))
+        Err(RelayError::new(Code::UnknownMethod, "this hub serves no requests"))
     }
 
     fn event(&self, _: EventFrame) {}

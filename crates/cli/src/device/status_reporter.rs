@@ -1,4 +1,4 @@
-//! What a device tells of itself.
+//! Reports the status of the running device, for its console and for `tombolo device status`.
 
 use std::sync::Arc;
 
@@ -10,16 +10,19 @@ use protocol::{
 };
 use tokio::sync::watch;
 
-/// What a device tells of itself, whenever it is asked.
-pub(super) fn telling(
+/// Returns a function that reports the current status.
+pub(super) fn status_reporter(
     device: &Device,
     config: &DeviceConfig,
     client_id: &ClientId,
     hub: &str,
     standing: &watch::Receiver<Standing>,
 ) -> Telling {
-    let (device, standing) = (device.clone(), standing.clone());
-    let (client_id, label, hub) = (client_id.clone(), config.label.clone(), hub.to_owned());
+    let device = device.clone();
+    let standing = standing.clone();
+    let client_id = client_id.clone();
+    let label = config.label.clone();
+    let hub = hub.to_owned();
     let started_at = Timestamp::now();
     let roots: Vec<_> = config.roots.iter().map(lent_root).collect();
     Arc::new(move || {

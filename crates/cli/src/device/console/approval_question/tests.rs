@@ -13,8 +13,9 @@ fn request(method: &str, params: &Value) -> Request {
 
 fn ask(method: &str, params: &Value) -> Result<Vec<String>, Unanswered> {
     let request = request(method, params);
-    let question = Question::of(device::Question { request: &request, subject: None, agreement: None })?;
-    assert_eq!((question.answer("a"), question.prompt()), (None, "[y]es [n]o > "));
+    let question =
+        ApprovalQuestion::new(device::Question { request: &request, subject: None, agreement: None })?;
+    assert_eq!((question.parse_answer("a"), question.prompt()), (None, "[y]es [n]o > "));
     Ok(question.rows(COLUMNS))
 }
 
@@ -26,7 +27,7 @@ fn check(method: &str, params: &Value, expected: &[&str]) {
 /// relay-143, relay-144: what would be run is shown as it is, with where and how.
 #[test]
 fn a_command_is_shown_as_it_would_be_run() {
-    let later = "  later | while it runs it may be typed into, which is not asked about";
+    let later = "  later | input to the running command is allowed without asking";
     check(
         "shell.start",
         &json!({ "command": "cargo test", "cwd": "/workspace/main" }),
@@ -67,14 +68,14 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
         params
     };
     for (more, expected) in [
-        (json!({}), "write a file, in place of one that may be there"),
+        (json!({}), "write a file, replacing it if it exists"),
         (json!({ "create": "new" }), "write a new file"),
-        (json!({ "create": "existing" }), "write a file, in place of one that is there"),
-        (json!({ "append": true }), "append to a file that may be there"),
-        (json!({ "append": true, "create": "existing" }), "append to a file that is there"),
+        (json!({ "create": "existing" }), "replace an existing file"),
+        (json!({ "append": true }), "append to a file, creating it if it does not exist"),
+        (json!({ "append": true, "create": "existing" }), "append to an existing file"),
         (
             json!({ "if_match": { "sha256": "0".repeat(64) } }),
-            "write a file, in place of one that may be there, unless it has changed",
+            "write a file, replacing it if it exists, unless it has changed",
         ),
     ] {
         check(
@@ -90,7 +91,7 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
         );
     }
     let rows = ask("file.write", &write(json!({ "content": "AP+A", "encoding": "base64" }))).unwrap();
-    let size = "  size  | 3 bytes, sent as base64, not shown as it is no text";
+    let size = "  size  | 3 bytes, sent as base64, not shown because it is not text";
     assert_eq!(rows[1..], ["  where | main:a.txt", size]);
     let rows = ask("file.write", &write(json!({ "content": "aGk=", "encoding": "base64" }))).unwrap();
     assert_eq!(rows[1..], ["  what  | hi", "  where | main:a.txt", "  size  | 2 bytes, sent as base64"]);
@@ -102,9 +103,9 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
     }
     for (method, more, expected) in [
         ("file.delete", json!({}), "delete a file or an empty directory"),
-        ("file.delete", json!({ "recursive": true }), "delete a file, or a directory with everything in it"),
-        ("file.mkdir", json!({}), "make a directory"),
-        ("file.mkdir", json!({ "parents": true }), "make a directory, and those above it"),
+        ("file.delete", json!({ "recursive": true }), "delete a file, or a directory with all its contents"),
+        ("file.mkdir", json!({}), "create a directory"),
+        ("file.mkdir", json!({ "parents": true }), "create a directory, including missing parents"),
     ] {
         let expected = format!("? session s-1 wants to {expected}");
         check(method, &write(more), &[&expected, "  where | main:a.txt"]);
@@ -133,7 +134,7 @@ fn what_is_too_long_is_not_asked() {
         &json!({ "name": "open", "arguments": { "line": 3 } }),
         &["? session s-1 wants to use the tool open", r#"  what  | {"line":3}"#],
     );
-    check("file.write", &json!({}), &["? session s-1 wants to ask for file.write", "  what  | {}"]);
+    check("file.write", &json!({}), &["? session s-1 wants to call file.write", "  what  | {}"]);
 }
 
 /// relay-143: who can agree for more than once is told to what exactly.
@@ -146,7 +147,13 @@ fn a_question_says_what_is_remembered() {
     let (run, session) = (Some(Run::Run("r-1".into())), Some(Run::Session("s-1".into())));
     for (method, subject, workspace, run, expected) in [
         ("file.write", &root, Some("w"), None, "writing any file in main, for workspace w"),
-        ("file.mkdir", &root, None, None, "making any directory in main, for whoever names no workspace"),
+        (
+            "file.mkdir",
+            &root,
+            None,
+            None,
+            "creating any directory in main, for requests that name no workspace",
+        ),
         (
             "file.delete",
             &root,
@@ -159,30 +166,30 @@ fn a_question_says_what_is_remembered() {
             &command,
             Some("w"),
             session,
-            "exactly this command, there and with the same variables, for workspace w in session s-1",
+            "exactly this command, in the same directory and with the same variables, for workspace w in session s-1",
         ),
         (
             "tool.call",
             &tool,
             Some("w\u{202e}"),
             None,
-            "every use of open, with any arguments, as long as it stays as it is, for workspace w<U+202E>",
+            "every call of open, with any arguments, as long as the tool does not change, for workspace w<U+202E>",
         ),
     ] {
         let agreement =
             Agreement { method, subject: subject.clone(), workspace: workspace.map(Into::into), run };
         let request = request(method, &json!({}));
-        let asked =
+        let question =
             device::Question { request: &request, subject: Some(subject), agreement: Some(&agreement) };
-        let question = Question::of(asked).unwrap();
-        let expected = format!("  always| {expected}, until you say `forget` or this device ends");
+        let question = ApprovalQuestion::new(question).unwrap();
+        let expected = format!("  always| {expected}, until you type `forget` or the device stops");
         assert_eq!(question.rows(COLUMNS).last(), Some(&expected));
         assert_eq!(question.prompt(), "[y]es [a]lways [n]o > ");
-        let answers = ["y", " Always ", "NO", "", "yy"].map(|line| question.answer(line));
+        let answers = ["y", " Always ", "NO", "", "yy"].map(|line| question.parse_answer(line));
         assert_eq!(answers, [Some(Answer::Once), Some(Answer::Remember), Some(Answer::No), None, None]);
     }
     // A command that does not say where runs somewhere.
     let request = request("shell.start", &json!({ "command": "true" }));
-    let asked = device::Question { request: &request, subject: Some(&command), agreement: None };
-    assert_eq!(Question::of(asked).unwrap().rows(COLUMNS)[2], "  where | /workspace/main");
+    let question = device::Question { request: &request, subject: Some(&command), agreement: None };
+    assert_eq!(ApprovalQuestion::new(question).unwrap().rows(COLUMNS)[2], "  where | /workspace/main");
 }
