@@ -6,16 +6,17 @@ type Tool = Extract<Part, { readonly toolCallId: string }>;
 type Answered = Extract<Tool, { readonly state: "approval-responded" }>;
 
 /**
- * Whether everything that the agent asked for in the last message was answered and is still to be told to it: pass it to
- * `useChat` as `sendAutomaticallyWhen`. Other tools may still run, unlike with the function of the AI SDK.
+ * Whether all approval requests of the last message are answered. Pass it to `useChat` as `sendAutomaticallyWhen`, so that
+ * the answers are sent to the agent. Unlike the function of the AI SDK, it does not require that all other tools are
+ * complete.
  */
 export function approvalsAnswered({ messages }: { readonly messages: readonly UIMessage[] }): boolean {
   const tools = messages.at(-1)?.parts.filter(isTool) ?? [];
   return tools.some(isAnswered) && tools.every(({ state }) => state !== "approval-requested");
 }
 
-/** Tells the agent what was answered in a message; which waits these are. */
-export async function answer(
+/** Sends the answers in a message to the agent. Returns the ids of the answered waits. */
+export async function sendAnswers(
   client: SessionClient,
   message: UIMessage,
   signal: AbortSignal,
@@ -23,11 +24,11 @@ export async function answer(
   const answered = message.parts.filter(isTool).filter(isAnswered);
   for (const { approval } of answered) {
     try {
-      const reply = approval.approved ? "once" : "reject";
-      await client.waits.answer(approval.id, { permission: reply }, { signal });
+      const permission = approval.approved ? "once" : "reject";
+      await client.waits.answer(approval.id, { permission }, { signal });
     } catch (error) {
-      // Somebody else was faster: the events tell how it was settled.
-      if (!isSettled(error)) throw error;
+      // Another client has answered first; an event brings that answer.
+      if (!isConflict(error)) throw error;
     }
   }
   return answered.map(({ approval }) => approval.id);
@@ -41,6 +42,6 @@ function isAnswered(tool: Tool): tool is Answered {
   return tool.state === "approval-responded";
 }
 
-function isSettled(error: unknown): boolean {
+function isConflict(error: unknown): boolean {
   return typeof error === "object" && error !== null && "status" in error && error.status === 409;
 }

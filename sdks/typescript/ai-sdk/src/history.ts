@@ -1,36 +1,36 @@
 import type { Message, SessionSnapshot } from "@tombolo/session";
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
-import { Turn } from "./turn.js";
+import { TurnChunks } from "./turn-chunks.js";
 
 /**
- * What was said in a session before, as the first messages of a chat. A turn that runs is left out: `resume` of `useChat`
- * tells all of it.
+ * Converts the messages of a session to the initial messages of a chat. A running turn is left out, as `resume` of
+ * `useChat` loads it.
  */
-export async function messagesOf(state: SessionSnapshot): Promise<UIMessage[]> {
-  const shown: UIMessage[] = [];
+export async function toUIMessages(state: SessionSnapshot): Promise<UIMessage[]> {
+  const messages: UIMessage[] = [];
   const turns = new Set([state.session.turnId]);
   for (const message of state.messages) {
     const { role, turnId } = message;
-    if (role === "user") shown.push(ownOf(message));
+    if (role === "user") messages.push(userMessage(message));
     if (role !== "assistant" || turnId === undefined || turns.has(turnId)) continue;
     turns.add(turnId);
-    shown.push(...(await turnOf(state, turnId)));
+    messages.push(...(await turnMessages(state, turnId)));
   }
-  return shown;
+  return messages;
 }
 
-function ownOf({ id, parts, author }: Message): UIMessage {
+function userMessage({ id, parts, author }: Message): UIMessage {
   const texts = parts.flatMap((part) =>
     part.type === "text" ? { type: "text" as const, text: part.text } : [],
   );
   return { id, role: "user", metadata: { author: author ?? null }, parts: texts };
 }
 
-async function turnOf(state: SessionSnapshot, turnId: string): Promise<readonly UIMessage[]> {
-  const turn = new Turn(turnId);
+async function turnMessages(state: SessionSnapshot, turnId: string): Promise<readonly UIMessage[]> {
+  const turn = new TurnChunks(turnId);
   const chunks: UIMessageChunk[] = [
-    ...turn.begin(state),
-    ...turn.take(state),
+    ...turn.start(state),
+    ...turn.update(state),
     ...turn.end({ turnId, reason: "completed", usage: null }, ""),
   ];
   const stream = new ReadableStream<UIMessageChunk>({

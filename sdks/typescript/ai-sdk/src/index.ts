@@ -1,3 +1,3 @@
 export { approvalsAnswered } from "./approvals.js";
-export { messagesOf } from "./history.js";
+export { toUIMessages } from "./history.js";
 export { SessionChatTransport, type SessionChatTransportOptions } from "./transport.js";

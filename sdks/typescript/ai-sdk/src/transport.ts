@@ -1,125 +1,132 @@
 import { reduceSession, type SessionClient, type SessionSnapshot } from "@tombolo/session";
 import type { ChatTransport, UIMessage, UIMessageChunk } from "ai";
-import { answer } from "./approvals.js";
-import { explain } from "./explain.js";
-import { promptOf } from "./prompt.js";
-import { readable } from "./readable.js";
-import { Turn } from "./turn.js";
+import { sendAnswers } from "./approvals.js";
+import { describeError } from "./describe-error.js";
+import { toPrompt } from "./prompt.js";
+import { toReadableStream } from "./readable-stream.js";
+import { TurnChunks } from "./turn-chunks.js";
 
-/** How a chat is led. */
+/** Options of a {@link SessionChatTransport}. */
 export interface SessionChatTransportOptions {
-  /** The session of a chat; it has the name of the chat if left out. */
+  /** Returns the session id of a chat. Default: the chat id. */
   readonly sessionId?: (chatId: string) => string;
 }
 
-/** A turn, and what is known of its session. */
-interface At {
-  readonly turn: Turn;
+/** A turn, and the state of its session. */
+interface TurnPosition {
+  readonly turn: TurnChunks;
   readonly state: SessionSnapshot;
 }
 
 /**
- * Leads the chat of `useChat` in a session with a coding agent, which must be there.
+ * Connects `useChat` to a session with a coding agent. The session must exist.
  *
- * What the agent asks for before it does something is an approval of the AI SDK: the stream ends with it, and
- * `sendAutomaticallyWhen: approvalsAnswered` goes on with the same turn when it was answered. Whoever stops listening,
- * as each page does that is left, does not end the turn: see `interrupt`.
+ * A permission request of the agent becomes an approval request of the AI SDK. The stream ends with it, and
+ * `sendAutomaticallyWhen: approvalsAnswered` continues the same turn once it is answered. To stop reading, as a page does
+ * that is closed, does not end the turn; use `interrupt` for that.
  */
 export class SessionChatTransport<Message extends UIMessage = UIMessage> implements ChatTransport<Message> {
-  /** Who comes back gets the whole turn again. */
+  /** `reconnectToStream` sends the whole turn again. */
   readonly resumeStreamIsReplay = true;
   readonly #client: SessionClient;
-  readonly #idOf: (chatId: string) => string;
+  readonly #sessionIdOf: (chatId: string) => string;
   /** The turns that wait for approvals, by session. */
-  readonly #paused = new Map<string, At>();
-  /** What was sent last, by session, until its stream has ended. */
-  readonly #sent = new Map<string, AbortSignal>();
+  readonly #paused = new Map<string, TurnPosition>();
+  /** For each session, a signal that is aborted when the stream of the last sent message has ended. */
+  readonly #streams = new Map<string, AbortSignal>();
 
   constructor(client: SessionClient, { sessionId = (chatId) => chatId }: SessionChatTransportOptions = {}) {
     this.#client = client;
-    this.#idOf = sessionId;
+    this.#sessionIdOf = sessionId;
   }
 
-  readonly sendMessages: ChatTransport<Message>["sendMessages"] = async (asked) => {
-    const { trigger, chatId, messages, abortSignal: signal = NEVER } = asked;
-    if (trigger === "regenerate-message") throw new Error("what an agent has done cannot be done anew");
-    const [id, last] = [this.#idOf(chatId), messages.at(-1)];
+  readonly sendMessages: ChatTransport<Message>["sendMessages"] = async (options) => {
+    const { trigger, chatId, messages, abortSignal: signal = NEVER_ABORTED } = options;
+    if (trigger === "regenerate-message")
+      throw new Error("an agent cannot regenerate a message: its tool calls have had their effects");
+    const id = this.#sessionIdOf(chatId);
+    const last = messages.at(-1);
     if (last === undefined) throw new TypeError("there is no message to send");
     const ended = new AbortController();
-    this.#sent.set(id, ended.signal);
+    this.#streams.set(id, ended.signal);
     try {
-      const from = last.role === "assistant" ? this.#goOn(id, last, signal) : this.#send(id, last, signal);
-      return this.#stream(await from, signal, ended);
+      const position =
+        last.role === "assistant" ? this.#continue(id, last, signal) : this.#send(id, last, signal);
+      return this.#stream(await position, signal, ended);
     } catch (error) {
       ended.abort();
       throw error;
     }
   };
 
-  readonly reconnectToStream: ChatTransport<Message>["reconnectToStream"] = async (asked) => {
-    const { chatId, abortSignal: signal = NEVER } = asked;
-    const id = this.#idOf(chatId);
+  readonly reconnectToStream: ChatTransport<Message>["reconnectToStream"] = async (options) => {
+    const { chatId, abortSignal: signal = NEVER_ABORTED } = options;
+    const id = this.#sessionIdOf(chatId);
     const state = await this.#client.sessions.snapshot(id, { signal });
     const { turnId } = state.session;
-    // What was sent from here meanwhile has a stream of its own.
-    if (turnId === null || this.#sent.get(id)?.aborted === false) return null;
-    return this.#stream({ turn: new Turn(turnId), state }, signal, new AbortController());
+    // A message that this page has sent meanwhile has its own stream.
+    if (turnId === null || this.#streams.get(id)?.aborted === false) return null;
+    return this.#stream({ turn: new TurnChunks(turnId), state }, signal, new AbortController());
   };
 
-  /** Interrupts the turn of the agent, if one runs; its stream ends with it. */
+  /** Interrupts the running turn, if any. Its stream ends. */
   async interrupt(chatId: string): Promise<void> {
-    await this.#client.sessions.cancel(this.#idOf(chatId));
+    await this.#client.sessions.cancel(this.#sessionIdOf(chatId));
   }
 
-  async #send(id: string, message: UIMessage, signal: AbortSignal): Promise<At> {
+  async #send(id: string, message: UIMessage, signal: AbortSignal): Promise<TurnPosition> {
     const state = await this.#client.sessions.snapshot(id, { signal });
-    const { turnId, inputId } = await this.#client.sessions.send(id, promptOf(message), { signal });
-    return { turn: new Turn(turnId, inputId), state };
+    const { turnId, inputId } = await this.#client.sessions.send(id, toPrompt(message), { signal });
+    return { turn: new TurnChunks(turnId, inputId), state };
   }
 
-  /** Goes on with a turn that waited. */
-  async #goOn(id: string, message: UIMessage, signal: AbortSignal): Promise<At> {
-    const at = this.#paused.get(id) ?? (await this.#found(id, message, signal));
-    // The state does not know yet that it goes on.
-    for (const waitId of await answer(this.#client, message, signal)) at.turn.answered(waitId);
-    return at;
+  /** Continues a turn that waited for approvals. */
+  async #continue(id: string, message: UIMessage, signal: AbortSignal): Promise<TurnPosition> {
+    const position = this.#paused.get(id) ?? (await this.#locate(id, message, signal));
+    // The state still contains these waits until the events arrive.
+    for (const waitId of await sendAnswers(this.#client, message, signal)) position.turn.markAnswered(waitId);
+    return position;
   }
 
-  /** A turn that waited before this page was loaded: whatever there is of it was shown. */
-  async #found(id: string, { id: turnId }: UIMessage, signal: AbortSignal): Promise<At> {
+  /** The position of a turn that waited before this page was loaded. The page shows everything up to now. */
+  async #locate(id: string, { id: turnId }: UIMessage, signal: AbortSignal): Promise<TurnPosition> {
     const state = await this.#client.sessions.snapshot(id, { signal });
     if (state.session.turnId !== turnId)
-      throw new Error("the turn is over: load the messages of the chat anew");
-    const turn = new Turn(turnId);
-    for (const _ of turn.take(state));
+      throw new Error("the turn has ended: reload the messages of the chat");
+    const turn = new TurnChunks(turnId);
+    for (const _ of turn.update(state));
     return { turn, state };
   }
 
-  #stream(at: At, signal: AbortSignal, ended: AbortController): ReadableStream<UIMessageChunk> {
-    this.#paused.delete(at.state.session.id);
-    return readable(this.#chunks(at, AbortSignal.any([signal, ended.signal])), ended);
+  #stream(
+    position: TurnPosition,
+    signal: AbortSignal,
+    ended: AbortController,
+  ): ReadableStream<UIMessageChunk> {
+    this.#paused.delete(position.state.session.id);
+    return toReadableStream(this.#chunks(position, AbortSignal.any([signal, ended.signal])), ended);
   }
 
-  async *#chunks({ turn, state: known }: At, signal: AbortSignal): AsyncGenerator<UIMessageChunk> {
+  async *#chunks({ turn, state: known }: TurnPosition, signal: AbortSignal): AsyncGenerator<UIMessageChunk> {
     let state = known;
     const { id } = state.session;
-    yield* turn.begin(state);
-    yield* turn.take(state);
+    yield* turn.start(state);
+    yield* turn.update(state);
     if (!turn.isWaiting(state)) {
       for await (const record of this.#client.sessions.events(id, { after: state.seq, signal })) {
         state = reduceSession(state, record);
-        yield* turn.take(state);
-        yield* turn.hear(record.event, record.time);
+        yield* turn.update(state);
+        yield* turn.applyEvent(record.event, record.time);
         const end = turn.endOf(record.event);
-        if (end !== undefined) return yield* turn.end(end, end.why ?? explain(state.session.error));
+        if (end !== undefined)
+          return yield* turn.end(end, end.errorText ?? describeError(state.session.error));
         if (turn.isWaiting(state)) break;
       }
     }
-    if (!turn.isWaiting(state)) throw new Error("the session is no longer there");
+    if (!turn.isWaiting(state)) throw new Error("the session was deleted");
     this.#paused.set(id, { turn, state });
     yield* turn.pause();
   }
 }
 
-/** For whoever never gives up. */
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;

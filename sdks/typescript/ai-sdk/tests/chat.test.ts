@@ -1,4 +1,4 @@
-import { messagesOf, SessionChatTransport } from "@tombolo/ai-sdk";
+import { SessionChatTransport, toUIMessages } from "@tombolo/ai-sdk";
 import type { UIMessage } from "ai";
 import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
@@ -89,14 +89,14 @@ test("a message that is taken back is an error of the chat", async () => {
   expect(error?.message).toContain("withdrawn");
 });
 
-test("what was done is not done anew", async () => {
+test("regenerating a message is rejected", async () => {
   using shown = await chat(here.client, "anew");
   await shown.until(({ status }) => status === "ready");
   await shown.now().sendMessage({ text: "hello" });
   await shown.until(isReady, "ready");
   await shown.now().regenerate();
   expect((await shown.until(({ status }) => status === "error")).error?.message).toContain(
-    "cannot be done anew",
+    "cannot regenerate a message",
   );
 });
 
@@ -108,7 +108,7 @@ test("what was said before is as it was shown", async () => {
     await shown.until(({ status, messages }) => status === "ready" && messages.length === 2 * at + 2, text);
   }
   const { messages } = shown.now();
-  const before = await messagesOf(await here.client.sessions.snapshot("history"));
+  const before = await toUIMessages(await here.client.sessions.snapshot("history"));
   expect(before.map(partsOf)).toMatchObject(messages.map(partsOf) as object[]);
   expect(before.filter(({ role }) => role === "assistant").map(({ id }) => id)).toEqual(
     messages.filter(({ role }) => role === "assistant").map(({ id }) => id),
@@ -120,6 +120,6 @@ test("a turn that runs is not told twice", async () => {
   await here.client.sessions.send("runs", "hello\n/hang");
   const state = () => here.client.sessions.snapshot("runs");
   await until(async () => (await state()).messages.length === 2, "said");
-  expect((await messagesOf(await state())).map(({ role }) => role)).toEqual(["user"]);
+  expect((await toUIMessages(await state())).map(({ role }) => role)).toEqual(["user"]);
   await here.client.sessions.cancel("runs");
 });

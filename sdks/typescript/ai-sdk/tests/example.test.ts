@@ -33,5 +33,5 @@ test("the example works", async () => {
 });
 
 test("what is public is what is meant to be", () => {
-  expect(Object.keys(library).sort()).toEqual(["SessionChatTransport", "approvalsAnswered", "messagesOf"]);
+  expect(Object.keys(library).sort()).toEqual(["SessionChatTransport", "approvalsAnswered", "toUIMessages"]);
 });

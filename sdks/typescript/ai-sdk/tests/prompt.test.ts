@@ -55,9 +55,9 @@ test("texts are one message, and files go with it", async () => {
   });
 });
 
-test("what an agent cannot take is not sent", async () => {
+test("files that an agent cannot read are rejected", async () => {
   await expect(sentFor([file("image/png", "https://example.com/a.png")])).rejects.toThrow(
-    "part of the message",
+    "must be a data URL",
   );
   await expect(sentFor([file("video/mp4", "data:video/mp4;base64,AAAA")])).rejects.toThrow("video/mp4");
 });

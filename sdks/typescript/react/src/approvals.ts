@@ -6,42 +6,42 @@ import {
   type WaitAnswer,
 } from "@tombolo/session";
 import { useMemo } from "react";
-import type { Followed } from "./followed.js";
-import { Shared, useFollowed } from "./shared.js";
+import type { LiveState } from "./live-state.js";
 import type { Follow } from "./store.js";
+import { StoreRegistry, useLiveState } from "./store-registry.js";
 
-/** What waits for a person, and how to answer. */
-export type Approvals = Followed<readonly Wait[]> & {
-  /** Answers, whatever was asked. The first answer holds, whoever gives it: the wait says whose it was. */
+/** The open waits, and a function to answer them. */
+export type Approvals = LiveState<readonly Wait[]> & {
+  /** Answers a wait. The first answer wins; the returned wait names its author. */
   readonly answer: (waitId: string, answer: WaitAnswer, options?: AnswerOptions) => Promise<Wait>;
-  /** Tries again to follow what is broken. */
+  /** Follows again after `broken` or `ended`. */
   readonly retry: () => void;
 };
 
-/** Which waits are of interest. */
+/** Options of `useApprovals`. */
 export interface ApprovalsOptions {
-  /** Only those of this session. */
+  /** Only the waits of this session. */
   readonly sessionId?: string;
 }
 
-const inboxes = new Shared<readonly Wait[]>();
+const stores = new StoreRegistry<readonly Wait[]>();
 
-/** Follows what waits for a person, the oldest first, in all sessions or in one. */
+/** Follows the open permission requests and questions of all sessions, or of one, oldest first. */
 export function useApprovals(client: SessionClient, { sessionId }: ApprovalsOptions = {}): Approvals {
-  const followed = useFollowed(inboxes, client, "waits", followWaits(client));
+  const waits = useLiveState(stores, client, "waits", followWaits(client));
   return useMemo(() => {
-    const answer: Approvals["answer"] = (id, said, options) => client.waits.answer(id, said, options);
-    if (sessionId === undefined || followed.state === undefined) return { ...followed, answer };
-    return { ...followed, state: followed.state.filter((wait) => wait.sessionId === sessionId), answer };
-  }, [followed, client, sessionId]);
+    const answer: Approvals["answer"] = (id, value, options) => client.waits.answer(id, value, options);
+    if (sessionId === undefined || waits.state === undefined) return { ...waits, answer };
+    return { ...waits, state: waits.state.filter((wait) => wait.sessionId === sessionId), answer };
+  }, [waits, client, sessionId]);
 }
 
 function followWaits({ waits }: SessionClient): Follow<readonly Wait[]> {
-  return async (_, told, signal) => {
+  return async (_, publisher, signal) => {
     let state: readonly Wait[] = [];
     for await (const event of waits.events({ signal })) {
       state = reduceWaits(state, event);
-      told.live(state);
+      publisher.live(state);
     }
   };
 }

@@ -4,14 +4,14 @@ import {
   type ObservationFrame,
   reduceObservation,
 } from "@tombolo/session";
-import type { Followed } from "./followed.js";
-import { Shared, useFollowed } from "./shared.js";
+import type { LiveState } from "./live-state.js";
 import type { Follow } from "./store.js";
+import { StoreRegistry, useLiveState } from "./store-registry.js";
 
-/** What is needed of a client to watch workers; `HubClient` has it. */
+/** The client methods that are needed to watch sessions through a hub. `HubClient` implements it. */
 export interface ObservationClient {
   readonly runtimes: {
-    /** The frames of a worker, which go on across cut connections. */
+    /** Reads the observation frames of a session, across lost connections. */
     observe(
       runtimeId: string,
       workerId: string,
@@ -20,26 +20,30 @@ export interface ObservationClient {
   };
 }
 
-/** What whoever watches a worker knows. */
-export type Observed = Followed<Observation> & {
-  /** Tries again to follow what is broken or over. */
+/** An observed session. */
+export type LiveObservation = LiveState<Observation> & {
+  /** Follows again after `broken` or `ended`. */
   readonly retry: () => void;
 };
 
-const observations = new Shared<Observation>();
+const stores = new StoreRegistry<Observation>();
 
-/** Watches a worker of a runtime: the session that it runs, who else is there, and what is wrong with the stream. */
-export function useObservation(client: ObservationClient, runtimeId: string, workerId: string): Observed {
+/** Watches a session of a runtime through a hub: its state, who else watches it, and problems with the stream. */
+export function useObservation(
+  client: ObservationClient,
+  runtimeId: string,
+  workerId: string,
+): LiveObservation {
   const follow = followFrames(client, runtimeId, workerId);
-  return useFollowed(observations, client, `${runtimeId}/${workerId}`, follow);
+  return useLiveState(stores, client, `${runtimeId}/${workerId}`, follow);
 }
 
 function followFrames(client: ObservationClient, runtimeId: string, workerId: string): Follow<Observation> {
-  return async (known, told, signal) => {
+  return async (known, publisher, signal) => {
     let state = known ?? INITIAL_OBSERVATION;
     for await (const frame of client.runtimes.observe(runtimeId, workerId, { signal })) {
       state = reduceObservation(state, frame);
-      told.live(state);
+      publisher.live(state);
     }
   };
 }

@@ -10,62 +10,62 @@ import {
   type WaitAnswer,
 } from "@tombolo/session";
 import { useMemo } from "react";
-import type { Followed } from "./followed.js";
-import { Shared, useFollowed } from "./shared.js";
+import type { LiveState } from "./live-state.js";
 import type { Follow } from "./store.js";
+import { StoreRegistry, useLiveState } from "./store-registry.js";
 
-/** A session as it is now, and how to take part in it. */
-export type LiveSession = Followed<SessionSnapshot> & {
-  /** Sends a message; it ends when that is written down, and the state tells what becomes of it. */
+/** A session, and functions to take part in it. */
+export type LiveSession = LiveState<SessionSnapshot> & {
+  /** Sends a message. Resolves once the server has stored it; the state shows the response. */
   readonly send: (message: string | SendMessage, options?: SendOptions) => Promise<SentMessage>;
-  /** Interrupts the turn that runs, if one does. */
+  /** Interrupts the running turn, if any. */
   readonly cancel: () => Promise<void>;
-  /** Answers one of the `waits`. The first answer holds, whoever gives it. */
+  /** Answers one of the `waits`. The first answer wins. */
   readonly answer: (waitId: string, answer: WaitAnswer, options?: AnswerOptions) => Promise<Wait>;
-  /** Tries again to follow what is broken. */
+  /** Follows again after `broken` or `ended`. */
   readonly retry: () => void;
 };
 
-const sessions = new Shared<SessionSnapshot>();
+const stores = new StoreRegistry<SessionSnapshot>();
 
-/** Follows a session. All components that follow the same one with the same client share one connection. */
+/** Follows a session. Components that follow the same session with the same client share one connection. */
 export function useSession(client: SessionClient, id: string): LiveSession {
-  const followed = useFollowed(sessions, client, id, followSession(client, id));
+  const session = useLiveState(stores, client, id, followSession(client, id));
   return useMemo(
     () => ({
-      ...followed,
+      ...session,
       send: (message, options) => client.sessions.send(id, message, options),
       cancel: async () => {
         await client.sessions.cancel(id);
       },
       answer: (waitId, answer, options) => client.waits.answer(waitId, answer, options),
     }),
-    [followed, client, id],
+    [session, client, id],
   );
 }
 
 function followSession({ sessions }: SessionClient, id: string): Follow<SessionSnapshot> {
-  return async (known, told, signal) => {
+  return async (known, publisher, signal) => {
     let state = known;
     for (;;) {
       state ??= await sessions.snapshot(id, { signal });
-      told.live(state);
+      publisher.live(state);
       try {
         for await (const record of sessions.events(id, { after: state.seq, signal })) {
           state = reduceSession(state, record);
-          told.live(state);
+          publisher.live(state);
         }
         return;
       } catch (error) {
         if (!isGap(error)) throw error;
-        told.gap();
+        publisher.gap();
         state = undefined;
       }
     }
   };
 }
 
-/** Each package has a `GapError` of its own, so that none has to depend on another. */
+/** Compares by name, as each package has its own `GapError` class and they do not depend on each other. */
 function isGap(error: unknown): boolean {
   return error instanceof Error && error.name === "GapError";
 }

@@ -1,47 +1,47 @@
-import { type Followed, LOADING } from "./followed.js";
+import { type LiveState, LOADING } from "./live-state.js";
 
 /**
- * Follows something until the signal is aborted or it is over, and tells each state that it has come to. It goes on
- * from what is known, if something is.
+ * Follows something, starting from the last known state if there is one. Publishes each new state until the signal is
+ * aborted or there will be no more.
  */
 export type Follow<State> = (
   known: State | undefined,
-  told: Told<State>,
+  publisher: StatePublisher<State>,
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** What a follower tells. */
-export interface Told<State> {
+/** Receives the states of a `Follow` function. */
+export interface StatePublisher<State> {
   live(state: State): void;
-  /** Some was missed. */
+  /** Events were missed. */
   gap(): void;
 }
 
-/** Something that is followed as long as anybody looks. */
+/** Follows something for as long as it has subscribers. */
 export class Store<State> {
   readonly #follow: Follow<State>;
   readonly #listeners = new Set<() => void>();
-  #current: Followed<State> = LOADING;
+  #current: LiveState<State> = LOADING;
   #running: AbortController | undefined;
-  #telling = false;
+  #notifying = false;
 
   constructor(follow: Follow<State>) {
     this.#follow = follow;
   }
 
-  readonly current = (): Followed<State> => this.#current;
+  readonly current = (): LiveState<State> => this.#current;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     if (this.#running === undefined) this.#start();
     return () => {
       this.#listeners.delete(listener);
-      // React looks away and back again when it mounts in strict mode, or moves a component.
+      // Deferred: React unsubscribes and subscribes again when it mounts in strict mode or moves a component.
       setTimeout(() => this.#listeners.size === 0 && this.#stop());
     };
   };
 
-  /** Tries again to follow what is broken or over. */
+  /** Follows again after `broken` or `ended`. */
   readonly retry = (): void => {
     const { status, state } = this.#current;
     if ((status !== "broken" && status !== "ended") || this.#listeners.size === 0) return;
@@ -53,15 +53,15 @@ export class Store<State> {
   #start(): void {
     this.#running = new AbortController();
     const { signal } = this.#running;
-    const set = (next: Followed<State>) => signal.aborted || this.#set(next);
-    const told: Told<State> = {
+    const set = (next: LiveState<State>) => signal.aborted || this.#set(next);
+    const publisher: StatePublisher<State> = {
       live: (state) => set({ status: "live", state, error: undefined }),
       gap: () => {
         const { state } = this.#current;
         if (state !== undefined) set({ status: "gap", state, error: undefined });
       },
     };
-    this.#follow(this.#current.state, told, signal).then(
+    this.#follow(this.#current.state, publisher, signal).then(
       () => set({ status: "ended", state: this.#current.state, error: undefined }),
       (error: unknown) => set({ status: "broken", state: this.#current.state, error }),
     );
@@ -72,13 +72,13 @@ export class Store<State> {
     this.#running = undefined;
   }
 
-  #set(next: Followed<State>): void {
+  #set(next: LiveState<State>): void {
     this.#current = next;
-    if (this.#telling) return;
-    // What comes at once is drawn at once: a hundred events of one packet are not a hundred drawings.
-    this.#telling = true;
+    if (this.#notifying) return;
+    // Deferred, so that a hundred events of one packet cause one render instead of a hundred.
+    this.#notifying = true;
     setTimeout(() => {
-      this.#telling = false;
+      this.#notifying = false;
       for (const listener of this.#listeners) listener();
     });
   }

@@ -85,9 +85,9 @@ test("a daemon ends with the process that has started it", async () => {
   await until(async () => !(await reachable(url)), "the end of the daemon");
 });
 
-test("why a daemon does not start is told", async () => {
+test("the error says why a daemon does not start", async () => {
   const none = SandboxAgentClient.start({ daemon: { program: "no-such-program" } });
-  await expect(none).rejects.toThrow("could not be started");
+  await expect(none).rejects.toThrow("could not start the daemon");
   const wrong = SandboxAgentClient.start({ daemon: { args: ["--no-such-option"] } });
   await expect(wrong).rejects.toThrow("--no-such-option");
 });

@@ -4,36 +4,36 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { randomId } from "@tombolo/acp-http-client/transport";
 
-/** How long agents have to end by themselves. */
+/** Default time for agents to exit by themselves. */
 const GRACE_MS = 400;
 
-/** How long the daemon has after that: ending what is stubborn takes it less. */
-const END_MS = 550;
+/** How long the daemon may take after that time; killing the remaining agents takes less. */
+const SHUTDOWN_MS = 550;
 
-/** The most that is kept of what the daemon says while it starts. */
-const TALK_CHARS_MAX = 10_000;
+/** How much of the daemon's standard error is kept for the error message. */
+const STDERR_CHARS_MAX = 10_000;
 
-/** How a daemon is started. */
+/** Options for starting a daemon. */
 export interface StartOptions {
   /**
-   * The program; if left out, what the variable `TOMBOLO_BIN` names, that of the package `@tombolo/cli`, or else
-   * `tombolo` on the path.
+   * The program. Default: the environment variable `TOMBOLO_BIN`, or the program in the package `@tombolo/cli`, or
+   * `tombolo` on the PATH.
    */
   readonly program?: string | undefined;
-  /** How long agents have to end by themselves when the client is stopped. 400 ms if left out. */
+  /** How long agents may take to exit when the client stops. Default: 400 ms. */
   readonly graceMs?: number | undefined;
-  /** More arguments, such as `--data-dir`. */
+  /** Additional arguments, such as `--data-dir`. */
   readonly args?: readonly string[] | undefined;
-  /** The directory that it runs in; that of this process if left out. */
+  /** Working directory. Default: that of this process. */
   readonly cwd?: string | undefined;
-  /** Its environment; that of this process if left out. */
+  /** Environment variables. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** A daemon that ends with this process. */
+/** A daemon that this process started, and that ends with it. */
 export class EmbeddedDaemon {
   readonly url: string;
-  /** What it lets in; nobody else knows it. */
+  /** Random access token of the daemon. */
   readonly token: string;
   readonly #child: ChildProcess;
   readonly #graceMs: number;
@@ -50,7 +50,7 @@ export class EmbeddedDaemon {
   /** Starts a daemon on a free port, and waits until it listens. */
   static async start(options: StartOptions = {}): Promise<EmbeddedDaemon> {
     const { graceMs = GRACE_MS, args = [], cwd, env = process.env } = options;
-    const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installed()) ?? "tombolo";
+    const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installedProgram()) ?? "tombolo";
     const token = randomId();
     const child = spawn(program, ["daemon", "--port", "0", "--grace-ms", String(graceMs), ...args], {
       cwd,
@@ -62,7 +62,7 @@ export class EmbeddedDaemon {
     };
     process.once("exit", onExit);
     try {
-      const url = await addressOf(child, child.stdout, child.stderr);
+      const url = await readAddress(child, child.stdout, child.stderr);
       return new EmbeddedDaemon(child, url, token, graceMs, onExit);
     } catch (error) {
       process.off("exit", onExit);
@@ -71,45 +71,45 @@ export class EmbeddedDaemon {
     }
   }
 
-  /** Ends it, and every agent. */
+  /** Ends the daemon and all agents. */
   async stop(): Promise<void> {
     process.off("exit", this.#onExit);
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
-    const late = setTimeout(() => this.#child.kill("SIGKILL"), this.#graceMs + END_MS);
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), this.#graceMs + SHUTDOWN_MS);
     await exited;
     clearTimeout(late);
   }
 }
 
-/** The program that is installed beside this package, if it is. */
-async function installed(): Promise<string | undefined> {
+/** The program in the package `@tombolo/cli`, if that is installed. */
+async function installedProgram(): Promise<string | undefined> {
   const cli = await import("@tombolo/cli").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   });
   return cli?.programPath();
 }
 
-/** Where it listens, which is the first that it says. */
-async function addressOf(child: ChildProcess, stdout: Readable, stderr: Readable): Promise<string> {
-  let talk = "";
+/** Waits until the daemon prints its address. */
+async function readAddress(child: ChildProcess, stdout: Readable, stderr: Readable): Promise<string> {
+  let stderrTail = "";
   stderr.setEncoding("utf8").on("data", (text: string) => {
-    talk = (talk + text).slice(-TALK_CHARS_MAX);
+    stderrTail = (stderrTail + text).slice(-STDERR_CHARS_MAX);
   });
   const failed = once(child, "error").then(([cause]) => {
-    throw new Error("the daemon could not be started", { cause });
+    throw new Error("could not start the daemon", { cause });
   });
-  const listens = (async () => {
+  const address = (async () => {
     for await (const line of createInterface({ input: stdout })) {
       const url = /^listening on (\S+)$/.exec(line)?.[1];
-      // What it says later is not kept, but must be read, or it could not go on.
+      // The rest of its output is not needed, but must be read below, or the daemon would block on a full pipe.
       if (url !== undefined) return url;
     }
-    throw new Error(`the daemon ended before it listened: ${talk.trim()}`);
+    throw new Error(`the daemon exited before it was listening: ${stderrTail.trim()}`);
   })();
   try {
-    return await Promise.race([listens, failed]);
+    return await Promise.race([address, failed]);
   } finally {
     failed.catch(() => {});
     stdout.resume();

@@ -3,33 +3,36 @@ import { EmbeddedDaemon, type StartOptions } from "./daemon.js";
 
 export type { StartOptions } from "./daemon.js";
 
-/** What an embedded client is made of. */
+/** Options of a client with its own daemon. */
 export interface EmbeddedOptions extends Omit<SandboxAgentOptions, "baseUrl" | "token"> {
-  /** How its daemon is started. */
+  /** Options for starting the daemon. */
   readonly daemon?: StartOptions | undefined;
 }
 
-/** A client that can bring its own daemon. */
+/** A client that can start its own daemon. */
 export class SandboxAgentClient extends Client {
   #daemon: EmbeddedDaemon | undefined;
 
   /**
-   * Starts a daemon on a free port of this machine, that lets in nobody else, and makes a client of it. Both end
-   * with `stop()` or `await using`.
+   * Starts a daemon on a free port with a random token, and returns a client of it. `stop()` or `await using` ends
+   * both.
    */
-  static async start({ daemon: how, ...options }: EmbeddedOptions = {}): Promise<SandboxAgentClient> {
-    const daemon = await EmbeddedDaemon.start(how);
+  static async start({
+    daemon: startOptions,
+    ...options
+  }: EmbeddedOptions = {}): Promise<SandboxAgentClient> {
+    const daemon = await EmbeddedDaemon.start(startOptions);
     const client = new SandboxAgentClient({ ...options, baseUrl: daemon.url, token: daemon.token });
     client.#daemon = daemon;
     return client;
   }
 
-  /** Where its own daemon listens, if it has one. */
+  /** URL of its own daemon, if it has one. */
   get daemonUrl(): string | undefined {
     return this.#daemon?.url;
   }
 
-  /** Disconnects, and ends its own daemon with every agent, within a second. */
+  /** Disconnects, and ends its own daemon and all agents, within a second. */
   async stop(): Promise<void> {
     try {
       if (this.connected) await this.disconnect({ keepAgent: this.#daemon !== undefined });

@@ -2,46 +2,46 @@ import type { SessionStore, StoredSession } from "./store.js";
 
 const SESSIONS = "sessions";
 
-/** Keeps sessions in a database of a browser. */
+/** Stores sessions in an IndexedDB database of a browser. */
 export class IndexedDbStore implements SessionStore {
   readonly #name: string;
   #database: Promise<IDBDatabase> | undefined;
 
-  /** Which database; `sandbox-agent` if left out. */
+  /** `name` is the name of the database. */
   constructor(name = "sandbox-agent") {
     this.#name = name;
   }
 
   async get(sessionId: string): Promise<StoredSession | undefined> {
-    return this.#ask("readonly", (sessions) => sessions.get(sessionId));
+    return this.#run("readonly", (sessions) => sessions.get(sessionId));
   }
 
   async list(): Promise<readonly StoredSession[]> {
-    return this.#ask("readonly", (sessions) => sessions.index("createdAt").getAll());
+    return this.#run("readonly", (sessions) => sessions.index("createdAt").getAll());
   }
 
   async put(session: StoredSession): Promise<void> {
-    // As JSON has it: what cannot be kept elsewhere is not kept here either.
-    const kept = JSON.parse(JSON.stringify(session));
-    await this.#ask("readwrite", (sessions) => sessions.put(kept));
+    // IndexedDB could store more than JSON can; the stores must behave alike.
+    const json = JSON.parse(JSON.stringify(session));
+    await this.#run("readwrite", (sessions) => sessions.put(json));
   }
 
   async delete(sessionId: string): Promise<void> {
-    await this.#ask("readwrite", (sessions) => sessions.delete(sessionId));
+    await this.#run("readwrite", (sessions) => sessions.delete(sessionId));
   }
 
-  /** Closes the database, until it is needed again. */
+  /** Closes the database. The next call opens it again. */
   async close(): Promise<void> {
     const database = this.#database;
     this.#database = undefined;
     (await database)?.close();
   }
 
-  async #ask<T>(mode: IDBTransactionMode, ask: (sessions: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  async #run<T>(mode: IDBTransactionMode, start: (sessions: IDBObjectStore) => IDBRequest<T>): Promise<T> {
     this.#database ??= this.#open();
     const transaction = (await this.#database).transaction(SESSIONS, mode);
-    const request = ask(transaction.objectStore(SESSIONS));
-    // A write holds once its transaction is complete, not before.
+    const request = start(transaction.objectStore(SESSIONS));
+    // A write is durable only once its transaction is complete.
     await new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error);
@@ -57,7 +57,7 @@ export class IndexedDbStore implements SessionStore {
         sessions.createIndex("createdAt", "createdAt");
       };
       request.onsuccess = () => {
-        // Another page wants a newer version, or the database is deleted: who holds on would block that.
+        // Another page upgrades or deletes the database, and an open connection would block it.
         request.result.onversionchange = () => void this.close();
         resolve(request.result);
       };

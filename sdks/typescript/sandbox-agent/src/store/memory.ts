@@ -1,17 +1,17 @@
 import type { SessionStore, StoredSession } from "./store.js";
 
-/** Keeps sessions as long as the program runs. */
+/** Stores sessions in memory. */
 export class MemoryStore implements SessionStore {
-  /** As JSON, as every other store has it: what is kept cannot be changed from outside. */
+  /** JSON by session id. As in the other stores, callers cannot change a stored session through an object they hold. */
   readonly #sessions = new Map<string, string>();
 
   async get(sessionId: string): Promise<StoredSession | undefined> {
-    const kept = this.#sessions.get(sessionId);
-    return kept === undefined ? undefined : JSON.parse(kept);
+    const json = this.#sessions.get(sessionId);
+    return json === undefined ? undefined : JSON.parse(json);
   }
 
   async list(): Promise<readonly StoredSession[]> {
-    const all = [...this.#sessions.values()].map((kept): StoredSession => JSON.parse(kept));
+    const all = [...this.#sessions.values()].map((json): StoredSession => JSON.parse(json));
     return all.sort((one, other) => one.createdAt.localeCompare(other.createdAt));
   }
 

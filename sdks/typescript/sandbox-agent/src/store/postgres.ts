@@ -1,6 +1,6 @@
 import type { SessionStore, StoredSession } from "./store.js";
 
-/** What runs a query, as a pool or a client of `pg` does. */
+/** A pool or client of `pg`. */
 export interface Queryable {
   query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
@@ -11,10 +11,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS sandbox_agent_sessions (
   session text NOT NULL
 )`;
 
-/** Keeps sessions in a table `sandbox_agent_sessions` of a Postgres database. Ending the pool is up to its owner. */
+/** Stores sessions in the table `sandbox_agent_sessions` of a Postgres database. It does not close the pool. */
 export class PostgresStore implements SessionStore {
   readonly #database: Queryable;
-  #table: Promise<unknown> | undefined;
+  #tableCreated: Promise<unknown> | undefined;
 
   constructor(database: Queryable) {
     this.#database = database;
@@ -48,17 +48,20 @@ export class PostgresStore implements SessionStore {
   }
 
   async #query(sql: string, values: unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
-    this.#table ??= this.#create();
-    await this.#table;
+    this.#tableCreated ??= this.#createTable();
+    await this.#tableCreated;
     return this.#database.query(sql, values);
   }
 
-  /** Makes the table. Two who do so at once may both find that there is none: then one of them fails, and looks again. */
-  async #create(): Promise<void> {
+  /**
+   * Creates the table. `IF NOT EXISTS` is not atomic: if two clients create the table at once, one of them fails, and
+   * its second attempt finds the table.
+   */
+  async #createTable(): Promise<void> {
     try {
       await this.#database.query(TABLE).catch(() => this.#database.query(TABLE));
     } catch (error) {
-      this.#table = undefined;
+      this.#tableCreated = undefined;
       throw error;
     }
   }

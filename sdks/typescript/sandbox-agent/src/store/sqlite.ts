@@ -1,13 +1,13 @@
 import type { SessionStore, StoredSession } from "./store.js";
 
-/** A prepared statement, as `node:sqlite`, `bun:sqlite` and `better-sqlite3` have it. */
+/** A prepared statement of `node:sqlite`, `bun:sqlite` or `better-sqlite3`. */
 export interface SqliteStatement {
   run(...values: (string | null)[]): unknown;
   get(...values: (string | null)[]): unknown;
   all(...values: (string | null)[]): unknown[];
 }
 
-/** An open database, as `node:sqlite`, `bun:sqlite` and `better-sqlite3` have it. */
+/** An open database of `node:sqlite`, `bun:sqlite` or `better-sqlite3`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -19,7 +19,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS sandbox_agent_sessions (
   session TEXT NOT NULL
 ) STRICT`;
 
-/** Keeps sessions in a table `sandbox_agent_sessions` of an SQLite database. Closing the database is up to its owner. */
+/** Stores sessions in the table `sandbox_agent_sessions` of an SQLite database. It does not close the database. */
 export class SqliteStore implements SessionStore {
   readonly #get: SqliteStatement;
   readonly #list: SqliteStatement;

@@ -1,4 +1,4 @@
-/** What a session is known by, besides its id. Whatever else is put there is kept as it is. */
+/** Metadata of a session. Additional fields are stored unchanged. */
 export interface SessionMetadata {
   readonly title?: string | undefined;
   readonly model?: string | undefined;
@@ -11,30 +11,30 @@ export interface SessionMetadata {
   readonly [name: string]: unknown;
 }
 
-/** What a client knows of a session. */
+/** A session as a client stores it. */
 export interface StoredSession {
   readonly sessionId: string;
   readonly agent: string;
-  /** The directory that the agent works in. */
+  /** Working directory of the agent. */
   readonly directory: string;
-  /** RFC 3339, as all times are. */
+  /** RFC 3339, like all times. */
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly ended: boolean;
-  /** How much the agent has said in it. */
+  /** Number of updates that the agent has sent. */
   readonly eventCount: number;
   readonly metadata: SessionMetadata;
 }
 
 /**
- * Where a client keeps what it knows of sessions. Values are JSON; what was put is what comes back, also to another
- * client that has the same store.
+ * Storage for the sessions of a client. Values must survive a round trip through JSON. Several clients may share a
+ * store.
  */
 export interface SessionStore {
   get(sessionId: string): Promise<StoredSession | undefined>;
-  /** In the order in which they were created. */
+  /** Lists all sessions in the order of their creation. */
   list(): Promise<readonly StoredSession[]>;
-  /** Keeps a session, in place of what was kept of it. */
+  /** Adds or replaces a session. */
   put(session: StoredSession): Promise<void>;
   delete(sessionId: string): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { TurnEnded } from "@tombolo/session";
 import type { FinishReason } from "ai";
 
-/** Why a turn has ended, in the words of the AI SDK. */
-export function finishOf(reason: TurnEnded["reason"]): FinishReason {
+/** The finish reason of the AI SDK for the end of a turn. */
+export function finishReason(reason: TurnEnded["reason"]): FinishReason {
   switch (reason) {
     case "completed":
       return "stop";

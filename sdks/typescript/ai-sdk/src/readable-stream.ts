@@ -1,5 +1,5 @@
-/** A stream of what a generator yields. `ended` is aborted when it is over, however that came. */
-export function readable<T>(items: AsyncGenerator<T>, ended: AbortController): ReadableStream<T> {
+/** Converts a generator to a stream. `ended` is aborted when the stream has ended, failed or was cancelled. */
+export function toReadableStream<T>(items: AsyncGenerator<T>, ended: AbortController): ReadableStream<T> {
   return new ReadableStream<T>({
     async pull(controller) {
       try {
@@ -13,7 +13,7 @@ export function readable<T>(items: AsyncGenerator<T>, ended: AbortController): R
       }
     },
     async cancel() {
-      // A generator that waits for an event ends only with what it waits for.
+      // The generator may be waiting for an event. `return` takes effect only after that, so abort the wait first.
       ended.abort();
       await items.return(undefined);
     },
