@@ -1,4 +1,4 @@
-//! `tombolo agents`: the agents of this machine, without a daemon.
+//! `tombolo agents`: installs and lists agents without a daemon.
 
 mod local;
 
@@ -18,31 +18,31 @@ use crate::{
     secret, storage,
 };
 
-/// Variables that name files of certificates, which other tools trust besides the system's.
+/// Variables that name files with additional CA certificates; other tools use them too.
 const CERTIFICATE_VARIABLES: [&str; 2] = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
-/// How agents are installed.
+/// Where agents are downloaded from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InstallOptions {
-    /// Where to fetch agents from first: a URL below which everything is by host and path, or
-    /// PREFIX=URL for what begins with that prefix; may be repeated
+    /// Download agents from this mirror first: a URL with files by host and path below it, or
+    /// PREFIX=URL for download URLs that begin with PREFIX; may be repeated
     #[arg(long, value_name = "[PREFIX=]URL", value_parser = Mirror::parse)]
     mirror: Vec<Mirror>,
-    /// An ACP registry to use in place of the one that is part of this program
+    /// Use this ACP registry instead of the built-in one
     #[arg(long, value_name = "URL")]
     acp_registry: Option<String>,
 }
 
-/// How agents are installed on this machine.
+/// The installer configuration, from the command line and the `[install]` section of the configuration file.
 pub(crate) fn config(
     data_dir: &Path,
     options: &InstallOptions,
     section: &InstallSection,
     allowed: bool,
 ) -> anyhow::Result<Config> {
-    let more = section.mirrors.iter().map(|text| Mirror::parse(text).map_err(anyhow::Error::msg));
+    let section_mirrors = section.mirrors.iter().map(|text| Mirror::parse(text).map_err(anyhow::Error::msg));
     let mut mirrors = options.mirror.clone();
-    for mirror in more {
+    for mirror in section_mirrors {
         mirrors.push(mirror?);
     }
     let certificates = CERTIFICATE_VARIABLES.iter().filter_map(|name| variable(name));

@@ -1,14 +1,15 @@
-//! What can be said on the command line: one definition for both names of the program.
+//! The command line: one definition for both names of the program.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     agents::AgentsOptions,
-    api::{self, Api, Resource},
+    api::{self, ApiOptions, ApiResource},
     audit::AuditOptions,
     chat::ChatOptions,
-    credentials::Credentials,
+    credentials::CredentialsOptions,
     daemon::DaemonOptions,
+    deprecated,
     device::DeviceOptions,
     editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
@@ -17,13 +18,13 @@ use crate::{
     waits::WaitsOptions,
 };
 
-/// The other name of this program: called by it, it is the daemon.
+/// The other name of this program. Called under this name it is the daemon.
 pub(crate) const SANDBOX_DAEMON: &str = "sandbox-daemon";
 
-/// Help is as wide as a page, however wide the screen is.
+/// Help texts are wrapped at this width, even on wider terminals.
 const HELP_COLUMNS_MAX: usize = 100;
 
-/// Run coding agents in a sandbox, and drive them from anywhere.
+/// Run coding agents in a sandbox and control them from anywhere.
 #[derive(Debug, Parser)]
 #[command(
     name = "tombolo",
@@ -32,96 +33,101 @@ const HELP_COLUMNS_MAX: usize = 100;
     max_term_width = HELP_COLUMNS_MAX,
     after_help = "\
 Examples:
-  tombolo up                        try it: a daemon and a hub, with the mock agent
-  tombolo daemon --token-file T     serve this sandbox
-  tombolo hub                       watch the sessions of many sandboxes from one place
-  tombolo device connect HUB        lend agents your own directories and commands
-  tombolo waits --follow            what waits for a person in all of them
-  tombolo chat --agent claude       talk with an agent, here in the terminal
-  tombolo acp --agent claude        be that agent for an editor on your own machine
-  tombolo api agents list           ask a daemon: one command for every endpoint
+  tombolo up                        start a daemon and a hub on this machine
+  tombolo daemon --token-file T     run the daemon of a sandbox
+  tombolo hub                       run a hub that connects many sandboxes
+  tombolo device connect HUB        let agents use directories and commands of this machine
+  tombolo waits --follow            show what agents wait for, in all sandboxes
+  tombolo chat --agent claude       talk to an agent in the terminal
+  tombolo acp --agent claude        connect an editor to an agent in a sandbox
+  tombolo api agents list           call the API of a daemon
   tombolo agents install claude     install an agent on this machine
   tombolo completions bash          complete commands in your shell
 
 Called as `sandbox-daemon`, the program is the daemon: `sandbox-daemon --token T` starts it, and
-`sandbox-daemon <resource> <verb>` is `tombolo api <resource> <verb>`."
+`sandbox-daemon <resource> <command>` is `tombolo api <resource> <command>`."
 )]
 pub(crate) struct Tombolo {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: TomboloCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Try it out: a daemon with the mock agent, a hub, and the next commands to type
+pub(crate) enum TomboloCommand {
+    /// Start a daemon and a hub on this machine, and print commands to try
     Up(UpOptions),
     #[command(flatten)]
-    Serve(Serve),
-    /// Watch the sessions of many daemons through one place
+    Serve(ServeCommand),
+    /// Run a hub that connects many daemons, or manage a running one
     Hub(Box<HubOptions>),
-    /// Lend this machine to agents: directories, commands and tools
+    /// Let agents use directories, commands and tools of this machine
     Device(Box<DeviceOptions>),
-    /// What waits for a person, in all sandboxes; and the answers
+    /// List and answer the permission requests, questions and plans of agents
     Waits(Box<WaitsOptions>),
-    /// What was asked of devices, and whether nothing was changed in that record
+    /// List and verify the audit log of device requests
     Audit(Box<AuditOptions>),
-    /// Talk with an agent in the terminal
+    /// Talk to an agent in the terminal
     Chat(Box<ChatOptions>),
-    /// Be an ACP agent for an editor: the one in the sandbox
+    /// Connect an editor to an agent in a sandbox (ACP over standard input and output)
     Acp(EditorOptions),
-    /// Ask a daemon: one command for every endpoint
-    Api(Api),
-    /// Install and list the agents of this machine, without a daemon
+    /// Call the HTTP API of a daemon: one command per endpoint
+    Api(ApiOptions),
+    /// Install and list agents on this machine, without a daemon
     Agents(AgentsOptions),
-    /// The credentials of this machine
-    Credentials(Credentials),
-    /// Print a script that completes commands in your shell
+    /// Find the credentials of agents on this machine
+    Credentials(CredentialsOptions),
+    /// Print a completion script for your shell
     Completions(CompletionsOptions),
-    /// Print the manual page, or write all of them
+    /// Print the manual page, or write the pages of all commands
     Man(ManOptions),
-    /// Print what is generated from the code and kept in `docs`
+    /// Print a generated document of `docs`
     #[command(hide = true)]
     Reference(ReferenceOptions),
-    /// Be the mock agent on the standard streams
+    /// Run the mock agent on standard input and output
     #[command(hide = true)]
     MockAgent,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Serve {
-    /// Serve the agents, files and processes of this machine over HTTP
+pub(crate) enum ServeCommand {
+    /// Run the daemon of a sandbox: its agents, files and processes over HTTP
     Daemon(Box<DaemonOptions>),
 }
 
 /// The part of [`Tombolo`] that starts a daemon.
 #[derive(Debug, Parser)]
 #[command(name = "tombolo")]
-struct OnlyServe {
+struct TomboloDaemonOnly {
     #[command(subcommand)]
-    serve: Serve,
+    serve: ServeCommand,
 }
 
 /// The part of [`SandboxDaemon`] that starts a daemon.
 #[derive(Debug, Parser)]
 #[command(name = SANDBOX_DAEMON)]
-struct OnlyOptions {
+struct SandboxDaemonOnly {
     #[command(flatten)]
     options: Box<DaemonOptions>,
 }
 
-/// The options of a daemon, if that is what is asked for, without the definition of everything else: a daemon lives
-/// long, and the code that defines the other commands would stay in its memory. What is not understood here is read
-/// again with the whole definition, which knows how to help.
+/// The options of a daemon, if the command line starts one. Only these are defined here: a daemon runs for a long time,
+/// and the pages of the code that defines all other commands would stay in its memory. `None` on any error: the caller
+/// then parses again with the whole definition, which prints help and errors.
 pub(crate) fn daemon_options(as_sandbox_daemon: bool) -> Option<Box<DaemonOptions>> {
     if as_sandbox_daemon {
-        return Some(OnlyOptions::try_parse().ok()?.options);
+        let matches = deprecated::parse(SandboxDaemonOnly::command()).ok()?;
+        return Some(SandboxDaemonOnly::from_arg_matches(&matches).ok()?.options);
     }
-    let is_daemon = std::env::args_os().nth(1).is_some_and(|first| first == "daemon");
-    let OnlyServe { serve: Serve::Daemon(options) } = is_daemon.then(OnlyServe::try_parse)?.ok()?;
+    if std::env::args_os().nth(1).is_none_or(|first| first != "daemon") {
+        return None;
+    }
+    let matches = deprecated::parse(TomboloDaemonOnly::command()).ok()?;
+    let TomboloDaemonOnly { serve: ServeCommand::Daemon(options) } =
+        TomboloDaemonOnly::from_arg_matches(&matches).ok()?;
     Some(options)
 }
 
-/// Serve the agents, files and processes of this machine over HTTP, or ask a daemon that does.
+/// Run the daemon of a sandbox, or call the API of one.
 #[derive(Debug, Parser)]
 #[command(
     name = SANDBOX_DAEMON,
@@ -143,34 +149,34 @@ pub(crate) struct SandboxDaemon {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SandboxCommand {
     #[command(flatten)]
-    Resource(Resource),
-    /// Be the mock agent on the standard streams
+    Resource(ApiResource),
+    /// Run the mock agent on standard input and output
     #[command(hide = true)]
     MockAgent,
 }
 
 impl Tombolo {
-    /// The whole definition, with what each API command mirrors.
+    /// The whole definition, with the endpoint of each API command in its help.
     pub(crate) fn definition() -> clap::Command {
         Self::command().mut_subcommand("api", api::with_operations)
     }
 
-    /// What was said; ends the program if it makes no sense.
+    /// Parses the command line; on an error prints it and exits.
     pub(crate) fn parse_arguments() -> Self {
-        let matches = Self::definition().get_matches();
+        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| error.exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
 impl SandboxDaemon {
-    /// The whole definition, with what each API command mirrors.
+    /// The whole definition, with the endpoint of each API command in its help.
     pub(crate) fn definition() -> clap::Command {
         api::with_operations(Self::command())
     }
 
-    /// What was said; ends the program if it makes no sense.
+    /// Parses the command line; on an error prints it and exits.
     pub(crate) fn parse_arguments() -> Self {
-        let matches = Self::definition().get_matches();
+        let matches = deprecated::parse(Self::definition()).unwrap_or_else(|error| error.exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
@@ -179,9 +185,9 @@ impl SandboxDaemon {
 mod tests {
     use super::*;
 
-    /// Text below the options is broken into lines by hand; a line that is too long is broken again.
+    /// The text below the options has hand-made line breaks; clap would wrap a longer line a second time.
     #[test]
-    fn lines_of_help_fit_on_a_page() {
+    fn help_lines_fit_the_width() {
         fn check(command: &clap::Command) {
             let helps = [command.get_after_help(), command.get_after_long_help()];
             for line in helps
@@ -198,7 +204,39 @@ mod tests {
     }
 
     #[test]
-    fn both_definitions_hold_together() {
+    fn every_command_has_an_example() {
+        fn check(command: &clap::Command, path: &str) {
+            let path = format!("{path} {}", command.get_name());
+            let helps = [command.get_after_help(), command.get_after_long_help()];
+            let has_example = helps.into_iter().flatten().any(|help| help.to_string().contains("Example"));
+            assert!(has_example || command.has_subcommands(), "{path}: add an example");
+            command
+                .get_subcommands()
+                .filter(|command| !command.is_hide_set())
+                .for_each(|command| check(command, &path));
+        }
+        check(&Tombolo::definition(), "");
+        check(&SandboxDaemon::definition(), "");
+    }
+
+    #[test]
+    fn durations_have_units_instead_of_option_names() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                let option = argument.get_long().unwrap_or_default();
+                assert!(
+                    !option.ends_with("-ms") && !option.ends_with("-seconds"),
+                    "{} --{option}: take a duration such as 30s, see duration.rs",
+                    command.get_name()
+                );
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Tombolo::definition());
+    }
+
+    #[test]
+    fn both_definitions_are_consistent() {
         Tombolo::definition().debug_assert();
         SandboxDaemon::definition().debug_assert();
     }

@@ -28,10 +28,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) use options::ChatOptions;
 
-use crate::{
-    api,
-    exit::{self, Failure, Outcome},
-};
+use crate::exit::{self, Failure, Outcome};
 use ask::{Answered, Asking};
 use keyboard::{Keyboard, Typed};
 use screen::{Look, Screen};
@@ -46,7 +43,7 @@ const PAST_MAX: usize = 6;
 
 /// Talks until one of the two leaves.
 pub(crate) fn run(options: &ChatOptions) -> ExitCode {
-    let outcome = api::connect(&options.endpoint, None, options.token_file.as_deref()).and_then(|client| {
+    let outcome = options.server.connect().and_then(|client| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(talk(&client, options));
         // A thread may still wait for the keyboard, which nobody needs any more.
@@ -54,7 +51,7 @@ pub(crate) fn run(options: &ChatOptions) -> ExitCode {
         outcome
     });
     let unreachable = matches!(outcome, Err(Failure::Unreachable(_)));
-    let code = exit::report(outcome, false, &format!("tombolo chat at {}", options.endpoint));
+    let code = exit::report(outcome, false, &format!("tombolo chat at {}", options.server.url()));
     if unreachable {
         exit::say("start a daemon with `tombolo up`, or say where one is with --endpoint");
     }

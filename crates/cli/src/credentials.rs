@@ -1,4 +1,4 @@
-//! `tombolo credentials`: what the agents of this machine are let in with.
+//! `tombolo credentials`: the credentials of the agents on this machine.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,54 +20,56 @@ use crate::{
     storage,
 };
 
-/// The credentials of this machine.
+/// Find the credentials of agents on this machine.
 #[derive(Debug, Args)]
-pub(crate) struct Credentials {
+pub(crate) struct CredentialsOptions {
     #[command(subcommand)]
-    verb: Verb,
+    command: CredentialsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Find the credentials that agents have on this machine
+enum CredentialsCommand {
+    /// List the credentials of agents on this machine, or export them as variables
     #[command(after_help = "\
 Examples:
-  tombolo credentials extract                    which there are and where; never what they are
-  eval \"$(tombolo credentials extract --export)\"  hand them to what is started next")]
-    Extract(Extract),
+  tombolo credentials extract                       list them, without their values
+  eval \"$(tombolo credentials extract --export)\"  export them to the programs you start next")]
+    Extract(ExtractArgs),
 }
 
-/// What to find, and how to show it.
+/// The options of `tombolo credentials extract`.
 #[derive(Debug, Args)]
-struct Extract {
-    /// Print shell commands that set the variables, with the credentials themselves
+struct ExtractArgs {
+    /// Print shell commands that set the variables, including the secret values
     #[arg(long, conflicts_with = "json")]
     export: bool,
-    /// Print JSON, without the credentials themselves
+    /// Print JSON, without the secret values
     #[arg(long)]
     json: bool,
-    /// Only those of this agent; may be repeated
+    /// Show only the credentials of this agent; may be repeated
     #[arg(long, value_name = "AGENT")]
     agent: Vec<AgentName>,
-    /// The home to look in; yours if left out
-    #[arg(long, value_name = "DIR")]
+    /// Search this home directory [default: yours]
+    #[arg(long, value_name = "DIRECTORY")]
     home: Option<PathBuf>,
 }
 
-impl Credentials {
+impl CredentialsOptions {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let Verb::Extract(options) = self.verb;
-        let found = options.found()?;
+        let CredentialsCommand::Extract(options) = self.command;
+        let found = options.find()?;
         let output = Output { json: options.json };
         let text = if options.export {
             exports(&found)
         } else if options.json {
-            json!(Vec::from_iter(found.iter().map(described))).to_string()
+            json!(Vec::from_iter(found.iter().map(to_json))).to_string()
         } else {
-            shown(&found)
+            credentials_table(&found)
         };
         if found.is_empty() {
-            output.talk("no credentials were found");
+            output.talk(
+                "found no credentials: log in with an agent, or set a variable such as ANTHROPIC_API_KEY",
+            );
         }
         if !text.is_empty() {
             writeln!(io::stdout(), "{text}")?;
@@ -76,13 +78,13 @@ impl Credentials {
     }
 }
 
-impl Extract {
-    fn found(&self) -> anyhow::Result<Vec<Credential>> {
+impl ExtractArgs {
+    fn find(&self) -> anyhow::Result<Vec<Credential>> {
         let home = self.home.clone().or_else(storage::home);
         let environment = Environment { variables: variables(), home, project: None };
         let catalog = Catalog::new(&PathBuf::new(), BTreeMap::new())?;
         if let Some(unknown) = self.agent.iter().find(|name| catalog.get(name).is_none()) {
-            bail!("there is no agent `{unknown}`");
+            bail!("there is no agent `{unknown}`: list the agents with `tombolo agents list`");
         }
         let wanted = |name: &AgentName| self.agent.is_empty() || self.agent.contains(name);
         let agents = catalog.iter().filter(|agent| wanted(&agent.id));
@@ -90,23 +92,24 @@ impl Extract {
     }
 }
 
-/// One command for each variable; the first credential that can be used wins.
+/// One `export` command per variable; of several valid credentials, the first.
 fn exports(found: &[Credential]) -> String {
-    let (mut done, now) = (BTreeSet::new(), Timestamp::now());
-    let usable = found.iter().filter(|one| one.is_valid(now));
-    let commands = usable.filter_map(|one| {
-        let variable = one.variable.as_ref()?;
-        done.insert(variable).then(|| format!("export {variable}={}", quoted(one.secret.reveal())))
+    let mut exported = BTreeSet::new();
+    let now = Timestamp::now();
+    let valid = found.iter().filter(|credential| credential.is_valid(now));
+    let commands = valid.filter_map(|credential| {
+        let variable = credential.variable.as_ref()?;
+        exported.insert(variable).then(|| format!("export {variable}={}", quoted(credential.secret.reveal())))
     });
     Vec::from_iter(commands).join("\n")
 }
 
-/// A text as a shell reads it, whatever is in it.
+/// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-fn described(one: &Credential) -> serde_json::Value {
+fn to_json(one: &Credential) -> serde_json::Value {
     json!({
         "agent": one.agent,
         "variable": one.variable,
@@ -116,15 +119,15 @@ fn described(one: &Credential) -> serde_json::Value {
     })
 }
 
-fn shown(found: &[Credential]) -> String {
+fn credentials_table(found: &[Credential]) -> String {
     let now = Timestamp::now();
     let state = |one: &Credential| if one.is_valid(now) { "valid" } else { "expired" };
     table(
-        ["AGENT", "VARIABLE", "FOUND IN", "STATE"],
+        ["AGENT", "VARIABLE", "SOURCE", "STATE"],
         found.iter().map(|one| {
-            let place = one.file.as_ref().map_or("the environment".into(), |file| format!("~/{file}"));
-            let variable = one.variable.clone().unwrap_or_else(|| "none: only the file".into());
-            [one.agent.to_string(), variable, place, state(one).into()]
+            let source = one.file.as_ref().map_or("environment".into(), |file| format!("~/{file}"));
+            let variable = one.variable.clone().unwrap_or_else(|| "-".into());
+            [one.agent.to_string(), variable, source, state(one).into()]
         }),
     )
 }

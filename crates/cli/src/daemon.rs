@@ -13,7 +13,7 @@ pub(crate) use options::DaemonOptions;
 
 use crate::{
     agents, memory, secret,
-    serving::{self, Farewell, greet},
+    serving::{self, ShutdownSignals, print_line},
     storage::data_dir,
 };
 
@@ -25,14 +25,14 @@ const START: Duration = Duration::from_millis(200);
 
 /// Serves until a signal ends it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
-    serving::run(SERVICE, (&options.log, &options.traces), || Ok(until_a_signal(config(options)?)))
+    serving::run(SERVICE, &options.log, &options.traces, || Ok(until_a_signal(config(options)?)))
 }
 
 async fn until_a_signal(config: Config) -> anyhow::Result<()> {
-    let signals = Farewell::listen()?;
+    let signals = ShutdownSignals::listen()?;
     let bound = Server::bind(&config).await?;
-    greet(&format!("listening on http://{}", bound.address()?));
-    signals.end(|stop| serve(bound, stop)).await;
+    print_line(&format!("listening on http://{}", bound.address()?));
+    signals.run_until_signal(|stop| serve(bound, stop)).await;
     Ok(())
 }
 
@@ -40,7 +40,7 @@ async fn until_a_signal(config: Config) -> anyhow::Result<()> {
 pub(crate) async fn serve(bound: Bound, stop: CancellationToken) {
     let tidying = async {
         tokio::time::sleep(START).await;
-        memory::return_what_the_start_needed();
+        memory::release_startup_memory();
     };
     tokio::join!(bound.serve(stop), tidying);
 }

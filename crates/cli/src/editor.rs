@@ -23,10 +23,7 @@ use client::Client;
 
 pub(crate) use options::EditorOptions;
 
-use crate::{
-    api,
-    exit::{self, Failure, Outcome},
-};
+use crate::exit::{self, Failure, Outcome};
 use claim::Claim;
 use lines::Lines;
 use outbox::Outbox;
@@ -43,19 +40,19 @@ const FLUSH_MAX: Duration = Duration::from_secs(2);
 
 /// Is the agent until the editor leaves.
 pub(crate) fn run(options: &EditorOptions) -> ExitCode {
-    let outcome = api::connect(&options.endpoint, None, options.token_file.as_deref()).and_then(|client| {
+    let outcome = options.server.connect().and_then(|client| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(serve(&client, options));
         // Threads may still wait for the standard streams, which nobody needs any more.
         runtime.shutdown_background();
         outcome
     });
-    exit::report(outcome, false, &format!("tombolo acp at {}", options.endpoint))
+    exit::report(outcome, false, &format!("tombolo acp at {}", options.server.url()))
 }
 
 async fn serve(client: &Client, options: &EditorOptions) -> Outcome {
     let mut signals = Signals::listen().map_err(|error| exit::local("listen for signals", error))?;
-    let patience = Patience::new(Duration::from_millis(options.patience_ms));
+    let patience = Patience::new(options.reconnect_timeout());
     let pending = RefCell::new(Pending::default());
     let mut lines = Lines::of_stdin();
     let writer = Writer::of_stdout();

@@ -1,4 +1,4 @@
-//! How the program ends: what it says, and its exit code.
+//! Failures of commands: their messages and exit codes.
 
 use std::{error::Error, io, process::ExitCode};
 
@@ -6,85 +6,85 @@ use client::Refusal;
 
 use crate::output::plain;
 
-/// What the exit codes mean, for `--help`.
+/// The exit codes, for `--help`.
 pub(crate) const CODES: &str = "\
 Exit codes:
-  0  done
-  1  the server said no: the problem is on stderr, as JSON with --json
-  2  the command line, or a value on it, makes no sense
+  0  success
+  1  the server refused the request; stderr has the problem, as JSON with --json
+  2  the command line is invalid
   3  the server could not be reached, or the connection was lost
-  4  the answer was not understood: is it a Tombolo daemon?
+  4  the response is not that of a Tombolo server; check the URL
   5  a local file could not be read or written";
 
-/// What the exit codes of `tombolo acp` mean, for `--help`.
+/// The exit codes of `tombolo acp`, for `--help`.
 pub(crate) const EDITOR_CODES: &str = "\
 Exit codes:
-  0  the editor left, or a signal ended it
-  1  the daemon said no, for example to the token
-  2  the command line, or a value on it, makes no sense
-  3  the daemon could not be reached for as long as --patience-ms
-  4  the answer was not understood: is it a Tombolo daemon?
+  0  the editor disconnected, or a signal ended the command
+  1  the daemon refused the request, for example because of the token
+  2  the command line is invalid
+  3  the daemon could not be reached within --reconnect-timeout
+  4  the response is not that of a Tombolo daemon; check --endpoint
   5  a local file could not be read
-  6  the agent ended, or its instance was deleted
-  7  the agent said more during a cut than the daemon keeps: messages are missing";
+  6  the agent exited, or its instance was deleted
+  7  messages were lost: the agent sent more during a disconnect than the daemon keeps";
 
-/// What the exit codes of `tombolo chat` mean, for `--help`.
+/// The exit codes of `tombolo chat`, for `--help`.
 pub(crate) const CHAT_CODES: &str = "\
 Exit codes:
-  0  you left
-  1  the daemon said no, for example to the token
-  2  the command line, or a value on it, makes no sense
+  0  you ended the conversation
+  1  the daemon refused the request, for example because of the token
+  2  the command line is invalid
   3  the daemon could not be reached
-  4  the answer was not understood: is it a Tombolo daemon?
+  4  the response is not that of a Tombolo daemon; check --endpoint
   6  the agent cannot be used, or the session was deleted
-  8  the last turn failed, or was interrupted";
+  8  the last turn failed or was interrupted";
 
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The server said no.
+    /// The server answered with a problem document.
     Refused(Box<Refusal>),
-    /// The hub does not accept the device.
+    /// The hub rejected the device.
     NotAccepted(String),
-    /// What was asked for makes no sense.
+    /// An argument is invalid.
     Usage(String),
     /// The server could not be reached.
     Unreachable(client::Error),
-    /// The answer was not understood.
-    NotUnderstood(client::Error),
-    /// Something on this side could not be read or written.
+    /// The response was not that of a Tombolo server.
+    UnexpectedResponse(client::Error),
+    /// A local file or stream could not be read or written.
     Local(anyhow::Error),
-    /// The agent has ended, or its instance is gone.
+    /// The agent exited, or its instance was deleted.
     AgentEnded {
-        /// How it came.
+        /// Why it ended.
         how: String,
-        /// The last it wrote to standard error.
+        /// The end of the agent's standard error.
         last_words: String,
     },
-    /// What the agent said in the meantime is no longer kept.
+    /// Events that the client has not read were evicted.
     Missed(String),
-    /// The last turn did not come to its end.
+    /// The last turn failed or was interrupted.
     TurnFailed(String),
-    /// Nobody is there who could be asked.
+    /// No device runs here.
     Absent(String),
-    /// A record is not what it was.
+    /// An audit log failed its verification.
     Broken(String),
-    /// Whoever read our output has had enough.
+    /// The reader of our output closed the pipe.
     Closed,
 }
 
-/// What a command came to.
+/// The result of a command.
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
-    /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] say it.
+    /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] list it.
     fn code(&self) -> u8 {
         match self {
             Failure::Closed => 0,
             Failure::Refused(_) | Failure::NotAccepted(_) | Failure::Broken(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Unreachable(_) | Failure::Absent(_) => 3,
-            Failure::NotUnderstood(_) => 4,
+            Failure::UnexpectedResponse(_) => 4,
             Failure::Local(_) => 5,
             Failure::AgentEnded { .. } => 6,
             Failure::Missed(_) => 7,
@@ -92,10 +92,10 @@ impl Failure {
         }
     }
 
-    /// What went wrong, in one sentence.
+    /// The failure in one sentence.
     pub(crate) fn summary(&self) -> String {
         match self {
-            Failure::Closed => "nobody reads the output".into(),
+            Failure::Closed => "the output was closed".into(),
             Failure::Refused(refusal) => refusal.to_string(),
             Failure::Usage(message)
             | Failure::NotAccepted(message)
@@ -103,7 +103,7 @@ impl Failure {
             | Failure::TurnFailed(message)
             | Failure::Absent(message)
             | Failure::Broken(message) => message.clone(),
-            Failure::Unreachable(error) | Failure::NotUnderstood(error) => chain(error),
+            Failure::Unreachable(error) | Failure::UnexpectedResponse(error) => chain(error),
             Failure::Local(error) => format!("{error:#}"),
             Failure::AgentEnded { how, .. } => how.clone(),
         }
@@ -115,33 +115,33 @@ impl From<client::Error> for Failure {
         match error {
             client::Error::Problem(refusal) => Failure::Refused(refusal),
             client::Error::Transport(_) => Failure::Unreachable(error),
-            client::Error::Unexpected { .. } => Failure::NotUnderstood(error),
+            client::Error::Unexpected { .. } => Failure::UnexpectedResponse(error),
             client::Error::Local { doing, source } => local(doing, source),
         }
     }
 }
 
 impl From<io::Error> for Failure {
-    /// For our own output; reading and writing of files says more with [`local`].
+    /// For errors of our own output. Errors of files use [`local`], which names the file.
     fn from(error: io::Error) -> Self {
         local("write the output", error)
     }
 }
 
-/// A failure to do something on this side.
-pub(crate) fn local(doing: &str, error: io::Error) -> Failure {
+/// A local failure: "could not `action`".
+pub(crate) fn local(action: &str, error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::Closed,
-        _ => Failure::Local(anyhow::Error::new(error).context(format!("could not {doing}"))),
+        _ => Failure::Local(anyhow::Error::new(error).context(format!("could not {action}"))),
     }
 }
 
-/// Says why a command failed, and what it was doing; the exit code that goes with it.
-pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
+/// Prints a failure to stderr, with the request that failed as `context`, and returns the exit code.
+pub(crate) fn report(outcome: Outcome, json: bool, context: &str) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     match &failure {
         Failure::Closed => {}
-        // stdout only ever carries what was asked for, so that it can be piped without looking.
+        // To stderr even with --json: stdout carries only successful responses, so a pipe never parses a problem.
         Failure::Refused(refusal) if json => say(&plain(&String::from_utf8_lossy(&refusal.body))),
         Failure::Refused(refusal) => {
             say(&plain(&refusal.sentence()));
@@ -164,19 +164,20 @@ pub(crate) fn report(outcome: Outcome, json: bool, doing: &str) -> ExitCode {
         | Failure::Absent(message)
         | Failure::NotAccepted(message)
         | Failure::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
-        Failure::Unreachable(error) | Failure::NotUnderstood(error) => {
-            say(&plain(&format!("tombolo: {}: {doing}", chain(error))));
+        Failure::Unreachable(error) | Failure::UnexpectedResponse(error) => {
+            say(&plain(&format!("tombolo: {}: {context}", chain(error))));
         }
         Failure::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
     }
     ExitCode::from(failure.code())
 }
 
-/// The exit code of the commands that ask no server.
+/// The exit code of a command that does not call a server; prints its error.
 pub(crate) fn code(run: anyhow::Result<ExitCode>) -> ExitCode {
     run.unwrap_or_else(|error| {
-        let closed = error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
-        if closed {
+        let pipe_closed =
+            error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        if pipe_closed {
             return ExitCode::SUCCESS;
         }
         say(&format!("tombolo: {error:#}"));
@@ -190,21 +191,20 @@ fn quote(last_words: &str) {
     }
 }
 
-/// Says a line to whoever is there.
+/// Prints a line to stderr. A failure is ignored: there is no other place to report it.
 pub(crate) fn say(line: &str) {
     use std::io::Write;
-    // There is nobody left to tell if it cannot be written.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// An error with all its causes. Causes that a message already repeats at its end are left out.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // Some repeat their cause in their own words.
-        let said = error.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
+        let message = error.to_string();
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
         }
         cause = error.source();
     }

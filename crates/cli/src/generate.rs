@@ -1,4 +1,4 @@
-//! What is made from the definition of the commands: completions, manual pages, the reference.
+//! Generates shell completions, manual pages and the reference from the command definitions.
 
 use std::{
     collections::BTreeMap,
@@ -18,23 +18,23 @@ use crate::{
     args::{SANDBOX_DAEMON, SandboxDaemon, Tombolo},
 };
 
-/// The names that this program goes by.
+/// The names under which this program can be called.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Name {
+enum ProgramName {
     Tombolo,
     SandboxDaemon,
 }
 
-impl Name {
+impl ProgramName {
     fn definition(self) -> (&'static str, Command) {
         match self {
-            Name::Tombolo => ("tombolo", Tombolo::definition()),
-            Name::SandboxDaemon => (SANDBOX_DAEMON, SandboxDaemon::definition()),
+            ProgramName::Tombolo => ("tombolo", Tombolo::definition()),
+            ProgramName::SandboxDaemon => (SANDBOX_DAEMON, SandboxDaemon::definition()),
         }
     }
 }
 
-/// Which completions.
+/// The options of `tombolo completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,14 +42,14 @@ Examples:
   tombolo completions zsh > ~/.zfunc/_tombolo
   tombolo completions fish > ~/.config/fish/completions/tombolo.fish")]
 pub(crate) struct CompletionsOptions {
-    /// The shell
+    /// The shell to generate the script for
     shell: Shell,
-    /// The name that the program is called by
+    /// Complete the program under this name
     #[arg(long, value_enum, default_value = "tombolo")]
-    name: Name,
+    name: ProgramName,
 }
 
-/// Prints the completions of a shell.
+/// Prints a completion script.
 pub(crate) fn completions(options: &CompletionsOptions) -> anyhow::Result<ExitCode> {
     let (name, mut definition) = options.name.definition();
     let mut script = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn completions(options: &CompletionsOptions) -> anyhow::Result<ExitCo
     print(&script)
 }
 
-/// Which manual pages.
+/// The options of `tombolo man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tombolo man | man -l -\n  tombolo man --dir ~/.local/share/man/man1")]
 pub(crate) struct ManOptions {
@@ -66,7 +66,7 @@ pub(crate) struct ManOptions {
     dir: Option<PathBuf>,
 }
 
-/// Prints the manual page of the program, or writes those of all commands.
+/// Prints the manual page of the program, or writes the pages of all commands to a directory.
 pub(crate) fn man(options: &ManOptions) -> anyhow::Result<ExitCode> {
     let Some(directory) = &options.dir else {
         let mut page = Vec::new();
@@ -74,54 +74,54 @@ pub(crate) fn man(options: &ManOptions) -> anyhow::Result<ExitCode> {
         return print(&page);
     };
     std::fs::create_dir_all(directory)
-        .with_context(|| format!("could not make `{}`", directory.display()))?;
-    for name in [Name::Tombolo, Name::SandboxDaemon] {
+        .with_context(|| format!("could not create `{}`", directory.display()))?;
+    for name in [ProgramName::Tombolo, ProgramName::SandboxDaemon] {
         clap_mangen::generate_to(name.definition().1, directory)
             .with_context(|| format!("could not write to `{}`", directory.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is referred to.
+/// The documents that `tombolo reference` prints.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Subject {
+enum ReferenceDocument {
     /// Every command, in Markdown
     Cli,
     /// The OpenAPI document of the daemon
     Openapi,
     /// The OpenAPI document of the hub
     OpenapiHub,
-    /// The JSON Schema of what is said on a relay connection
+    /// The JSON Schema of relay messages
     Relay,
-    /// Which endpoint each API command mirrors: command, method and path, with tabs between
+    /// The endpoint of each API command: command, method and path, separated by tabs
     Operations,
     /// How each agent is installed, as JSON
     Agents,
 }
 
-/// Which reference.
+/// The options of `tombolo reference`.
 #[derive(Debug, Args)]
 pub(crate) struct ReferenceOptions {
-    /// What it is about
+    /// The document to print
     #[arg(value_enum, default_value = "cli")]
-    subject: Subject,
+    document: ReferenceDocument,
 }
 
-fn installed() -> anyhow::Result<String> {
+fn agent_installations() -> anyhow::Result<String> {
     let catalog = Catalog::new(Path::new(""), BTreeMap::new())?;
     let means = BTreeMap::from_iter(catalog.iter().map(|agent| (agent.id.to_string(), catalog.means(agent))));
     Ok(format!("{}\n", serde_json::to_string_pretty(&means)?))
 }
 
-/// Prints what is generated from the code and kept in `docs`.
+/// Prints a document that `cargo xtask codegen` stores in `docs`.
 pub(crate) fn reference(options: &ReferenceOptions) -> anyhow::Result<ExitCode> {
-    let text = match options.subject {
-        Subject::Cli => commands()?,
-        Subject::Openapi => format!("{:#}\n", ::daemon::openapi()),
-        Subject::OpenapiHub => format!("{:#}\n", ::hub::openapi()),
-        Subject::Relay => format!("{:#}\n", serde_json::Value::Object(protocol::relay::schemas())),
-        Subject::Operations => operations()?,
-        Subject::Agents => installed()?,
+    let text = match options.document {
+        ReferenceDocument::Cli => commands()?,
+        ReferenceDocument::Openapi => format!("{:#}\n", ::daemon::openapi()),
+        ReferenceDocument::OpenapiHub => format!("{:#}\n", ::hub::openapi()),
+        ReferenceDocument::Relay => format!("{:#}\n", serde_json::Value::Object(protocol::relay::schemas())),
+        ReferenceDocument::Operations => operations()?,
+        ReferenceDocument::Agents => agent_installations()?,
     };
     print(text.as_bytes())
 }
@@ -138,7 +138,7 @@ fn operations() -> anyhow::Result<String> {
 
 fn commands() -> anyhow::Result<String> {
     let mut text = String::from(
-        "# The command line\n\nMade by `cargo xtask codegen` from the definition of the commands: edit that, not this page.\n",
+        "# The command line\n\nGenerated by `cargo xtask codegen` from the command definitions: edit those, not this page.\n",
     );
     let mut definition = Tombolo::definition();
     definition.build();
@@ -146,9 +146,9 @@ fn commands() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// One section per command that is shown, from the program down.
+/// Appends a section for `command` and each visible subcommand.
 fn describe(command: &Command, text: &mut String) -> anyhow::Result<()> {
-    // Wide enough for every line, however wide the terminal is.
+    // A fixed width: the output must not depend on the terminal.
     let help = command.clone().term_width(100).render_long_help();
     let name = command.get_bin_name().unwrap_or(command.get_name());
     writeln!(text, "\n## {name}\n\n```text")?;

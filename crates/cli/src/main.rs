@@ -1,7 +1,7 @@
-//! `tombolo`: one program, three roles.
+//! `tombolo`: daemon, hub, device and their clients in one program.
 //!
-//! Called as `sandbox-daemon` it is the daemon: `sandbox-daemon --token T --host H --port P` starts it and
-//! `sandbox-daemon <resource> <verb>` speaks to one.
+//! Called as `sandbox-daemon` it is the daemon: `sandbox-daemon --token T --host H --port P` starts one, and
+//! `sandbox-daemon <resource> <command>` calls its API.
 
 mod agents;
 mod api;
@@ -10,7 +10,9 @@ mod audit;
 mod chat;
 mod credentials;
 mod daemon;
+mod deprecated;
 mod device;
+mod duration;
 mod editor;
 mod environment;
 mod exit;
@@ -20,6 +22,7 @@ mod memory;
 mod output;
 mod progress;
 mod secret;
+mod server_args;
 mod serving;
 mod storage;
 mod traces;
@@ -28,17 +31,18 @@ mod waits;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use args::{Command, SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, Serve, Tombolo};
+use args::{SANDBOX_DAEMON, SandboxCommand, SandboxDaemon, ServeCommand, Tombolo, TomboloCommand};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let program = arguments.next().map(PathBuf::from).unwrap_or_default();
     let first = arguments.next().unwrap_or_default();
-    // One is started for each instance of the mock, which needs nothing of what is defined below.
+    // Checked before the command line is parsed: these two start often, and building the definition of all commands
+    // would slow them down. This one starts for each instance of the mock agent,
     if first == ::agents::mock::ARGUMENT {
         return exit::code(mock_agent());
     }
-    // This one is started for each command that a device runs in a sandbox.
+    // and this one for each command that a device runs in a sandbox.
     if first == ::device::shell::init::ARGUMENT {
         return ::device::shell::init::serve(arguments);
     }
@@ -55,21 +59,21 @@ fn main() -> ExitCode {
         };
     }
     match Tombolo::parse_arguments().command {
-        Command::Up(options) => exit::code(up::run(options, &program)),
-        Command::Serve(Serve::Daemon(options)) => exit::code(daemon::run(&options)),
-        Command::Hub(options) => hub::run(*options),
-        Command::Device(options) => device::run(*options),
-        Command::Waits(options) => waits::run(*options),
-        Command::Audit(options) => audit::run(*options),
-        Command::Acp(options) => editor::run(&options),
-        Command::Chat(options) => chat::run(&options),
-        Command::Api(api) => api.resource.run(),
-        Command::Agents(options) => exit::code(agents::run(options)),
-        Command::Credentials(credentials) => exit::code(credentials.run()),
-        Command::Completions(options) => exit::code(generate::completions(&options)),
-        Command::Man(options) => exit::code(generate::man(&options)),
-        Command::Reference(options) => exit::code(generate::reference(&options)),
-        Command::MockAgent => exit::code(mock_agent()),
+        TomboloCommand::Up(options) => exit::code(up::run(options, &program)),
+        TomboloCommand::Serve(ServeCommand::Daemon(options)) => exit::code(daemon::run(&options)),
+        TomboloCommand::Hub(options) => hub::run(*options),
+        TomboloCommand::Device(options) => device::run(*options),
+        TomboloCommand::Waits(options) => waits::run(*options),
+        TomboloCommand::Audit(options) => audit::run(*options),
+        TomboloCommand::Acp(options) => editor::run(&options),
+        TomboloCommand::Chat(options) => chat::run(&options),
+        TomboloCommand::Api(api) => api.resource.run(),
+        TomboloCommand::Agents(options) => exit::code(agents::run(options)),
+        TomboloCommand::Credentials(credentials) => exit::code(credentials.run()),
+        TomboloCommand::Completions(options) => exit::code(generate::completions(&options)),
+        TomboloCommand::Man(options) => exit::code(generate::man(&options)),
+        TomboloCommand::Reference(options) => exit::code(generate::reference(&options)),
+        TomboloCommand::MockAgent => exit::code(mock_agent()),
     }
 }
 

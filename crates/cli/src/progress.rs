@@ -1,4 +1,4 @@
-//! Long work, for those who watch: a bar on stderr, if that is a terminal.
+//! Progress bars on stderr; hidden if stderr is not a terminal.
 
 use std::{
     collections::BTreeMap,
@@ -9,53 +9,53 @@ use std::{
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use protocol::agents::{InstallPhase, InstallProgress};
 
-/// How often a bar that is not moved shows that it is alive.
-const TICK: Duration = Duration::from_millis(120);
+/// How often a spinner moves while nothing else happens.
+const TICK_INTERVAL: Duration = Duration::from_millis(120);
 
-/// A bar of bytes out of `length`, or of bytes so far.
+/// A bar for a transfer of `length` bytes; a spinner if the length is unknown.
 pub(crate) fn bytes(length: Option<u64>) -> ProgressBar {
     let template = match length {
         Some(_) => "{bar:30} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}",
         None => "{spinner} {bytes} {binary_bytes_per_sec}",
     };
-    bar(length, template)
+    new_bar(length, template)
 }
 
-/// An installation: one bar for each part of it that is not done.
+/// The progress of an installation: one bar per unfinished component.
 #[derive(Default)]
-pub(crate) struct Installation {
+pub(crate) struct InstallProgressBars {
     bars: MultiProgress,
-    parts: BTreeMap<String, ProgressBar>,
+    components: BTreeMap<String, ProgressBar>,
 }
 
-impl Installation {
-    /// Shows how far a part is.
+impl InstallProgressBars {
+    /// Updates the bar of a component.
     pub(crate) fn show(&mut self, progress: &InstallProgress) {
-        let part = self.parts.entry(progress.component.clone()).or_insert_with(|| {
-            let bar = bar(None, "{spinner} {prefix:16} {msg} {bytes} {elapsed}");
+        let bar = self.components.entry(progress.component.clone()).or_insert_with(|| {
+            let bar = new_bar(None, "{spinner} {prefix:16} {msg} {bytes} {elapsed}");
             bar.set_prefix(progress.component.clone());
             self.bars.add(bar)
         });
         if let Some(total) = progress.total_bytes
-            && part.length() != Some(total)
+            && bar.length() != Some(total)
         {
-            part.set_length(total);
+            bar.set_length(total);
             if let Ok(style) = ProgressStyle::with_template(
                 "{spinner} {prefix:16} {msg} {bar:20} {bytes}/{total_bytes} {eta}",
             ) {
-                part.set_style(style);
+                bar.set_style(style);
             }
         }
-        part.set_position(progress.bytes);
-        part.set_message(phase(progress.phase));
+        bar.set_position(progress.bytes);
+        bar.set_message(phase(progress.phase));
         if matches!(progress.phase, InstallPhase::Done | InstallPhase::Failed) {
-            part.finish_and_clear();
+            bar.finish_and_clear();
         }
     }
 
-    /// Takes everything off the screen.
+    /// Removes all bars from the screen.
     pub(crate) fn clear(self) {
-        self.parts.values().for_each(ProgressBar::finish_and_clear);
+        self.components.values().for_each(ProgressBar::finish_and_clear);
     }
 }
 
@@ -72,7 +72,7 @@ fn phase(phase: InstallPhase) -> &'static str {
     }
 }
 
-fn bar(length: Option<u64>, template: &str) -> ProgressBar {
+fn new_bar(length: Option<u64>, template: &str) -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -80,6 +80,6 @@ fn bar(length: Option<u64>, template: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(TICK_INTERVAL);
     bar
 }

@@ -1,4 +1,4 @@
-//! Tokens on their way in: from a flag, a file or the environment.
+//! Reads tokens from an option, a file or the environment.
 
 use std::path::Path;
 
@@ -8,37 +8,37 @@ pub(crate) use ::agents::Secret;
 
 use crate::environment;
 
-/// The variable that holds the token of a daemon.
+/// The token of a daemon.
 pub(crate) const TOKEN_VARIABLE: &str = "TOMBOLO_TOKEN";
 
-/// The variable that holds a token of the hub.
+/// A token of a hub.
 pub(crate) const HUB_TOKEN_VARIABLE: &str = "TOMBOLO_HUB_TOKEN";
 
-/// The variable that holds what a daemon joins a hub with.
+/// The token with which a daemon joins a hub.
 pub(crate) const JOIN_TOKEN_VARIABLE: &str = "TOMBOLO_JOIN_TOKEN";
 
-/// The variable that holds what a device connects with.
+/// The token with which a device connects to a hub.
 pub(crate) const DEVICE_TOKEN_VARIABLE: &str = "TOMBOLO_DEVICE_TOKEN";
 
-/// All of them: no child of ours inherits any.
+/// All variables with tokens. They are removed from the environment of child processes.
 pub(crate) const VARIABLES: [&str; 4] =
     [TOKEN_VARIABLE, HUB_TOKEN_VARIABLE, JOIN_TOKEN_VARIABLE, DEVICE_TOKEN_VARIABLE];
 
-/// The token that was given: a flag before the file, and both before the variable.
+/// The token from the option, else from the file, else from the environment variable.
 pub(crate) fn token(
-    flag: Option<&Secret>,
+    option: Option<&Secret>,
     file: Option<&Path>,
     variable: &str,
 ) -> anyhow::Result<Option<Secret>> {
-    if let Some(token) = flag {
+    if let Some(token) = option {
         return Ok(Some(token.clone()));
     }
     if let Some(path) = file {
         let text = std::fs::read_to_string(path)
-            .with_context(|| format!("could not read the token from `{}`", path.display()))?;
+            .with_context(|| format!("could not read the token file `{}`", path.display()))?;
         return Ok(Some(Secret::new(&text)));
     }
     let Some(value) = environment::variable(variable) else { return Ok(None) };
-    let text = value.to_str().with_context(|| format!("{variable} is not a text"))?;
+    let text = value.to_str().with_context(|| format!("the value of {variable} is not valid UTF-8"))?;
     Ok(Some(Secret::new(text)))
 }

@@ -1,4 +1,4 @@
-//! What the daemon and the hub do alike when they serve: say where, log, and end in order.
+//! Shared by the servers (daemon, hub, `up`): the async runtime, logging, and shutdown on a signal.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -13,21 +13,21 @@ use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::Sub
 
 use crate::{memory, traces::TraceOptions};
 
-/// The signals that end a server in order.
-pub(crate) struct Farewell {
+/// SIGTERM and SIGINT, which shut a server down gracefully.
+pub(crate) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Farewell {
-    /// Listens for them from now on.
+impl ShutdownSignals {
+    /// Installs the signal handlers.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let listen = |kind| signal(kind).context("could not listen for signals");
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
     }
 
-    /// Serves until the first of them, and then until all is ended.
-    pub(crate) async fn end<F: Future>(mut self, serve: impl FnOnce(CancellationToken) -> F) {
+    /// Runs `serve` until it returns. The first signal cancels its token, and `serve` then shuts down.
+    pub(crate) async fn run_until_signal<F: Future>(mut self, serve: impl FnOnce(CancellationToken) -> F) {
         let stop = CancellationToken::new();
         let mut serving = std::pin::pin!(serve(stop.clone()));
         tokio::select! {
@@ -40,40 +40,44 @@ impl Farewell {
     }
 }
 
-/// What serves: a thread per core, but for one, which is left to the agents. A thread more would wake and be woken for
-/// every message, which on two cores costs a tenth of the time with many clients and a quarter with one.
+/// A runtime with one thread per core, minus one that is left to the agents. With a further thread, messages wake
+/// threads more often: on two cores throughput fell by a tenth with many clients, and by a quarter with one.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     let workers =
         std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1));
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
 }
 
-/// Runs what `serving` begins, as `service`, to its end: logs what the filter lets through, and exports spans if that is wanted.
+/// Runs a server to its end. `filter` selects the log lines, `traces` exports spans under the name `service`, and `serve`
+/// starts the server.
 pub(crate) fn run<F: Future<Output = anyhow::Result<()>>>(
     service: &'static str,
-    (filter, traces): (&str, &TraceOptions),
-    serving: impl FnOnce() -> anyhow::Result<F>,
+    filter: &str,
+    traces: &TraceOptions,
+    serve: impl FnOnce() -> anyhow::Result<F>,
 ) -> anyhow::Result<ExitCode> {
-    memory::return_what_is_freed();
+    memory::limit_retained_heap();
     let runtime = runtime()?;
     let export = traces.export(service, runtime.handle())?;
-    log(filter, export.as_ref())?;
-    let served = runtime.block_on(serving()?);
+    init_logging(filter, export.as_ref())?;
+    let result = runtime.block_on(serve()?);
     if let Some(export) = export {
         export.end();
     }
-    served?;
+    result?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says something on stdout. That may be closed, which is no reason not to serve.
-pub(crate) fn greet(greeting: &str) {
-    let _ = writeln!(io::stdout(), "{greeting}");
+/// Prints a line to stdout. A closed stdout is ignored: the server runs without it.
+pub(crate) fn print_line(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// Logs to stderr what the filter lets through, and has spans exported if that is wanted.
-fn log(filter: &str, export: Option<&Export>) -> anyhow::Result<()> {
-    let targets: Targets = filter.parse().with_context(|| format!("`{filter}` is not a log filter"))?;
+/// Sends log lines that pass `filter` to stderr, and spans to `export`.
+fn init_logging(filter: &str, export: Option<&Export>) -> anyhow::Result<()> {
+    let targets: Targets = filter.parse().with_context(|| {
+        format!("`{filter}` is not a log filter: use a level such as `info`, or pairs such as `hub=debug`")
+    })?;
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())

@@ -1,26 +1,26 @@
-//! Where the spans of a server go.
+//! The export of traces.
 
 use clap::Args;
 use telemetry::{Export, InvalidExport};
 use tokio::runtime::Handle;
 
-/// Where the spans of a server go; nowhere unless it is said.
+/// The options for exporting traces; off by default.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TraceOptions {
-    /// A collector of OpenTelemetry that gets the traces, over OTLP/HTTP. Headers for it, such as
-    /// its key, are taken from OTEL_EXPORTER_OTLP_HEADERS
+    /// Send traces to this OpenTelemetry collector over OTLP/HTTP; set request headers, such as an
+    /// API key, in OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", hide_env_values = true, value_name = "URL")]
     otlp_endpoint: Option<String>,
 }
 
 impl TraceOptions {
-    /// Exports what `service` does, on the threads of `runtime`, if that is wanted.
+    /// Starts the export of spans under the name `service` on `runtime`, if a collector is configured.
     pub(crate) fn export(
         &self,
         service: &'static str,
         runtime: &Handle,
     ) -> Result<Option<Export>, InvalidExport> {
-        // A variable that is empty is one that is not set.
+        // The OpenTelemetry specification treats an empty variable as unset.
         let endpoint = self.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty());
         endpoint.map(|endpoint| Export::new(endpoint, service, runtime.clone())).transpose()
     }

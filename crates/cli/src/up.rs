@@ -1,4 +1,4 @@
-//! `tombolo up`: everything on one machine, to try it out.
+//! `tombolo up`: a daemon and a hub in one process, for one machine.
 
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
@@ -6,151 +6,159 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    api::DEFAULT_ENDPOINT,
     daemon::{self, DaemonOptions, serve},
-    hub::{DEFAULT_HUB, PORT, beside},
-    serving::{self, Farewell, greet},
+    hub::{DEFAULT_PORT, local_config},
+    server_args::{DEFAULT_ENDPOINT, DEFAULT_HUB},
+    serving::{self, ShutdownSignals, print_line},
     traces::TraceOptions,
 };
 
-/// What both are called in traces.
-const SERVICE: &str = "tombolo-up";
+/// The service name in traces.
+const SERVICE_NAME: &str = "tombolo-up";
 
-/// What the hub calls the daemon beside it.
-const LOCAL: &str = "local";
+/// The name of the daemon as a runtime of the hub.
+const LOCAL_RUNTIME: &str = "local";
 
-/// How it is tried out.
+/// Start a daemon and a hub on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A daemon and a hub that knows it as `local`. They listen on this machine only. The daemon needs no
-token; that of the hub is printed the first time. Ctrl-C ends them and every agent.
+Starts a daemon, and a hub with the daemon as its runtime `local`. Both listen on the loopback address
+only. The daemon needs no token; the hub prints its token on the first start. Ctrl-C stops both and
+all agents.
 
 Examples:
   tombolo up
   tombolo up --port 0 --config agents.toml")]
 pub(crate) struct UpOptions {
-    /// The port that the daemon listens on; 0 for any that is free
+    /// Let the daemon listen on this port; 0 picks a free one
     #[arg(long, default_value_t = 2468)]
     port: u16,
-    /// The port that the hub listens on; 0 for any that is free [default: 2470, or 0 with --port 0]
+    /// Let the hub listen on this port; 0 picks a free one [default: 2470, or 0 with --port 0]
     #[arg(long)]
     hub_port: Option<u16>,
-    /// A configuration file: agents of your own
+    /// Read your own agents from this configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<std::path::PathBuf>,
-    /// Where the daemon keeps its own files, and the hub below them
+    /// Store the files of the daemon and the hub in this directory
     #[arg(long, value_name = "DIRECTORY")]
     data_dir: Option<std::path::PathBuf>,
-    /// How people run this program, where that is not by its own name: with `npx`
+    /// How the printed commands start this program, if not by its path: `npx tombolo`
     #[arg(long, env = "TOMBOLO_RUN_AS", hide = true)]
     run_as: Option<String>,
     #[command(flatten)]
     traces: TraceOptions,
 }
 
-/// Serves until a signal ends it, after saying what to try.
+/// Runs both servers until SIGTERM or SIGINT, after printing example commands.
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
     let UpOptions { port, hub_port, config, data_dir, run_as, traces } = options;
     let run_as = run_as.unwrap_or_else(|| quoted(&program.display().to_string()));
     let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::unsaid() };
-    serving::run(SERVICE, (&options.log, &traces), || {
+    serving::run(SERVICE_NAME, &options.log, &traces, || {
         let daemon = daemon::config(&options)?;
-        let hub = beside(&daemon.data_dir, hub_port.unwrap_or(if port == 0 { 0 } else { PORT }));
-        Ok(until_a_signal(daemon, hub, run_as))
+        let hub =
+            local_config(&daemon.data_dir, hub_port.unwrap_or(if port == 0 { 0 } else { DEFAULT_PORT }));
+        Ok(serve_until_signal(daemon, hub, run_as))
     })
 }
 
-async fn until_a_signal(daemon: ::daemon::Config, hub: ::hub::Config, run_as: String) -> anyhow::Result<()> {
-    let signals = Farewell::listen()?;
+async fn serve_until_signal(
+    daemon: ::daemon::Config,
+    hub: ::hub::Config,
+    run_as: String,
+) -> anyhow::Result<()> {
+    let signals = ShutdownSignals::listen()?;
     let daemon = ::daemon::Server::bind(&daemon).await?;
     let mut hub = ::hub::Hub::bind(&hub).await?;
-    hub.attach(LOCAL.parse()?, daemon.inside())?;
+    hub.attach(LOCAL_RUNTIME.parse()?, daemon.inside())?;
     let token = hub.take_new_token();
-    let greeting = Greeting { daemon: daemon.address()?, hub: hub.address()?, run_as };
-    greet(&greeting.text(token.as_ref().map(|token| token.reveal())));
-    // Nobody is cut off in the middle: those who watch are sent away before what they watch ends.
-    let last = CancellationToken::new();
+    let greeting = UpGreeting { daemon: daemon.address()?, hub: hub.address()?, run_as };
+    print_line(&greeting.text(token.as_ref().map(|token| token.reveal())));
+    // Stop the hub first: its viewers get a proper close before the daemon that they watch goes away.
+    let stop_daemon = CancellationToken::new();
     let both = |stop| async {
         let hub = async {
             hub.serve(stop).await;
-            last.cancel();
+            stop_daemon.cancel();
         };
-        tokio::join!(hub, serve(daemon, last.clone()))
+        tokio::join!(hub, serve(daemon, stop_daemon.clone()))
     };
-    signals.end(both).await;
+    signals.run_until_signal(both).await;
     Ok(())
 }
 
-/// Where everything is, and commands that can be copied as they are.
-struct Greeting {
+/// The printed text: the addresses of the servers, and commands to try.
+struct UpGreeting {
     daemon: SocketAddr,
     hub: SocketAddr,
     run_as: String,
 }
 
-impl Greeting {
+impl UpGreeting {
     fn text(&self, token: Option<&str>) -> String {
         let Self { daemon, hub, .. } = self;
-        let known = match token {
-            Some(token) => format!("token of the hub, shown only now: {token}"),
-            None => "The token of the hub was shown the first time.".into(),
+        let token_line = match token {
+            Some(token) => format!("admin token of the hub, shown once: {token}"),
+            None => "The token of the hub was printed on its first start.".into(),
         };
         let export = token.map(|token| format!("  export TOMBOLO_HUB_TOKEN={token}"));
-        let send = |first: &str, message: &str| self.api(&format!("acp send demo{first} -- '{message}'"));
+        let send = |options: &str, message: &str| self.api(&format!("acp send demo{options} -- '{message}'"));
         let mut lines = vec![
             format!("listening on http://{daemon}"),
             format!("hub on http://{hub}"),
-            known,
-            "Only this machine can reach them; the daemon needs no token. Ctrl-C ends both. Try, in another terminal:".into(),
-            "\n# which agents there are".into(),
+            token_line,
+            "Both accept connections from this machine only; the daemon needs no token. Ctrl-C stops them.\nTry in another terminal:".into(),
+            "\n# list the agents".into(),
             self.api("agents list"),
-            "\n# talk to the mock agent in a session".into(),
+            "\n# start a session with the mock agent and send a message".into(),
             self.api("sessions create hello -- --agent mock"),
             self.api("sessions send hello -- 'hello'"),
-            "\n# the same sessions through the hub, with its token".into(),
+            "\n# see the same session through the hub".into(),
         ];
         lines.extend(export);
         lines.extend([
             self.hub("runtimes list"),
             self.hub("workers list local"),
-            "\n# the mock agent over ACP".into(),
+            "\n# use the mock agent over ACP".into(),
             send(" --agent mock", r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#),
             send("", r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#),
             send(
                 "",
                 r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"mock-1","prompt":[{"type":"text","text":"hello"}]}}"#,
             ),
-            "\n# everything it said so far; with --follow also what it says next".into(),
+            "\n# print its messages; add --follow for new ones".into(),
             self.api("acp stream demo"),
-            "\n# the files it sees".into(),
+            "\n# list the files of its directory".into(),
             self.api("fs entries ."),
-            "\n# stop it".into(),
+            "\n# stop it and delete the instance".into(),
             self.api("acp delete demo"),
         ]);
         lines.join("\n")
     }
 
     fn api(&self, command: &str) -> String {
-        self.command("api", command, self.daemon, DEFAULT_ENDPOINT)
+        self.command(&format!("api {command}"), "--endpoint", self.daemon, DEFAULT_ENDPOINT)
     }
 
     fn hub(&self, command: &str) -> String {
-        self.command("hub", command, self.hub, DEFAULT_HUB)
+        self.command(&format!("hub {command}"), "--hub", self.hub, DEFAULT_HUB)
     }
 
-    fn command(&self, of: &str, command: &str, address: SocketAddr, usual: &str) -> String {
+    /// A command line, with the option that names the server if it is not at its default address. The option is
+    /// inserted at ` -- `, so that it stands before a long last argument.
+    fn command(&self, command: &str, option: &str, address: SocketAddr, default: &str) -> String {
         let run_as = &self.run_as;
-        let endpoint = format!("http://{address}");
-        let there = if endpoint == usual { String::new() } else { format!(" --endpoint {endpoint}") };
-        let (verb, rest) = command.split_once(" -- ").unwrap_or((command, ""));
-        format!("  {run_as} {of} {verb}{there} {rest}").trim_end().to_owned()
+        let url = format!("http://{address}");
+        let server = if url == default { String::new() } else { format!(" {option} {url}") };
+        let (before, after) = command.split_once(" -- ").unwrap_or((command, ""));
+        format!("  {run_as} {before}{server} {after}").trim_end().to_owned()
     }
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
-    if !word.is_empty() && word.bytes().all(plain) {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+');
+    if !word.is_empty() && word.bytes().all(is_safe) {
         word.into()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))

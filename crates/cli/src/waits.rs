@@ -1,23 +1,25 @@
-//! `tombolo waits`: what waits for a person, in all sandboxes of a hub or in one, and the answers.
+//! `tombolo waits`: list and answer what agents wait for, on a hub or on one daemon.
 
 mod answer;
-mod place;
+mod source;
 mod view;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use client::Client;
 
 use crate::{
-    exit::{self, Failure, Outcome},
+    exit::{Failure, Outcome},
     output::Output,
+    server_args::{HubOrDaemonUrl, RequestArgs, RequestCommand},
 };
-use answer::Reply;
-use place::{Connection, Place};
+use answer::AnswerArgs;
+use source::WaitSource;
 
 pub(crate) use view::{age, follow, kind, settled};
 
-/// What waits for a person.
+/// List the permissions, questions and plans that wait for a person's answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,51 +27,56 @@ Examples:
   tombolo waits --follow
   tombolo waits answer 7f3a allow
   tombolo waits answer wat_0198c0de 'the second one'
-  tombolo waits --endpoint http://127.0.0.1:2468     without a hub: ask a daemon")]
+  tombolo waits --endpoint http://127.0.0.1:2468     without a hub: list the waits of one daemon")]
 pub(crate) struct WaitsOptions {
-    /// Go on with what is asked and settled from now on
+    /// Keep running, and print each wait that opens or is settled
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]
-    connection: Connection,
+    request: RequestArgs<HubOrDaemonUrl>,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<WaitsCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Answer what is asked; the first answer holds
+enum WaitsCommand {
+    /// Answer a wait; the first answer counts
     #[command(after_help = "\
-To a permission: allow, always or deny. To a plan: approve or reject, or what to do instead. To
-questions: one answer each, in their order; a number, a label, or words of your own where they are
-taken.
+Answer a permission with allow, always or deny. Answer a plan with approve or reject, or write what
+to do instead. Answer questions in their order, one argument each: a number, a label, or your own
+words if the question accepts them.
 
 Examples:
   tombolo waits answer 7f3a allow
   tombolo waits answer 7f3a approve
   tombolo waits answer 7f3a Postgres 'tests, docs'
   tombolo waits answer 7f3a --reject")]
-    Answer(Reply),
+    Answer(AnswerArgs),
 }
 
-/// Lists, follows or answers.
+/// Runs `tombolo waits`.
 pub(crate) fn run(options: WaitsOptions) -> ExitCode {
-    let WaitsOptions { connection, follow, command } = options;
-    let (json, doing) = (connection.json, connection.doing());
-    let outcome = connection.place().and_then(|place| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(ask(&place, follow, command, Output { json }))
-    });
-    exit::report(outcome, json, &doing)
+    let WaitsOptions { request, follow, command } = options;
+    let is_hub = request.url().hub().is_some();
+    request.run(WaitsRequest { is_hub, follow, command })
 }
 
-async fn ask(place: &Place, follow: bool, command: Option<Command>, output: Output) -> Outcome {
-    match command {
-        Some(Command::Answer(_)) if follow => {
-            Err(Failure::Usage("--follow is for what waits, not for an answer".into()))
+struct WaitsRequest {
+    is_hub: bool,
+    follow: bool,
+    command: Option<WaitsCommand>,
+}
+
+impl RequestCommand for WaitsRequest {
+    async fn run(self, client: &Client, output: Output) -> Outcome {
+        let source = if self.is_hub { WaitSource::Hub(client) } else { WaitSource::Daemon(client) };
+        match self.command {
+            Some(WaitsCommand::Answer(_)) if self.follow => {
+                Err(Failure::Usage("--follow cannot be combined with `answer`".into()))
+            }
+            Some(WaitsCommand::Answer(args)) => args.send(&source, output).await,
+            None if self.follow => source.follow(output).await,
+            None => source.list(output).await,
         }
-        Some(Command::Answer(reply)) => reply.send(place, output).await,
-        None if follow => place.follow(output).await,
-        None => place.list(output).await,
     }
 }

@@ -223,7 +223,7 @@ impl Hub {
 fn token(lines: &mut BufReader<ChildStdout>) -> String {
     let mut line = String::new();
     lines.read_line(&mut line).expect("read the token");
-    line.trim().strip_prefix("token, shown only now: ").expect("a token").to_owned()
+    line.trim().rsplit_once(": ").expect("a token").1.to_owned()
 }
 
 impl Drop for Hub {

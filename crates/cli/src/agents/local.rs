@@ -1,4 +1,4 @@
-//! What `tombolo agents` does.
+//! The commands of `tombolo agents`.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -17,126 +17,135 @@ use crate::{
     progress, storage,
 };
 
-/// The agents of this machine, without a daemon.
+/// Install and list agents without a daemon.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A daemon with the same data directory finds what is installed here, and the other way round.
+The agents are shared with a daemon that uses the same data directory.
 
 Examples:
   tombolo agents list
   tombolo agents install claude codex
-  tombolo agents bundle claude codex -o agents.tar.zst     on a machine with a network
-  tombolo agents install --from agents.tar.zst             on one without")]
+  tombolo agents bundle claude codex -o agents.tar.zst     on a machine with network access
+  tombolo agents install --from agents.tar.zst             on a machine without it")]
 pub(crate) struct AgentsOptions {
     #[command(subcommand)]
-    verb: Verb,
-    /// Where agents are kept, as for the daemon
+    command: AgentsCommand,
+    /// Install agents below this directory, like --data-dir of the daemon
     #[arg(long, global = true, value_name = "DIRECTORY")]
     data_dir: Option<PathBuf>,
-    /// A configuration file, as for the daemon
+    /// Read this configuration file, like --config of the daemon
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// List the agents that there are
+enum AgentsCommand {
+    /// List all agents, with the version and path of installed ones
+    #[command(after_help = "Example:\n  tombolo agents list")]
     List {
         #[command(flatten)]
         options: InstallOptions,
     },
-    /// Install agents, unless they are there already
+    /// Install agents that are missing
+    #[command(after_help = "\
+Examples:
+  tombolo agents install claude codex
+  tombolo agents install claude --version latest
+  tombolo agents install --from agents.tar.zst")]
     Install {
-        /// The agents; with --from, all that the bundle has if left out
+        /// The agents; with --from the default is all agents of the bundle
         #[arg(required_unless_present = "from")]
         agents: Vec<AgentName>,
-        /// The version: `latest` for the newest, the one that was tested if left out
+        /// Install this version, or `latest` [default: the version that Tombolo was tested with]
         #[arg(long, value_name = "VERSION", conflicts_with = "from")]
         version: Option<String>,
-        /// Install again what is installed already
+        /// Install again even if the agent is installed
         #[arg(long)]
         reinstall: bool,
-        /// A bundle to install them from, without a network
+        /// Install from this bundle, without network access
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
         #[command(flatten)]
         options: InstallOptions,
     },
-    /// Write agents with all that they need into one file
+    /// Pack agents and their dependencies into one file, for machines without network access
+    #[command(after_help = "Example:\n  tombolo agents bundle claude codex -o agents.tar.zst")]
     Bundle {
         /// The agents
         #[arg(required = true)]
         agents: Vec<AgentName>,
-        /// The file to write
+        /// Write the bundle to this file
         #[arg(long, short, value_name = "FILE")]
         output: PathBuf,
         #[command(flatten)]
         options: InstallOptions,
     },
-    /// What was downloaded and is kept for the next time
+    /// Manage the cache of downloaded files
     Cache {
         #[command(subcommand)]
-        verb: CacheVerb,
+        command: AgentCacheCommand,
     },
 }
 
 #[derive(Debug, Subcommand)]
-enum CacheVerb {
-    /// Forget everything that was downloaded; what is installed stays
+enum AgentCacheCommand {
+    /// Delete all downloaded files; installed agents stay
+    #[command(after_help = "Example:\n  tombolo agents cache clear")]
     Clear,
 }
 
-/// Does what was asked for.
-pub(crate) fn run(asked: AgentsOptions) -> anyhow::Result<ExitCode> {
+/// Runs `tombolo agents`.
+pub(crate) fn run(options: AgentsOptions) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(go(asked))?;
+    runtime.block_on(run_command(options))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn go(asked: AgentsOptions) -> anyhow::Result<()> {
-    let AgentsOptions { verb, data_dir, config } = asked;
-    let place = Place { data_dir, config };
-    match verb {
-        Verb::List { options } => list(&place.installer(&options)?).await,
-        Verb::Install { agents, version, reinstall, from, options } => {
-            let installer = place.installer(&options)?;
+async fn run_command(options: AgentsOptions) -> anyhow::Result<()> {
+    let AgentsOptions { command, data_dir, config } = options;
+    let installation = LocalInstallation { data_dir, config };
+    match command {
+        AgentsCommand::List { options } => list(&installation.installer(&options)?).await,
+        AgentsCommand::Install { agents, version, reinstall, from, options } => {
+            let installer = installation.installer(&options)?;
             let agents = find(&installer, &agents).await?;
             match from {
-                Some(bundle) => say(&installer.unbundle(&bundle, &agents).await?),
+                Some(bundle) => print_components(&installer.unbundle(&bundle, &agents).await?),
                 None => {
                     let want = Want::parse(version.as_deref())?;
                     install(&installer, &agents, &Ask { want, again: reinstall, apart: false }).await
                 }
             }
         }
-        Verb::Bundle { agents, output, options } => {
-            let installer = place.installer(&options)?;
+        AgentsCommand::Bundle { agents, output, options } => {
+            let installer = installation.installer(&options)?;
             let agents = find(&installer, &agents).await?;
             install(&installer, &agents, &Ask { apart: true, ..Ask::default() }).await?;
-            say(&installer.bundle(&agents, &output).await?)
+            print_components(&installer.bundle(&agents, &output).await?)
         }
-        Verb::Cache { verb: CacheVerb::Clear } => {
-            let directory = storage::cache_dir().context("there is no place for a cache: HOME is not set")?;
+        AgentsCommand::Cache { command: AgentCacheCommand::Clear } => {
+            let directory = storage::cache_dir()
+                .context("cannot find the cache directory: set HOME or TOMBOLO_CACHE_DIR")?;
             let bytes = Cache::new(directory).clear().context("could not clear the cache")?;
-            print(&format!("{bytes} bytes removed"))
+            print(&format!("removed {bytes} bytes"))
         }
     }
 }
 
-/// Where agents are kept, and which there are.
-struct Place {
+/// The data directory and the configuration file of the agents on this machine.
+struct LocalInstallation {
     data_dir: Option<PathBuf>,
     config: Option<PathBuf>,
 }
 
-impl Place {
+impl LocalInstallation {
     fn installer(&self, options: &InstallOptions) -> anyhow::Result<Installer> {
         let file = match &self.config {
             Some(path) => ConfigFile::read(path)?,
             None => ConfigFile::default(),
         };
         let data_dir = storage::data_dir(self.data_dir.as_deref())?;
-        let own_program = std::env::current_exe().context("could not find this program")?;
+        let own_program = std::env::current_exe().context("could not determine the path of this program")?;
         let catalog = Catalog::new(&own_program, file.agents)?;
         Ok(Installer::new(config(&data_dir, options, &file.install, true)?, catalog))
     }
@@ -145,7 +154,9 @@ impl Place {
 async fn find(installer: &Installer, names: &[AgentName]) -> anyhow::Result<Vec<Arc<Definition>>> {
     let mut agents = Vec::new();
     for name in names {
-        agents.push(installer.agent(name).await.with_context(|| format!("there is no agent `{name}`"))?);
+        agents.push(installer.agent(name).await.with_context(|| {
+            format!("there is no agent `{name}`: list the agents with `tombolo agents list`")
+        })?);
     }
     Ok(agents)
 }
@@ -166,27 +177,31 @@ async fn list(installer: &Installer) -> anyhow::Result<()> {
     print(&table(["ID", "NAME", "INSTALLED", "VERSION", "PATH"], rows))
 }
 
-/// Installs agents one after another, showing how far each is.
+/// Installs agents one after another, with progress bars.
 async fn install(installer: &Installer, agents: &[Arc<Definition>], ask: &Ask) -> anyhow::Result<()> {
     for agent in agents {
         let mut installation = installer.install(agent, ask).await?;
-        let mut shown = progress::Installation::default();
+        let mut bars = progress::InstallProgressBars::default();
         while let Some(progress) = installation.next().await {
-            shown.show(&progress);
+            bars.show(&progress);
         }
-        shown.clear();
+        bars.clear();
         installation.finish().await?;
         let presence = installer.presence(agent).await;
         let Some(program) = presence.program else {
-            bail!("agent `{}` is not there, and its owner installs it", agent.id);
+            bail!(
+                "agent `{}` is not installed and Tombolo cannot install it: install it yourself and make sure it is on PATH",
+                agent.id
+            );
         };
         print(&format!("{} {} {}", agent.id, or_dash(presence.version), program.display()))?;
     }
     Ok(())
 }
 
-fn say(manifests: &[Manifest]) -> anyhow::Result<()> {
-    let rows = manifests.iter().map(|one| [one.component.to_string(), one.version.to_string()]);
+fn print_components(manifests: &[Manifest]) -> anyhow::Result<()> {
+    let rows =
+        manifests.iter().map(|manifest| [manifest.component.to_string(), manifest.version.to_string()]);
     print(&table(["COMPONENT", "VERSION"], rows))
 }
 

@@ -4,7 +4,7 @@ mod stream;
 
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use client::{Client, Message, Reply};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
@@ -12,56 +12,60 @@ use protocol::{
 };
 
 use super::{
-    input::{self, Variable},
-    operations::{Operation, mirrors},
+    input::{self, EnvironmentVariable},
+    operations::mirrors,
 };
 use crate::{
+    duration::{self, VALUE_NAME},
     exit::Outcome,
     output::{Output, card, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the instances
+pub(crate) enum AcpCommand {
+    /// List the running ACP instances
     #[command(
         after_help = "Examples:\n  tombolo api acp list\n  tombolo api acp list --json | jq '.items[].state'"
     )]
     List,
-    /// Send one JSON-RPC message to an instance and print the agent's response
+    /// Send a JSON-RPC message to an instance and print the agent's response
     #[command(after_help = "\
-The first message to an instance starts its agent and needs --agent. A response is printed as the
-agent wrote it; a message that wants none prints nothing.
+The first message to an instance starts its agent and needs --agent. The response is printed as the
+agent wrote it. A notification has no response and prints nothing.
 
 Examples:
   tombolo api acp send demo --agent mock \\
     '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}'
   tombolo api acp send demo - < message.json")]
     Send {
-        /// Your name for the instance
+        /// Name of the instance; you choose it
         id: ServerId,
-        /// The message; `-` or nothing for standard input
+        /// The message as JSON; `-` or nothing reads standard input
         message: Option<String>,
-        /// The agent to run
+        /// Start this agent if the instance does not exist yet
         #[arg(long)]
         agent: Option<AgentName>,
-        /// How many milliseconds to wait for the response; the daemon's limit if left out
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+        /// Wait this long for the response [default: the daemon's limit]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        timeout: Option<Duration>,
+        /// Deprecated: use --timeout, for example --timeout 30s
+        #[arg(long, value_name = "MS", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
         timeout_ms: Option<u64>,
-        /// Do not wait for the response: it is on the stream only
+        /// Return at once; the response appears on the event stream only
         #[arg(long = "async")]
         respond_async: bool,
-        /// A key that makes it safe to send the message again: it is handed to the agent once
+        /// Deliver the message once even if this command is repeated with the same key
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<IdempotencyKey>,
-        /// Delete an instance that is made by this once nobody was there for it for so many milliseconds: no reader of its
-        /// stream, and no message on its way
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
-        linger_ms: Option<u64>,
+        #[command(flatten)]
+        linger: LingerArgs,
     },
-    /// Print what an agent said, and with --follow what it says next
+    /// Print the messages of an agent, and with --follow also new ones as they arrive
     #[command(after_help = "\
-With --json each event is a line `{\"event\":…,\"id\":…,\"data\":…}`; `data` is what the agent wrote.
-A cut connection is made anew and goes on after the last message. It ends when the agent does.
+With --json each event is one line `{\"event\":…,\"id\":…,\"data\":…}`; `data` is what the agent wrote.
+A lost connection is re-established and continues after the last message. The command ends when the
+agent exits.
 
 Examples:
   tombolo api acp stream demo
@@ -70,50 +74,68 @@ Examples:
     Stream {
         /// The instance
         id: ServerId,
-        /// Only what came after the event of this id
+        /// Print only events after the one with this id
         #[arg(long, value_name = "EVENT")]
         after: Option<u64>,
-        /// Wait for what comes next
+        /// Keep running and print new events
         #[arg(long, short)]
         follow: bool,
     },
-    /// Prepare an instance with its own launch options; it starts with the first message
+    /// Create an instance with launch options; its agent starts with the first message
     #[command(
         after_help = "Examples:\n  tombolo api acp prepare demo --agent mock --cwd /workspace --env KEY=value -- --verbose"
     )]
     Prepare {
-        /// Your name for the instance
+        /// Name of the instance; you choose it
         id: ServerId,
-        /// The agent to run
+        /// Run this agent
         #[arg(long)]
         agent: AgentName,
-        /// The directory it runs in
+        /// Run the agent in this directory
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<String>,
-        /// A variable added to its environment; may be repeated
+        /// Add a variable to the agent's environment; may be repeated
         #[arg(long, value_name = "NAME=VALUE")]
-        env: Vec<Variable>,
-        /// Delete an instance that is made by this once nobody was there for it for so many milliseconds: no reader of its
-        /// stream, and no message on its way
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
-        linger_ms: Option<u64>,
-        /// Arguments added after the agent's own
+        env: Vec<EnvironmentVariable>,
+        #[command(flatten)]
+        linger: LingerArgs,
+        /// Arguments to append to the agent's own
         #[arg(last = true)]
         args: Vec<String>,
     },
-    /// End an instance and every process of it
+    /// Stop the agent of an instance with all its processes, and delete the instance
     #[command(after_help = "Examples:\n  tombolo api acp delete demo")]
     Delete {
-        /// The instance; it need not be there
+        /// The instance; deleting one that does not exist succeeds
         id: ServerId,
-        /// How many milliseconds the agent may take to end by itself before it is killed; no more than the daemon gives
-        /// every agent, which it is if left out
-        #[arg(long, value_name = "MS")]
+        /// Kill the agent if it has not exited after this long; cannot exceed the daemon's own limit [default: the
+        /// daemon's limit]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse)]
+        grace: Option<Duration>,
+        /// Deprecated: use --grace, for example --grace 2s
+        #[arg(long, value_name = "MS", hide = true)]
         grace_ms: Option<u32>,
     },
 }
 
-mirrors! { Verb:
+/// `--linger`, for the commands that create an instance.
+#[derive(Debug, Args)]
+pub(crate) struct LingerArgs {
+    /// Delete the new instance after it has had no reader and no pending request for this long
+    #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+    linger: Option<Duration>,
+    /// Deprecated: use --linger, for example --linger 10m
+    #[arg(long, value_name = "MS", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
+    linger_ms: Option<u64>,
+}
+
+impl LingerArgs {
+    fn duration(&self) -> Option<Duration> {
+        self.linger_ms.map(Duration::from_millis).or(self.linger)
+    }
+}
+
+mirrors! { AcpCommand:
     List = "list" GET "/v1/acp";
     Send = "send" POST "/v1/acp/{server_id}";
     Stream = "stream" GET "/v1/acp/{server_id}";
@@ -121,22 +143,31 @@ mirrors! { Verb:
     Delete = "delete" DELETE "/v1/acp/{server_id}";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for AcpCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let acp = client.acp();
         match self {
-            Verb::List => output.answer(&acp.list().await?, list),
-            Verb::Send { id, message, agent, timeout_ms, respond_async, idempotency_key, linger_ms } => {
+            AcpCommand::List => output.answer(&acp.list().await?, list),
+            AcpCommand::Send {
+                id,
+                message,
+                agent,
+                timeout,
+                timeout_ms,
+                respond_async,
+                idempotency_key,
+                linger,
+            } => {
                 let mut message = Message::new(input::text(message, output).await?);
                 if let Some(agent) = agent {
                     message = message.agent(agent);
                 }
-                if let Some(ms) = timeout_ms {
-                    message = message.timeout(Duration::from_millis(ms));
+                if let Some(timeout) = timeout_ms.map(Duration::from_millis).or(timeout) {
+                    message = message.timeout(timeout);
                 }
                 if respond_async {
                     message = message.respond_async();
@@ -144,26 +175,31 @@ impl super::Verb for Verb {
                 if let Some(key) = idempotency_key {
                     message = message.key(key);
                 }
-                if let Some(ms) = linger_ms {
-                    message = message.linger(Duration::from_millis(ms));
+                if let Some(linger) = linger.duration() {
+                    message = message.linger(linger);
                 }
                 match acp.send(&id, message).await? {
                     Reply::Response { answer, .. } if output.json => output.bytes(answer.body()),
                     Reply::Response { answer, .. } => output.line(&crate::output::plain_json(answer.body())),
-                    Reply::Accepted => output.done("handed to the agent"),
+                    Reply::Accepted => output.done("sent to the agent"),
                 }
             }
-            Verb::Stream { id, after, follow: true } => stream::follow(client, &id, after, output).await,
-            Verb::Stream { id, after, follow: false } => stream::so_far(client, &id, after, output).await,
-            Verb::Prepare { id, agent, cwd, env, linger_ms, args } => {
+            AcpCommand::Stream { id, after, follow: true } => {
+                stream::follow(client, &id, after, output).await
+            }
+            AcpCommand::Stream { id, after, follow: false } => {
+                stream::so_far(client, &id, after, output).await
+            }
+            AcpCommand::Prepare { id, agent, cwd, env, linger, args } => {
+                let linger_ms = linger.duration().map(duration::milliseconds);
                 let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
                 let options = Prepare { agent, cwd, env, args, linger_ms };
-                output.answer(&acp.prepare(&id, &options).await?, |made| instance(&made))
+                output.answer(&acp.prepare(&id, &options).await?, |created| instance(&created))
             }
-            Verb::Delete { id, grace_ms } => {
-                let grace = grace_ms.map(|ms| Duration::from_millis(ms.into()));
+            AcpCommand::Delete { id, grace, grace_ms } => {
+                let grace = grace_ms.map(|ms| Duration::from_millis(ms.into())).or(grace);
                 acp.delete(&id, grace).await?;
-                output.done(&format!("instance {id} is gone"))
+                output.done(&format!("deleted instance {id}"))
             }
         }
     }

@@ -7,39 +7,40 @@ use protocol::{
     agents::{AgentList, Install, Installed, Protocol, Source},
 };
 
-use super::operations::{Operation, mirrors};
+use super::operations::mirrors;
 use crate::{
     exit::{Failure, Outcome},
     output::{Output, card, or_dash, table, yes_no},
     progress,
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the agents that the daemon knows
+pub(crate) enum DaemonAgentsCommand {
+    /// List the agents of the daemon, with their version and whether they are installed
     #[command(
         after_help = "Examples:\n  tombolo api agents list\n  tombolo api agents list --json | jq -r '.items[].id'"
     )]
     List,
-    /// Install an agent, unless it is there already
+    /// Install an agent if it is missing
     #[command(after_help = "Examples:\n  tombolo api agents install mock")]
     Install {
         /// The agent
         agent: AgentName,
-        /// The version to install: `latest` for the newest, the one that was tested if left out
+        /// Install this version, or `latest` [default: the version that Tombolo was tested with]
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
-        /// Install again what is installed already
+        /// Install again even if the agent is installed
         #[arg(long)]
         reinstall: bool,
     },
-    /// List what an agent can be told to be
+    /// List the modes of an agent
     #[command(after_help = "Examples:\n  tombolo api agents modes mock")]
     Modes {
         /// The agent
         agent: AgentName,
     },
-    /// List the models that an agent can use
+    /// List the models of an agent
     #[command(after_help = "Examples:\n  tombolo api agents models mock")]
     Models {
         /// The agent
@@ -47,30 +48,30 @@ pub(crate) enum Verb {
     },
 }
 
-mirrors! { Verb:
+mirrors! { DaemonAgentsCommand:
     List = "list" GET "/v1/agents";
     Install = "install" POST "/v1/agents/{agent}/install";
     Modes = "modes" GET "/v1/agents/{agent}/modes";
     Models = "models" GET "/v1/agents/{agent}/models";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for DaemonAgentsCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let agents = client.agents();
         match self {
-            Verb::List => output.answer(&agents.list().await?, list),
-            Verb::Install { agent, version, reinstall } => {
+            DaemonAgentsCommand::List => output.answer(&agents.list().await?, list),
+            DaemonAgentsCommand::Install { agent, version, reinstall } => {
                 follow(client, output, &agent, &Install { version, reinstall }).await
             }
-            Verb::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
+            DaemonAgentsCommand::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
                 let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
                 table(["ID", "NAME", "DESCRIPTION"], rows)
             }),
-            Verb::Models { agent } => output.answer(&agents.models(&agent).await?, |list| {
+            DaemonAgentsCommand::Models { agent } => output.answer(&agents.models(&agent).await?, |list| {
                 let rows =
                     list.models.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
                 table(["ID", "NAME", "VARIANTS"], rows)
@@ -79,20 +80,22 @@ impl super::Verb for Verb {
     }
 }
 
-/// Shows an installation as it goes on, and prints what it came to.
+/// Shows the progress of an installation, and prints its result.
 async fn follow(client: &Client, output: Output, agent: &AgentName, options: &Install) -> Outcome {
     let mut events = client.agents().follow_install(agent, options).await?;
-    let mut shown = progress::Installation::default();
-    let mut end = None;
+    let mut bars = progress::InstallProgressBars::default();
+    let mut result = None;
     while let Some(event) = events.next().await? {
         match event {
-            InstallEvent::Progress(progress) => shown.show(&progress),
-            InstallEvent::Done(done, body) => end = Some((done, body)),
+            InstallEvent::Progress(progress) => bars.show(&progress),
+            InstallEvent::Done(done, body) => result = Some((done, body)),
         }
     }
-    shown.clear();
-    let Some((done, body)) = end else {
-        return Err(Failure::Local(anyhow::anyhow!("the installation was cut off")));
+    bars.clear();
+    let Some((done, body)) = result else {
+        return Err(Failure::Local(anyhow::anyhow!(
+            "the connection was lost during the installation: run the command again"
+        )));
     };
     if output.json { output.bytes(body.as_bytes()) } else { output.line(&installed(done)) }
 }

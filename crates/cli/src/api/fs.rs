@@ -9,36 +9,34 @@ use clap::Subcommand;
 use client::{Client, Page, Upload};
 use protocol::fs::{EntryList, Kind, Move, Stat, Unpacked, Written};
 
-use super::{
-    input,
-    operations::{Operation, mirrors},
-};
+use super::{input, operations::mirrors};
 use crate::{
     exit::{Failure, Outcome},
     output::{Output, card, or_dash, table, time, yes_no},
     progress,
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum FsCommand {
     /// List a directory
     #[command(
         after_help = "Examples:\n  tombolo api fs entries /workspace\n  tombolo api fs entries . --limit 100 --after readme.md"
     )]
     Entries {
-        /// The directory; a relative path starts where the daemon does
+        /// The directory; a relative path starts at the daemon's working directory
         #[arg(default_value = ".")]
         path: String,
-        /// Only names after this one
+        /// List only names after this one
         #[arg(long, value_name = "NAME")]
         after: Option<String>,
-        /// How many entries at most; 1000 if left out
+        /// List at most this many entries [default: 1000]
         #[arg(long, value_name = "ENTRIES")]
         limit: Option<u32>,
     },
-    /// Print a file, or write it to a local one
+    /// Print a file, or download it to a local file
     #[command(after_help = "\
-A local file appears whole or not at all.
+With -o the local file is replaced only after the download is complete.
 
 Examples:
   tombolo api fs read /etc/hostname
@@ -47,16 +45,16 @@ Examples:
     Read {
         /// The file
         path: String,
-        /// The local file to write
+        /// Write to this local file instead of standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// Only this part, as in the header `Range`: `bytes=0-99`, `bytes=-100`
+        /// Read only this part, in the syntax of the `Range` header: `bytes=0-99`, `bytes=-100`
         #[arg(long)]
         range: Option<String>,
     },
-    /// Write a file from a local one or from standard input
+    /// Upload a local file or standard input to a file
     #[command(after_help = "\
-Readers see the old content or the new, never a part.
+The file is replaced atomically: a reader sees the old or the new content, never a mixture.
 
 Examples:
   tombolo api fs write /workspace/a.txt a.txt
@@ -64,24 +62,24 @@ Examples:
     Write {
         /// The file
         path: String,
-        /// The local file; `-` or nothing for standard input
+        /// The local file; `-` or nothing reads standard input
         file: Option<PathBuf>,
-        /// Refuse if the directory is not there, instead of making it
+        /// Fail if the directory does not exist, instead of creating it
         #[arg(long)]
         no_parents: bool,
     },
-    /// Remove a file or a directory
+    /// Delete a file or a directory
     #[command(
         after_help = "Examples:\n  tombolo api fs delete /workspace/a.txt\n  tombolo api fs delete -r /workspace/target"
     )]
     Delete {
-        /// What to remove; a link is removed itself
+        /// The file or directory; a symbolic link is deleted itself, not its target
         path: String,
-        /// Remove a directory with everything in it
+        /// Delete a directory with all its content
         #[arg(long, short)]
         recursive: bool,
     },
-    /// Make a directory, and those missing on the way
+    /// Create a directory and its missing parents
     #[command(after_help = "Examples:\n  tombolo api fs mkdir /workspace/a/b/c")]
     Mkdir {
         /// The directory
@@ -90,21 +88,21 @@ Examples:
     /// Move or rename a file or a directory
     #[command(after_help = "Examples:\n  tombolo api fs move /workspace/a /workspace/b --overwrite")]
     Move {
-        /// What to move
+        /// The file or directory
         from: String,
         /// Its new path
         to: String,
-        /// Replace what is there
+        /// Replace the target if it exists
         #[arg(long)]
         overwrite: bool,
     },
-    /// Say what a path leads to
+    /// Show the kind, size, mode and time of a path
     #[command(after_help = "Examples:\n  tombolo api fs stat /workspace --json")]
     Stat {
         /// The path
         path: String,
     },
-    /// Unpack a local tar archive or directory into a directory: all of it or nothing
+    /// Upload a tar archive or a local directory and unpack it; on an error nothing is changed
     #[command(after_help = "\
 Examples:
   tombolo api fs upload-batch /workspace files.tar.gz
@@ -113,12 +111,12 @@ Examples:
     UploadBatch {
         /// The directory to unpack into
         path: String,
-        /// A tar archive, plain or gzip, or a directory; `-` or nothing for an archive on standard input
+        /// A tar archive (plain or gzip) or a directory; `-` or nothing reads an archive from standard input
         source: Option<PathBuf>,
     },
 }
 
-mirrors! { Verb:
+mirrors! { FsCommand:
     Entries = "entries" GET "/v1/fs/entries";
     Read = "read" GET "/v1/fs/file";
     Write = "write" PUT "/v1/fs/file";
@@ -129,45 +127,45 @@ mirrors! { Verb:
     UploadBatch = "upload-batch" POST "/v1/fs/upload-batch";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for FsCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let fs = client.fs();
         match self {
-            Verb::Entries { path, after, limit } => {
+            FsCommand::Entries { path, after, limit } => {
                 let answer = fs.entries(&path, &Page { after, limit }).await?;
                 output.answer(&answer, |list| entries(list, output))
             }
-            Verb::Read { path, output: file, range } => {
+            FsCommand::Read { path, output: file, range } => {
                 let content = fs.read(&path, range.as_deref()).await?;
                 match file {
                     Some(file) => download::to_file(content, &file, output).await,
                     None => download::to_stdout(content).await,
                 }
             }
-            Verb::Write { path, file, no_parents } => {
+            FsCommand::Write { path, file, no_parents } => {
                 let content = input::upload(file.as_deref()).await?;
-                let (content, bar) = watched(content);
+                let (content, bar) = with_progress(content);
                 let answer = fs.write(&path, !no_parents, content).await;
                 bar.finish_and_clear();
                 output.answer(&answer?, written)
             }
-            Verb::Delete { path, recursive } => {
+            FsCommand::Delete { path, recursive } => {
                 fs.delete(&path, recursive).await?;
-                output.done(&format!("{path} is gone"))
+                output.done(&format!("deleted {path}"))
             }
-            Verb::Mkdir { path } => output.answer(&fs.mkdir(&path).await?, |made| {
-                card([("path", made.path), ("created", yes_no(made.created))])
+            FsCommand::Mkdir { path } => output.answer(&fs.mkdir(&path).await?, |directory| {
+                card([("path", directory.path), ("created", yes_no(directory.created))])
             }),
-            Verb::Move { from, to, overwrite } => output
+            FsCommand::Move { from, to, overwrite } => output
                 .answer(&fs.rename(&Move { from, to, overwrite }).await?, |moved| {
                     card([("from", moved.from), ("to", moved.to)])
                 }),
-            Verb::Stat { path } => output.answer(&fs.stat(&path).await?, stat),
-            Verb::UploadBatch { path, source } => {
+            FsCommand::Stat { path } => output.answer(&fs.stat(&path).await?, stat),
+            FsCommand::UploadBatch { path, source } => {
                 let answer = upload_batch(client, &path, source).await?;
                 output.answer(&answer, unpacked)
             }
@@ -182,22 +180,22 @@ async fn upload_batch(
 ) -> Result<client::Answer<Unpacked>, Failure> {
     let directory = source.clone().filter(|source| source.is_dir());
     let Some(directory) = directory else {
-        let (archive, bar) = watched(input::upload(source.as_deref()).await?);
+        let (archive, bar) = with_progress(input::upload(source.as_deref()).await?);
         let answer = client.fs().upload_batch(path, archive).await;
         bar.finish_and_clear();
         return Ok(answer?);
     };
-    let (archive, packing) = archive::of(directory);
-    let (archive, bar) = watched(archive);
+    let (archive, packing) = archive::pack(directory);
+    let (archive, bar) = with_progress(archive);
     let answer = client.fs().upload_batch(path, archive).await;
     bar.finish_and_clear();
-    // Packing that failed cut the archive short; the refusal of the rest is only what came of it.
+    // Report a packing error first: it truncated the archive, so the daemon's rejection is only its consequence.
     packing.finished().await?;
     Ok(answer?)
 }
 
-/// The upload with a bar that shows how far it is.
-fn watched(upload: Upload) -> (Upload, indicatif::ProgressBar) {
+/// Adds a progress bar to an upload.
+fn with_progress(upload: Upload) -> (Upload, indicatif::ProgressBar) {
     let bar = progress::bytes(upload.length());
     let shown = bar.clone();
     (upload.on_progress(move |sent| shown.set_position(sent)), bar)
@@ -210,7 +208,7 @@ fn entries(list: EntryList, output: Output) -> String {
         .map(|entry| [kind(entry.kind).into(), entry.size.to_string(), time(entry.modified_at), entry.name]);
     let shown = table(["KIND", "SIZE", "MODIFIED", "NAME"], rows);
     if let Some(next) = list.next_cursor {
-        output.talk(&format!("there is more: --after {next}"));
+        output.talk(&format!("more entries follow: list them with --after {next}"));
     }
     shown
 }
@@ -222,7 +220,7 @@ fn stat(stat: Stat) -> String {
         ("size", stat.size.to_string()),
         ("mode", format!("{:04o}", stat.mode)),
         ("modified", time(stat.modified_at)),
-        ("links to", or_dash(stat.symlink_target)),
+        ("link target", or_dash(stat.symlink_target)),
         ("etag", stat.etag),
     ])
 }

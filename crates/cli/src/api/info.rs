@@ -3,42 +3,44 @@
 use clap::Subcommand;
 use client::Client;
 
-use super::operations::{Operation, mirrors};
+use super::operations::mirrors;
 use crate::{
     exit::Outcome,
     output::{Output, card},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Say what answers at the endpoint
+pub(crate) enum DaemonInfoCommand {
+    /// Show the name and the links of the server
+    #[command(after_help = "Example:\n  tombolo api info about")]
     About,
-    /// Say whether the daemon is well; needs no token
-    #[command(after_help = "Examples:\n  tombolo api info health && echo it is up")]
+    /// Check that the daemon is running; needs no token
+    #[command(after_help = "Examples:\n  tombolo api info health && echo the daemon is running")]
     Health,
-    /// Print the OpenAPI document
+    /// Print the OpenAPI document of the daemon
     #[command(after_help = "Examples:\n  tombolo api info openapi > openapi.json")]
     Openapi,
-    /// Print what the daemon counted, for Prometheus
+    /// Print the metrics of the daemon in the Prometheus format
     #[command(after_help = "Examples:\n  tombolo api info metrics | grep turn")]
     Metrics,
 }
 
-mirrors! { Verb:
+mirrors! { DaemonInfoCommand:
     About = "about" GET "/";
     Health = "health" GET "/v1/health";
     Openapi = "openapi" GET "/v1/openapi.json";
     Metrics = "metrics" GET "/metrics";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for DaemonInfoCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         match self {
-            Verb::About => output.answer(&client.info().about().await?, |about| {
+            DaemonInfoCommand::About => output.answer(&client.info().about().await?, |about| {
                 card([
                     ("name", about.name),
                     ("description", about.description),
@@ -46,12 +48,12 @@ impl super::Verb for Verb {
                     ("health", about.health),
                 ])
             }),
-            Verb::Health => {
+            DaemonInfoCommand::Health => {
                 output.answer(&client.info().health().await?, |health| card([("status", health.status)]))
             }
-            // A document is its own best form, for people and programs alike.
-            Verb::Openapi => output.bytes(client.info().openapi().await?.body()),
-            Verb::Metrics => output.bytes(client.info().metrics().await?.body()),
+            // The document is JSON for people too: a table could not show it.
+            DaemonInfoCommand::Openapi => output.bytes(client.info().openapi().await?.body()),
+            DaemonInfoCommand::Metrics => output.bytes(client.info().metrics().await?.body()),
         }
     }
 }

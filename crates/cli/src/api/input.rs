@@ -1,4 +1,4 @@
-//! What commands are given: texts and files, from the command line or from standard input.
+//! Reads text, JSON and files from the command line, local files or standard input.
 
 use std::{io::IsTerminal, path::Path, str::FromStr};
 
@@ -8,41 +8,44 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::exit::{Failure, local};
 
-/// The largest text that is taken from standard input; the daemon takes no larger message.
+/// Largest text read from standard input; the daemon accepts no larger message.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
 
-/// `-`: what is meant is on standard input.
+/// As a file name or an argument: read standard input.
 const STDIN: &str = "-";
 
-/// A text that was given on the command line, or is on standard input.
+/// The argument, or standard input if the argument is `-` or missing.
 pub(super) async fn text(given: Option<String>, output: crate::output::Output) -> Result<String, Failure> {
     match given {
         Some(text) if text != STDIN => Ok(text),
         _ => {
             if std::io::stdin().is_terminal() {
-                output.talk("reading standard input; end it with Ctrl-D");
+                output.talk("reading standard input: end it with Ctrl-D");
             }
             let mut text = String::new();
             let mut stdin = tokio::io::stdin().take(TEXT_BYTES_MAX + 1);
             stdin.read_to_string(&mut text).await.map_err(|error| local("read standard input", error))?;
             if text.len() as u64 > TEXT_BYTES_MAX {
-                return Err(Failure::Usage(format!("standard input has more than {TEXT_BYTES_MAX} bytes")));
+                return Err(Failure::Usage(format!(
+                    "standard input is larger than the limit of {TEXT_BYTES_MAX} bytes"
+                )));
             }
             Ok(text)
         }
     }
 }
 
-/// JSON that was given on the command line, or is on standard input.
+/// The argument or standard input, checked to be JSON.
 pub(super) async fn json(
     given: Option<String>,
     output: crate::output::Output,
 ) -> Result<Box<RawValue>, Failure> {
     let text = text(given, output).await?;
-    serde_json::from_str(&text).map_err(|error| Failure::Usage(format!("this is not JSON: {error}")))
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::Usage(format!("the argument is not valid JSON: {error}")))
 }
 
-/// Content of a local file, or on standard input.
+/// An upload of a local file or of standard input.
 pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
     match given {
         Some(path) if path.as_os_str() != STDIN => {
@@ -52,7 +55,7 @@ pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
     }
 }
 
-/// The bytes of a local file, or on standard input.
+/// A reader of a local file or of standard input.
 pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + Unpin>, Failure> {
     match given {
         Some(path) if path.as_os_str() != STDIN => {
@@ -63,23 +66,23 @@ pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + U
     }
 }
 
-/// `NAME=VALUE`. Its value is not printed.
+/// `NAME=VALUE`. `Debug` hides the value, which may be a secret.
 #[derive(Clone)]
-pub(crate) struct Variable {
+pub(crate) struct EnvironmentVariable {
     pub(super) name: String,
     pub(super) value: String,
 }
 
-impl FromStr for Variable {
+impl FromStr for EnvironmentVariable {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
+        let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
         Ok(Self { name: name.into(), value: value.into() })
     }
 }
 
-impl std::fmt::Debug for Variable {
+impl std::fmt::Debug for EnvironmentVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}=***", self.name)
     }

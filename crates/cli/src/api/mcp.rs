@@ -4,86 +4,84 @@ use clap::Subcommand;
 use client::Client;
 use protocol::config::{Command, McpServer, McpServerList, Transport};
 
-use super::{
-    input,
-    operations::{Operation, mirrors},
-};
+use super::{input, operations::mirrors};
 use crate::{
     exit::Outcome,
     output::{Output, card, or_dash, table, yes_no},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the MCP servers of a directory
+pub(crate) enum McpCommand {
+    /// List the MCP servers that are configured for a directory
     #[command(after_help = "Examples:\n  tombolo api mcp list --directory /workspace")]
     List {
-        /// The directory that they belong to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Show one MCP server; values of variables and headers only with --json
+    /// Show one MCP server; the values of variables and headers are printed with --json only
     #[command(after_help = "Examples:\n  tombolo api mcp get --directory /workspace search --json")]
     Get {
-        /// Its name
+        /// The name of the server
         name: String,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Store one MCP server, in place of what has its name
+    /// Add an MCP server, or replace the one with the same name
     #[command(after_help = "\
 Examples:
   tombolo api mcp set -d /workspace files '{\"type\":\"local\",\"command\":[\"mcp-files\",\"/workspace\"]}'
   tombolo api mcp set -d /workspace search - < search.json
 
-A server is local or remote:
+The JSON of a local and of a remote server:
   {\"type\":\"local\",\"command\":…,\"args\":[…],\"env\":{…},\"enabled\":true,\"timeoutMs\":5000}
   {\"type\":\"remote\",\"url\":…,\"transport\":\"http\"|\"sse\",\"headers\":{…},\"oauth\":…}")]
     Set {
-        /// Its name
+        /// The name of the server
         name: String,
-        /// The server as JSON; `-` or nothing for standard input
+        /// The server as JSON; `-` or nothing reads standard input
         entry: Option<String>,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Forget one MCP server
+    /// Delete an MCP server
     #[command(after_help = "Examples:\n  tombolo api mcp delete --directory /workspace search")]
     Delete {
-        /// Its name; it need not be there
+        /// The name of the server; deleting one that does not exist succeeds
         name: String,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
 }
 
-mirrors! { Verb:
+mirrors! { McpCommand:
     List = "list" GET "/v1/config/mcp";
     Get = "get" GET "/v1/config/mcp";
     Set = "set" PUT "/v1/config/mcp";
     Delete = "delete" DELETE "/v1/config/mcp";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for McpCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let mcp = client.mcp();
         match self {
-            Verb::List { directory } => output.answer(&mcp.list(&directory).await?, list),
-            Verb::Get { name, directory } => output.answer(&mcp.get(&directory, &name).await?, server),
-            Verb::Set { name, entry, directory } => {
+            McpCommand::List { directory } => output.answer(&mcp.list(&directory).await?, list),
+            McpCommand::Get { name, directory } => output.answer(&mcp.get(&directory, &name).await?, server),
+            McpCommand::Set { name, entry, directory } => {
                 mcp.set_json(&directory, &name, &input::json(entry, output).await?).await?;
-                output.done(&format!("MCP server {name} is stored"))
+                output.done(&format!("stored MCP server {name}"))
             }
-            Verb::Delete { name, directory } => {
+            McpCommand::Delete { name, directory } => {
                 mcp.delete(&directory, &name).await?;
-                output.done(&format!("MCP server {name} is gone"))
+                output.done(&format!("deleted MCP server {name}"))
             }
         }
     }
@@ -101,7 +99,7 @@ fn list(list: McpServerList) -> String {
     table(["NAME", "TYPE", "ENABLED", "TARGET"], rows)
 }
 
-/// Variables and headers often hold secrets: people are shown their names only.
+/// Shows the names of variables and headers but not their values, which often are secrets.
 fn server(server: McpServer) -> String {
     match server {
         McpServer::Local { command, args, env, enabled, timeout_ms } => card([

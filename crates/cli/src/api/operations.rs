@@ -1,17 +1,16 @@
-//! Which endpoint each command mirrors: declared beside the command, checked against the API.
+//! Maps each API command to its endpoint. The rows stand beside the commands; tests compare them with the OpenAPI document.
 
 use std::fmt;
 
 use super::{acp, agents, fs, info, mcp, processes, sessions, skills, waits, workers};
 
-/// One endpoint, and the command that mirrors it.
+/// An endpoint and the command that calls it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Operation {
-    /// The verb, as it is typed.
+    /// The subcommand as it is typed.
     pub(crate) verb: &'static str,
-    /// The HTTP method.
     pub(crate) method: &'static str,
-    /// The path, as the OpenAPI document has it.
+    /// The path template in the OpenAPI document.
     pub(crate) path: &'static str,
 }
 
@@ -21,7 +20,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Declares the endpoints of a resource's verbs. A verb without a row does not compile.
+/// Declares the endpoints of a resource's commands. A command without a row does not compile.
 macro_rules! mirrors {
     ($verb:ident: $($variant:ident = $name:literal $method:ident $path:literal;)*) => {
         pub(super) const OPERATIONS: &[$crate::api::operations::Operation] = &[$(
@@ -29,7 +28,7 @@ macro_rules! mirrors {
         )*];
 
         impl $verb {
-            fn mirrored(&self) -> &'static $crate::api::operations::Operation {
+            fn operation(&self) -> &'static $crate::api::operations::Operation {
                 match self {$(
                     $verb::$variant { .. } => &$crate::api::operations::Operation {
                         verb: $name, method: stringify!($method), path: $path,
@@ -41,7 +40,7 @@ macro_rules! mirrors {
 }
 pub(super) use mirrors;
 
-/// Every resource and what its verbs mirror.
+/// Every resource with the endpoints of its commands.
 pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 10] {
     [
         ("acp", acp::OPERATIONS),
@@ -57,7 +56,7 @@ pub(crate) fn operations() -> [(&'static str, &'static [Operation]); 10] {
     ]
 }
 
-/// Adds to the help of every API command below `parent` which endpoint it mirrors.
+/// Appends its endpoint to the help of every API command below `parent`.
 pub(crate) fn with_operations(mut parent: clap::Command) -> clap::Command {
     for (resource, operations) in operations() {
         parent = parent.mut_subcommand(resource, |resource| {

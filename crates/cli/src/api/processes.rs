@@ -1,8 +1,8 @@
 //! `tombolo api processes`.
 
+mod input_upload;
 mod logs;
 mod terminal;
-mod typing;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,17 +14,19 @@ use protocol::{
 };
 
 use super::{
-    input::{self, Variable},
-    operations::{Operation, mirrors},
+    input::{self, EnvironmentVariable},
+    operations::mirrors,
 };
 use crate::{
+    duration::{self, VALUE_NAME},
     exit::Outcome,
     output::{Output, card, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the processes that were started and not deleted
+pub(crate) enum ProcessesCommand {
+    /// List the processes, including those that have exited
     #[command(
         after_help = "Examples:\n  tombolo api processes list\n  tombolo api processes list --json | jq -r '.items[].id'"
     )]
@@ -37,14 +39,14 @@ Examples:
   id=$(tombolo api processes start --terminal 120x40 --json -- bash | jq -r .id)
   tombolo api processes terminal $id")]
     Start {
-        /// The directory it runs in, as an absolute path in the sandbox
+        /// Run it in this directory, an absolute path in the sandbox
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<String>,
-        /// A variable added to its environment; may be repeated
+        /// Add a variable to its environment; may be repeated
         #[arg(long, value_name = "NAME=VALUE")]
-        env: Vec<Variable>,
-        /// Give it a terminal of this size
-        #[arg(long, value_name = "COLUMNSxROWS", value_parser = size)]
+        env: Vec<EnvironmentVariable>,
+        /// Give it a terminal (PTY) of this size
+        #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_size)]
         terminal: Option<TerminalSize>,
         /// The program and its arguments
         #[arg(required = true, last = true, value_name = "COMMAND")]
@@ -56,16 +58,16 @@ Examples:
         /// The process
         id: ProcessId,
     },
-    /// End a process and everyone it started, and forget it
+    /// Kill a process with all its children, and delete its record and output
     #[command(after_help = "Examples:\n  tombolo api processes delete prc_…")]
     Delete {
-        /// The process; it need not be there
+        /// The process; deleting one that does not exist succeeds
         id: ProcessId,
     },
-    /// Print what a process wrote, and with --follow what it writes next
+    /// Print the output of a process, and with --follow also new output as it arrives
     #[command(after_help = "\
-What it wrote to its standard output goes to ours, and what it wrote to its standard error too. With
---json the page is printed as it came; with --follow each event is a line with its `data`.
+Its standard output goes to standard output, its standard error to standard error. With --json the
+response page is printed unchanged; with --follow each event is one line with its `data`.
 
 Examples:
   tombolo api processes logs prc_…
@@ -74,19 +76,19 @@ Examples:
     Logs {
         /// The process
         id: ProcessId,
-        /// Only what came after the piece of this number
+        /// Print only output after the entry with this number
         #[arg(long, value_name = "NUMBER")]
         after: Option<u64>,
-        /// How many pieces at most; everything that there is if left out
-        #[arg(long, value_name = "PIECES", conflicts_with = "follow")]
+        /// Print at most this many entries [default: all]
+        #[arg(long, value_name = "COUNT", conflicts_with = "follow")]
         limit: Option<u32>,
-        /// Wait for what comes next, until the process has ended
+        /// Keep printing new output until the process exits
         #[arg(long, short)]
         follow: bool,
     },
-    /// Write to the input of a process
+    /// Send data to the standard input of a process
     #[command(after_help = "\
-It waits while the process does not read what it was sent before.
+The command waits while the process does not read its input.
 
 Examples:
   echo yes | tombolo api processes input prc_…
@@ -94,55 +96,59 @@ Examples:
     Input {
         /// The process
         id: ProcessId,
-        /// The local file to send; `-` or nothing for standard input
+        /// The local file to send; `-` or nothing reads standard input
         file: Option<PathBuf>,
-        /// Close its input afterwards
+        /// Close the input of the process afterwards
         #[arg(long)]
         close: bool,
     },
-    /// Send a signal to a process and its group
+    /// Send a signal to the process group of a process
     #[command(after_help = "Examples:\n  tombolo api processes signal prc_… INT")]
     Signal {
         /// The process
         id: ProcessId,
-        /// HUP, INT, QUIT, TERM, KILL, USR1, USR2, STOP or CONT
-        #[arg(value_parser = signal)]
+        /// The signal: HUP, INT, QUIT, TERM, KILL, USR1, USR2, STOP or CONT
+        #[arg(value_parser = parse_signal)]
         signal: Signal,
     },
-    /// Change the size of a process's terminal
+    /// Resize the terminal of a process
     #[command(after_help = "Examples:\n  tombolo api processes resize prc_… 120x40")]
     Resize {
         /// The process
         id: ProcessId,
         /// The new size
-        #[arg(value_name = "COLUMNSxROWS", value_parser = size)]
+        #[arg(value_name = "COLUMNSxROWS", value_parser = parse_size)]
         size: TerminalSize,
     },
-    /// Wait until a process has ended
+    /// Wait until a process exits, and show it
     #[command(after_help = "Examples:\n  tombolo api processes wait prc_… --json | jq .exit.code")]
     Wait {
         /// The process
         id: ProcessId,
-        /// How many milliseconds at most; the daemon's limit if left out
-        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+        /// Wait at most this long [default: the daemon's limit]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        timeout: Option<Duration>,
+        /// Deprecated: use --timeout, for example --timeout 30s
+        #[arg(long, value_name = "MS", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
         timeout_ms: Option<u64>,
     },
-    /// Be at the terminal of a process
+    /// Attach to the terminal of a process
     #[command(after_help = "\
-Ctrl-] leaves; the process goes on. If standard input is no terminal, its end is typed as Ctrl-D.
+Ctrl-] detaches and leaves the process running. If standard input is not a terminal, Ctrl-D is sent
+at its end.
 
 Examples:
   tombolo api processes terminal prc_…")]
     Terminal {
-        /// The process; it was started with a terminal
+        /// The process; it must have been started with --terminal
         id: ProcessId,
-        /// Only what was shown after the piece of this number
+        /// Show only output after the entry with this number
         #[arg(long, value_name = "NUMBER")]
         after: Option<u64>,
     },
 }
 
-mirrors! { Verb:
+mirrors! { ProcessesCommand:
     List = "list" GET "/v1/processes";
     Start = "start" POST "/v1/processes";
     Get = "get" GET "/v1/processes/{id}";
@@ -155,53 +161,55 @@ mirrors! { Verb:
     Terminal = "terminal" GET "/v1/processes/{id}/terminal";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for ProcessesCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let processes = client.processes();
         match self {
-            Verb::List => output.answer(&processes.list().await?, list),
-            Verb::Start { cwd, env, terminal, command } => {
+            ProcessesCommand::List => output.answer(&processes.list().await?, list),
+            ProcessesCommand::Start { cwd, env, terminal, command } => {
                 let mut words = command.into_iter();
                 let command = words.next().unwrap_or_default();
                 let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
                 let start = Start { command, args: words.collect(), cwd, env, terminal };
                 output.answer(&processes.start(&start).await?, |process| one(&process))
             }
-            Verb::Get { id } => output.answer(&processes.get(id).await?, |process| one(&process)),
-            Verb::Delete { id } => {
+            ProcessesCommand::Get { id } => output.answer(&processes.get(id).await?, |process| one(&process)),
+            ProcessesCommand::Delete { id } => {
                 processes.delete(id).await?;
-                output.done(&format!("process {id} is gone"))
+                output.done(&format!("deleted process {id}"))
             }
-            Verb::Logs { id, after, follow: true, .. } => logs::follow(client, id, after, output).await,
-            Verb::Logs { id, after, limit, follow: false } => {
-                logs::so_far(client, id, after, limit, output).await
+            ProcessesCommand::Logs { id, after, follow: true, .. } => {
+                logs::follow(client, id, after, output).await
             }
-            Verb::Input { id, file, close } => {
-                typing::send(client, id, input::reader(file.as_deref()).await?, close).await?;
-                output.done(&format!("handed to process {id}"))
+            ProcessesCommand::Logs { id, after, limit, follow: false } => {
+                logs::print_page(client, id, after, limit, output).await
             }
-            Verb::Signal { id, signal } => {
+            ProcessesCommand::Input { id, file, close } => {
+                input_upload::send(client, id, input::reader(file.as_deref()).await?, close).await?;
+                output.done(&format!("sent to process {id}"))
+            }
+            ProcessesCommand::Signal { id, signal } => {
                 processes.signal(id, signal).await?;
-                output.done(&format!("signalled process {id}"))
+                output.done(&format!("sent the signal to process {id}"))
             }
-            Verb::Resize { id, size } => {
+            ProcessesCommand::Resize { id, size } => {
                 processes.resize(id, size).await?;
                 output.done(&format!(
-                    "the terminal of {id} has {} columns and {} rows",
+                    "resized the terminal of {id} to {} columns and {} rows",
                     size.columns, size.rows
                 ))
             }
-            Verb::Wait { id, timeout_ms } => {
-                let limit = timeout_ms.map(Duration::from_millis);
-                output.answer(&processes.wait(id, limit).await?, |process| one(&process))
+            ProcessesCommand::Wait { id, timeout, timeout_ms } => {
+                let timeout = timeout_ms.map(Duration::from_millis).or(timeout);
+                output.answer(&processes.wait(id, timeout).await?, |process| one(&process))
             }
-            Verb::Terminal { id, after } => {
-                let (shown, typed) = processes.terminal(id, after).await?;
-                terminal::join(shown, typed, output).await
+            ProcessesCommand::Terminal { id, after } => {
+                let (output_stream, input_stream) = processes.terminal(id, after).await?;
+                terminal::attach(output_stream, input_stream, output).await
             }
         }
     }
@@ -246,27 +254,27 @@ fn line(process: &Process) -> String {
     [std::slice::from_ref(&process.command), &process.args].concat().join(" ")
 }
 
-/// How a process ended, for people.
-fn ending(code: Option<i32>, signal: Option<i32>) -> String {
+/// Describes how a process ended.
+fn describe_exit(code: Option<i32>, signal: Option<i32>) -> String {
     match (code, signal) {
-        (Some(code), _) => format!("the process ended with code {code}"),
-        (None, Some(signal)) => format!("the process was ended by signal {signal}"),
-        (None, None) => "the process ended".into(),
+        (Some(code), _) => format!("the process exited with code {code}"),
+        (None, Some(signal)) => format!("the process was killed by signal {signal}"),
+        (None, None) => "the process exited".into(),
     }
 }
 
-/// `COLUMNSxROWS`.
-fn size(text: &str) -> Result<TerminalSize, &'static str> {
+/// Parses `COLUMNSxROWS`.
+fn parse_size(text: &str) -> Result<TerminalSize, &'static str> {
     let parsed = text.split_once('x').and_then(|(columns, rows)| {
         Some(TerminalSize { columns: columns.parse().ok()?, rows: rows.parse().ok()? })
     });
-    parsed.filter(|size| size.columns > 0 && size.rows > 0).ok_or("it must be COLUMNSxROWS, such as 120x40")
+    parsed.filter(|size| size.columns > 0 && size.rows > 0).ok_or("write COLUMNSxROWS, for example 120x40")
 }
 
-/// A signal by its name, with or without `SIG`.
-fn signal(text: &str) -> Result<Signal, &'static str> {
+/// Parses the name of a signal, with or without `SIG`.
+fn parse_signal(text: &str) -> Result<Signal, &'static str> {
     let name = text.to_ascii_uppercase();
     let name = name.strip_prefix("SIG").unwrap_or(&name);
     serde_json::from_value(name.into())
-        .map_err(|_| "it must be HUP, INT, QUIT, TERM, KILL, USR1, USR2, STOP or CONT")
+        .map_err(|_| "use one of HUP, INT, QUIT, TERM, KILL, USR1, USR2, STOP or CONT")
 }

@@ -2,7 +2,7 @@
 
 mod create;
 mod events;
-mod say;
+mod send;
 mod view;
 
 pub(crate) use view::list;
@@ -15,29 +15,28 @@ use protocol::{
     wait::PermissionAnswer,
 };
 
-use super::{
-    input,
-    operations::{Operation, mirrors},
-};
+use super::{input, operations::mirrors};
 use crate::{
     exit::{Failure, Outcome},
     output::{Output, card, or_dash, yes_no},
+    server_args::RequestCommand,
 };
 
 pub(crate) use create::permission_mode;
-pub(crate) use view::ask;
+pub(crate) use view::summarize_ask;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the sessions, the one that was used last first
+pub(crate) enum SessionsCommand {
+    /// List the sessions, most recently used first
     #[command(
         after_help = "Examples:\n  tombolo api sessions list\n  tombolo api sessions list --json | jq -r '.items[].id'"
     )]
     List,
-    /// Create a session and start its agent, which is installed if it is missing
+    /// Create a session and start its agent, installing the agent if needed
     #[command(after_help = "\
-The same again finds the session; with other options it is refused. A key of the agent is read from
-a file or from standard input (`-`), never from the command line.
+Creating an existing session again with the same options succeeds and changes nothing; with other
+options it fails. The model API key is read from a file or from standard input (`-`), never from the
+command line.
 
 Examples:
   tombolo api sessions create demo --agent mock
@@ -49,64 +48,65 @@ Examples:
         /// The session
         id: SessionId,
     },
-    /// End a session and its agent, and forget it
+    /// Stop the agent of a session, and delete the session with its history
     #[command(after_help = "Examples:\n  tombolo api sessions delete demo")]
     Delete {
-        /// The session; it need not be there
+        /// The session; deleting one that does not exist succeeds
         id: SessionId,
     },
-    /// Send a message; what comes of it is among the events
+    /// Send a message to the agent; the reply arrives as events
     #[command(after_help = "\
 Examples:
   tombolo api sessions send demo 'Why does the test fail?'
   tombolo api sessions send demo --when-busy steer 'Look at the log first'
   git diff | tombolo api sessions send demo - --idempotency-key \"$(uuidgen)\"")]
-    Send(Box<say::SendArgs>),
-    /// Print the transcript, the oldest message first
+    Send(Box<send::SendArgs>),
+    /// Print the messages of a session, oldest first
     #[command(
         after_help = "Examples:\n  tombolo api sessions messages demo\n  tombolo api sessions messages demo --limit 50 --json"
     )]
     Messages {
         /// The session
         id: SessionId,
-        /// Only what comes after this `nextCursor` of another page
+        /// Continue after the page that returned this `nextCursor`
         #[arg(long)]
         cursor: Option<String>,
-        /// How many messages at most; everything that there is if left out
-        #[arg(long, value_name = "MESSAGES")]
+        /// Print at most this many messages [default: all]
+        #[arg(long, value_name = "COUNT")]
         limit: Option<u32>,
     },
-    /// List the messages that wait for their turn
+    /// List the queued messages
     #[command(after_help = "Examples:\n  tombolo api sessions inputs demo")]
     Inputs {
         /// The session
         id: SessionId,
     },
-    /// Change what a message says while it waits for its turn
+    /// Change the text of a queued message
     #[command(after_help = "Examples:\n  tombolo api sessions edit demo inp_… 'No, the other test'")]
     Edit {
         /// The session
         id: SessionId,
-        /// The message
+        /// The id of the queued message
         input: InputId,
-        /// What it is to say; `-` or nothing for standard input
+        /// The new text; `-` or nothing reads standard input
         message: Option<String>,
-        /// Who changes it
+        /// Record this name as the author of the change
         #[arg(long)]
         author: Option<Author>,
     },
-    /// Take a message back while it waits for its turn
+    /// Remove a queued message
     #[command(after_help = "Examples:\n  tombolo api sessions withdraw demo inp_…")]
     Withdraw {
         /// The session
         id: SessionId,
-        /// The message
+        /// The id of the queued message
         input: InputId,
     },
-    /// Print what happened in a session, and with --follow what happens next
+    /// Print the events of a session, and with --follow also new ones as they happen
     #[command(after_help = "\
-With --json the page is printed as it came; with --follow each event is a line, as its record came.
-A cut connection is made anew and goes on after the last event. It ends when the session does.
+With --json the response page is printed unchanged; with --follow each event is one line of JSON. A
+lost connection is re-established and continues after the last event. The command ends when the
+session is deleted.
 
 Examples:
   tombolo api sessions events demo
@@ -115,38 +115,38 @@ Examples:
     Events {
         /// The session
         id: SessionId,
-        /// Only what came after the event of this number
+        /// Print only events after the one with this number
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         offset: u64,
-        /// How many events at most; everything that there is if left out
-        #[arg(long, value_name = "EVENTS", conflicts_with = "follow")]
+        /// Print at most this many events [default: all]
+        #[arg(long, value_name = "COUNT", conflicts_with = "follow")]
         limit: Option<u32>,
-        /// Add what the agent said in its own words
+        /// Include the agent's own message for each event
         #[arg(long)]
         include_raw: bool,
-        /// Wait for what happens next
+        /// Keep running and print new events
         #[arg(long, short)]
         follow: bool,
     },
-    /// Follow a session: the same as `events --follow`
+    /// Print the events of a session as they happen; the same as `events --follow`
     #[command(after_help = "Examples:\n  tombolo api sessions stream demo --offset 12")]
     Stream {
         /// The session
         id: SessionId,
-        /// Only what came after the event of this number
+        /// Print only events after the one with this number
         #[arg(long, value_name = "EVENT", default_value_t = 0)]
         offset: u64,
-        /// Add what the agent said in its own words
+        /// Include the agent's own message for each event
         #[arg(long)]
         include_raw: bool,
     },
-    /// Print what all events so far come to
+    /// Print the current state of a session: its messages, queued messages and open waits
     #[command(after_help = "Examples:\n  tombolo api sessions snapshot demo --json | jq .seq")]
     Snapshot {
         /// The session
         id: SessionId,
     },
-    /// Interrupt the turn that runs, if one does
+    /// Interrupt the running turn, if there is one
     #[command(after_help = "Examples:\n  tombolo api sessions cancel demo")]
     Cancel {
         /// The session
@@ -154,7 +154,7 @@ Examples:
     },
     /// Answer a question, or approve a plan
     #[command(after_help = "\
-One --answer for each question, in their order; more than one choice is given with commas between.
+Give one --answer per question, in their order. Separate several choices with commas.
 
 Examples:
   tombolo api sessions answer demo wat_… --answer Approve
@@ -163,46 +163,46 @@ Examples:
     Answer {
         /// The session
         id: SessionId,
-        /// The question
+        /// The id of the question
         question: WaitId,
-        /// What is chosen for the next question; may be repeated
+        /// The answer to the next question; may be repeated
         #[arg(long, value_name = "CHOICES", required_unless_present = "answers")]
         answer: Vec<String>,
-        /// All answers as JSON: for each question an array of texts
+        /// All answers as JSON: an array of strings per question
         #[arg(long, value_name = "JSON", conflicts_with = "answer")]
         answers: Option<String>,
-        /// Who answers
+        /// Record this name as the author of the answer
         #[arg(long)]
         author: Option<Author>,
     },
-    /// Decline to answer a question
+    /// Reject a question or a plan without answering it
     #[command(after_help = "Examples:\n  tombolo api sessions reject demo wat_…")]
     Reject {
         /// The session
         id: SessionId,
-        /// The question
+        /// The id of the question
         question: WaitId,
-        /// Who declines
+        /// Record this name as the author of the rejection
         #[arg(long)]
         author: Option<Author>,
     },
-    /// Answer a permission: once, always or reject
+    /// Answer a permission request with once, always or reject
     #[command(after_help = "Examples:\n  tombolo api sessions permit demo wat_… once")]
     Permit {
         /// The session
         id: SessionId,
-        /// The permission
+        /// The id of the permission request
         permission: WaitId,
-        /// once, always or reject
-        #[arg(value_parser = permission_answer)]
+        /// The answer: once, always or reject
+        #[arg(value_parser = parse_permission_answer)]
         reply: PermissionAnswer,
-        /// Who answers
+        /// Record this name as the author of the answer
         #[arg(long)]
         author: Option<Author>,
     },
 }
 
-mirrors! { Verb:
+mirrors! { SessionsCommand:
     List = "list" GET "/v1/sessions";
     Create = "create" POST "/v1/sessions/{id}";
     Get = "get" GET "/v1/sessions/{id}";
@@ -221,17 +221,17 @@ mirrors! { Verb:
     Permit = "permit" POST "/v1/sessions/{id}/permissions/{permission_id}/reply";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for SessionsCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let sessions = client.sessions();
         match self {
-            Verb::List => output.answer(&sessions.list().await?, view::list),
-            Verb::Create(args) => {
-                let (id, create) = args.read(output).await?;
+            SessionsCommand::List => output.answer(&sessions.list().await?, view::list),
+            SessionsCommand::Create(args) => {
+                let (id, create) = args.into_request().await?;
                 output.answer(&sessions.create(&id, &create).await?, |created| {
                     card([
                         ("healthy", yes_no(created.healthy)),
@@ -240,68 +240,72 @@ impl super::Verb for Verb {
                     ])
                 })
             }
-            Verb::Get { id } => output.answer(&sessions.get(&id).await?, |session| view::one(&session)),
-            Verb::Delete { id } => {
-                sessions.delete(&id).await?;
-                output.done(&format!("session {id} is gone"))
+            SessionsCommand::Get { id } => {
+                output.answer(&sessions.get(&id).await?, |session| view::session_card(&session))
             }
-            Verb::Send(args) => {
-                let (id, send, key) = args.read(output).await?;
+            SessionsCommand::Delete { id } => {
+                sessions.delete(&id).await?;
+                output.done(&format!("deleted session {id}"))
+            }
+            SessionsCommand::Send(args) => {
+                let (id, send, key) = args.into_request(output).await?;
                 output.answer(&sessions.send(&id, &send, key.as_ref()).await?, |sent| view::sent(&sent))
             }
-            Verb::Messages { id, cursor, limit } => {
-                events::messages(client, &id, cursor, limit, output).await
+            SessionsCommand::Messages { id, cursor, limit } => {
+                events::print_messages(client, &id, cursor, limit, output).await
             }
-            Verb::Inputs { id } => output.answer(&sessions.inputs(&id).await?, view::inputs),
-            Verb::Edit { id, input, message, author } => {
+            SessionsCommand::Inputs { id } => output.answer(&sessions.inputs(&id).await?, view::inputs),
+            SessionsCommand::Edit { id, input, message, author } => {
                 let message = input::text(message, output).await?;
                 sessions.edit(&id, input, &Edit { message, author }).await?;
-                output.done(&format!("input {input} was changed"))
+                output.done(&format!("changed message {input}"))
             }
-            Verb::Withdraw { id, input } => {
+            SessionsCommand::Withdraw { id, input } => {
                 sessions.withdraw(&id, input).await?;
-                output.done(&format!("input {input} was taken back"))
+                output.done(&format!("removed message {input} from the queue"))
             }
-            Verb::Events { id, offset, include_raw, follow: true, .. }
-            | Verb::Stream { id, offset, include_raw } => {
+            SessionsCommand::Events { id, offset, include_raw, follow: true, .. }
+            | SessionsCommand::Stream { id, offset, include_raw } => {
                 events::follow(client, &id, offset, include_raw, output).await
             }
-            Verb::Events { id, offset, limit, include_raw, follow: false } => {
-                events::so_far(client, &id, Pages { offset, limit, include_raw }, output).await
+            SessionsCommand::Events { id, offset, limit, include_raw, follow: false } => {
+                events::print_page(client, &id, Pages { offset, limit, include_raw }, output).await
             }
-            Verb::Snapshot { id } => {
+            SessionsCommand::Snapshot { id } => {
                 output.answer(&sessions.snapshot(&id).await?, |snapshot| view::snapshot(&snapshot))
             }
-            Verb::Cancel { id } => {
+            SessionsCommand::Cancel { id } => {
                 sessions.cancel(&id).await?;
-                output.done("the agent was told to stop")
+                output.done("interrupted the running turn")
             }
-            Verb::Answer { id, question, answer, answers, author } => {
-                let answers = read_answers(answer, answers)?;
+            SessionsCommand::Answer { id, question, answer, answers, author } => {
+                let answers = parse_answers(answer, answers)?;
                 sessions.answer(&id, question, &QuestionReply { answers, author }).await?;
-                output.done(&format!("{question} is answered"))
+                output.done(&format!("answered {question}"))
             }
-            Verb::Reject { id, question, author } => {
+            SessionsCommand::Reject { id, question, author } => {
                 sessions.reject(&id, question, author).await?;
-                output.done(&format!("{question} is rejected"))
+                output.done(&format!("rejected {question}"))
             }
-            Verb::Permit { id, permission, reply, author } => {
+            SessionsCommand::Permit { id, permission, reply, author } => {
                 sessions.permit(&id, permission, &PermissionReply { reply, author }).await?;
-                output.done(&format!("{permission} is answered"))
+                output.done(&format!("answered {permission}"))
             }
         }
     }
 }
 
-/// For each question what was chosen: as words, or as JSON.
-pub(super) fn read_answers(each: Vec<String>, all: Option<String>) -> Result<Vec<Vec<String>>, Failure> {
+/// The choices for each question, from repeated `--answer` options or from `--answers` as JSON.
+pub(super) fn parse_answers(each: Vec<String>, all: Option<String>) -> Result<Vec<Vec<String>>, Failure> {
     let Some(json) = all else {
-        let chosen = |answer: String| answer.split(',').map(|choice| choice.trim().to_owned()).collect();
-        return Ok(each.into_iter().map(chosen).collect());
+        let split = |answer: String| answer.split(',').map(|choice| choice.trim().to_owned()).collect();
+        return Ok(each.into_iter().map(split).collect());
     };
-    serde_json::from_str(&json).map_err(|error| Failure::Usage(format!("--answers: {error}")))
+    serde_json::from_str(&json).map_err(|error| {
+        Failure::Usage(format!("--answers is not a JSON array of arrays of strings: {error}"))
+    })
 }
 
-fn permission_answer(text: &str) -> Result<PermissionAnswer, &'static str> {
-    serde_json::from_value(text.into()).map_err(|_| "it must be once, always or reject")
+fn parse_permission_answer(text: &str) -> Result<PermissionAnswer, &'static str> {
+    serde_json::from_value(text.into()).map_err(|_| "use once, always or reject")
 }

@@ -4,34 +4,32 @@ use clap::Subcommand;
 use client::Client;
 use protocol::config::{Skill, SkillList, SkillSource, SkillSourceKind};
 
-use super::{
-    input,
-    operations::{Operation, mirrors},
-};
+use super::{input, operations::mirrors};
 use crate::{
     exit::Outcome,
     output::{Output, or_dash, table},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List the skills of a directory
+pub(crate) enum SkillsCommand {
+    /// List the skills that are configured for a directory
     #[command(after_help = "Examples:\n  tombolo api skills list --directory /workspace")]
     List {
-        /// The directory that they belong to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Show one entry: where its skills come from
+    /// Show the sources of one skills entry
     #[command(after_help = "Examples:\n  tombolo api skills get --directory /workspace review")]
     Get {
-        /// Its name
+        /// The name of the entry
         name: String,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Store one entry, in place of what has its name
+    /// Add a skills entry, or replace the one with the same name
     #[command(after_help = "\
 Examples:
   tombolo api skills set -d /w review '{\"sources\":[{\"type\":\"github\",\"source\":\"owner/name\"}]}'
@@ -39,49 +37,51 @@ Examples:
 
 A source is {\"type\":\"github\"|\"git\"|\"local\",\"source\":…,\"skills\":[…],\"ref\":…,\"subpath\":…}.")]
     Set {
-        /// Its name
+        /// The name of the entry
         name: String,
-        /// The entry as JSON; `-` or nothing for standard input
+        /// The entry as JSON; `-` or nothing reads standard input
         entry: Option<String>,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
-    /// Forget one entry
+    /// Delete a skills entry
     #[command(after_help = "Examples:\n  tombolo api skills delete --directory /workspace review")]
     Delete {
-        /// Its name; it need not be there
+        /// The name of the entry; deleting one that does not exist succeeds
         name: String,
-        /// The directory that it belongs to, as an absolute path in the sandbox
+        /// The directory, an absolute path in the sandbox
         #[arg(long, short)]
         directory: String,
     },
 }
 
-mirrors! { Verb:
+mirrors! { SkillsCommand:
     List = "list" GET "/v1/config/skills";
     Get = "get" GET "/v1/config/skills";
     Set = "set" PUT "/v1/config/skills";
     Delete = "delete" DELETE "/v1/config/skills";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for SkillsCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let skills = client.skills();
         match self {
-            Verb::List { directory } => output.answer(&skills.list(&directory).await?, list),
-            Verb::Get { name, directory } => output.answer(&skills.get(&directory, &name).await?, entry),
-            Verb::Set { name, entry, directory } => {
-                skills.set_json(&directory, &name, &input::json(entry, output).await?).await?;
-                output.done(&format!("skills {name} are stored"))
+            SkillsCommand::List { directory } => output.answer(&skills.list(&directory).await?, list),
+            SkillsCommand::Get { name, directory } => {
+                output.answer(&skills.get(&directory, &name).await?, entry)
             }
-            Verb::Delete { name, directory } => {
+            SkillsCommand::Set { name, entry, directory } => {
+                skills.set_json(&directory, &name, &input::json(entry, output).await?).await?;
+                output.done(&format!("stored skills entry {name}"))
+            }
+            SkillsCommand::Delete { name, directory } => {
                 skills.delete(&directory, &name).await?;
-                output.done(&format!("skills {name} are gone"))
+                output.done(&format!("deleted skills entry {name}"))
             }
         }
     }
@@ -107,10 +107,10 @@ fn row(source: SkillSource) -> [String; 4] {
         SkillSourceKind::Git => "git",
         SkillSourceKind::Local => "local",
     };
-    let place = match source.subpath {
+    let origin = match source.subpath {
         Some(subpath) => format!("{} / {subpath}", source.source),
         None => source.source,
     };
     let skills = source.skills.map_or_else(|| "all".into(), |skills| skills.join(", "));
-    [kind.into(), place, or_dash(source.reference), skills]
+    [kind.into(), origin, or_dash(source.reference), skills]
 }

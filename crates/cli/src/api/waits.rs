@@ -8,73 +8,71 @@ use protocol::{
     wait::{Ask, Permission, PermissionAnswer, QuestionItem, WaitAnswer, WaitDefault, WaitList, WaitReply},
 };
 
-use super::{
-    operations::{Operation, mirrors},
-    sessions,
-};
+use super::{operations::mirrors, sessions};
 use crate::{
     exit::Outcome,
     output::{Output, table, time},
+    server_args::RequestCommand,
     waits::{self, age, kind},
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// List what waits for a person, in all sessions, the oldest first
+pub(crate) enum DaemonWaitsCommand {
+    /// List the open permission requests, questions and plans of all sessions, oldest first
     #[command(
         after_help = "Examples:\n  tombolo api waits list\n  tombolo api waits list --json | jq '.items[].ask'"
     )]
     List,
-    /// Follow what waits for a person: what is open, then what is asked and settled
+    /// Print the open waits, then each wait that opens or is settled
     #[command(
         after_help = "Examples:\n  tombolo api waits follow\n  tombolo api waits follow --json | jq .type"
     )]
     Follow,
-    /// Answer whatever is asked: a permission, a question, a plan
+    /// Answer a permission request, a question or a plan
     #[command(after_help = "\
 Examples:
   tombolo api waits answer wat_… once
   tombolo api waits answer wat_… --answer Approve
   tombolo api waits answer wat_… reject")]
     Answer {
-        /// The question or permission
+        /// The id of the wait
         id: WaitId,
-        /// To a permission: once or always; to anything: reject
+        /// The answer: once or always (permission requests), or reject (anything)
         #[arg(value_parser = ["once", "always", "reject"], required_unless_present_any = ["answer", "answers"])]
         reply: Option<String>,
-        /// What is chosen for the next question; may be repeated
+        /// The answer to the next question; may be repeated
         #[arg(long, value_name = "CHOICES", conflicts_with = "reply")]
         answer: Vec<String>,
-        /// All answers as JSON: for each question an array of texts
+        /// All answers as JSON: an array of strings per question
         #[arg(long, value_name = "JSON", conflicts_with_all = ["answer", "reply"])]
         answers: Option<String>,
-        /// Who answers
+        /// Record this name as the author of the answer
         #[arg(long)]
         author: Option<Author>,
     },
 }
 
-mirrors! { Verb:
+mirrors! { DaemonWaitsCommand:
     List = "list" GET "/v1/waits";
     Follow = "follow" GET "/v1/waits/events";
     Answer = "answer" POST "/v1/waits/{wait_id}";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for DaemonWaitsCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
         match self {
-            Verb::List => output.answer(&client.waits().list().await?, list),
-            Verb::Follow => waits::follow(client.waits().events().await?, output).await,
-            Verb::Answer { id, reply, answer, answers, author } => {
+            DaemonWaitsCommand::List => output.answer(&client.waits().list().await?, list),
+            DaemonWaitsCommand::Follow => waits::follow(client.waits().events().await?, output).await,
+            DaemonWaitsCommand::Answer { id, reply, answer, answers, author } => {
                 let answer = match reply.as_deref() {
                     Some("once") => WaitAnswer::Permission(PermissionAnswer::Once),
                     Some("always") => WaitAnswer::Permission(PermissionAnswer::Always),
                     Some(_) => WaitAnswer::Reject,
-                    None => WaitAnswer::Question(sessions::read_answers(answer, answers)?),
+                    None => WaitAnswer::Question(sessions::parse_answers(answer, answers)?),
                 };
                 let settled = client.waits().answer(id, &WaitReply { answer, author }).await?;
                 output.answer(&settled, |wait| waits::settled(None, &wait))
@@ -91,16 +89,16 @@ fn list(list: WaitList) -> String {
             wait.session_id.to_string(),
             age(&wait, now),
             kind(&wait.ask).into(),
-            sessions::ask(&wait.ask),
+            sessions::summarize_ask(&wait.ask),
             choices(&wait.ask),
             time(wait.expires_at),
             default(wait.default).into(),
         ]
     });
-    table(["ID", "SESSION", "AGE", "KIND", "ASKED", "CHOICES", "EXPIRES", "THEN"], rows)
+    table(["ID", "SESSION", "AGE", "KIND", "QUESTION", "CHOICES", "EXPIRES", "ON EXPIRY"], rows)
 }
 
-/// What can be answered.
+/// The answers that a wait accepts.
 pub(crate) fn choices(ask: &Ask) -> String {
     match ask {
         Ask::Permission(permission) => match always(permission) {
@@ -117,7 +115,7 @@ pub(crate) fn choices(ask: &Ask) -> String {
     }
 }
 
-/// What `always` would allow, where that is said.
+/// The rules that answering `always` would add, if the agent names them.
 pub(crate) fn always(permission: &Permission) -> Option<String> {
     (!permission.always.is_empty()).then(|| permission.always.join("; "))
 }

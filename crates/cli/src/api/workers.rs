@@ -10,18 +10,19 @@ use protocol::{
     relay::{Status, VirtualPath},
 };
 
-use super::operations::{Operation, mirrors};
+use super::operations::mirrors;
 use crate::{
     exit::{Failure, Outcome},
     output::{Output, plain_json},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Watch a session as a backend does: its snapshot, then what happens
+pub(crate) enum DaemonWorkersCommand {
+    /// Watch a session through the observation stream: its snapshot, then its events
     #[command(after_help = "\
-It ends when the session does. A cursor is what a frame called itself; what came after it is shown
-again.
+The command ends when the session is deleted. To continue after a known event, pass the `cursor` of
+its frame (see --json).
 
 Examples:
   tombolo api workers watch demo
@@ -29,55 +30,59 @@ Examples:
     Watch {
         /// The session
         id: SessionId,
-        /// The cursor of the last event that was seen
+        /// Continue after the event with this cursor
         #[arg(long)]
         cursor: Option<String>,
     },
 }
 
-mirrors! { Verb:
+mirrors! { DaemonWorkersCommand:
     Watch = "watch" GET "/v1/workers/{worker_id}/events/ws";
 }
 
-impl super::Verb for Verb {
-    fn operation(&self) -> &'static Operation {
-        self.mirrored()
+impl RequestCommand for DaemonWorkersCommand {
+    fn describe(&self) -> String {
+        self.operation().to_string()
     }
 
     async fn run(self, client: &Client, output: Output) -> Outcome {
-        let Verb::Watch { id, cursor } = self;
-        show(client.workers().watch(&id, cursor.as_deref()).await?, output).await
+        let DaemonWorkersCommand::Watch { id, cursor } = self;
+        print_frames(client.workers().watch(&id, cursor.as_deref()).await?, output).await
     }
 }
 
-/// Prints what happens until the stream ends. What ends it is told; what does not is said beside it.
-pub(crate) async fn show(mut watched: Watched, output: Output) -> Outcome {
+/// Prints frames until the stream ends. A diagnostic that closes the stream is the error of the command; others go to
+/// stderr.
+pub(crate) async fn print_frames(mut watched: Watched, output: Output) -> Outcome {
     while let Some((text, frame)) = watched.next().await? {
         match frame {
             Frame::Diagnostic { diagnostic } => {
-                let told = format!("{} ({})", diagnostic.message, diagnostic.code);
-                match diagnostic.known().is_some_and(|(_, trouble)| trouble.close().is_none()) {
-                    true => output.talk(&told),
-                    false => return Err(Failure::Missed(told)),
+                let message = format!("{} ({})", diagnostic.message, diagnostic.code);
+                let stays_open = diagnostic.known().is_some_and(|(_, trouble)| trouble.close().is_none());
+                if !stays_open {
+                    return Err(Failure::Missed(message));
                 }
+                output.talk(&message);
             }
             _ if output.json => output.line(&text)?,
             Frame::Event { envelope } => {
                 let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
                 output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
             }
-            Frame::Control { control: Control::Resumed { .. } } => output.talk("what was missed:"),
-            Frame::Control { control: Control::Live } => output.talk("what happens now:"),
-            Frame::Control { control: Control::Presence(presence) } => output.talk(&there(&presence)),
-            Frame::Control { control: Control::Relay(call) } => output.talk(&asked(&call)),
+            Frame::Control { control: Control::Resumed { .. } } => output.talk("replaying missed events:"),
+            Frame::Control { control: Control::Live } => output.talk("live:"),
+            Frame::Control { control: Control::Presence(presence) } => {
+                output.talk(&describe_presence(&presence))
+            }
+            Frame::Control { control: Control::Relay(call) } => output.talk(&describe_relay_call(&call)),
             Frame::Control { control: Control::Heartbeat | Control::Unknown } => {}
         }
     }
     Ok(())
 }
 
-/// Who is there, in a line.
-fn there(presence: &Presence) -> String {
+/// The users of a session on one line.
+fn describe_presence(presence: &Presence) -> String {
     let names = |users: Vec<&UserName>| match users.as_slice() {
         [] => "nobody".to_owned(),
         users => users.iter().map(|user| user.as_str()).collect::<Vec<_>>().join(", "),
@@ -87,15 +92,15 @@ fn there(presence: &Presence) -> String {
     format!("watching: {watching}; driving: {driving}")
 }
 
-/// What was asked of a device, in a line.
-fn asked(call: &RelayCall) -> String {
+/// A call to a device on one line.
+fn describe_relay_call(call: &RelayCall) -> String {
     let target = call.target.as_deref().or(call.virtual_path.as_ref().map(VirtualPath::as_str));
-    let came = match (call.status, call.error) {
+    let result = match (call.status, call.error) {
         (None, _) => "…",
         (Some(Status::Succeeded), _) => "done",
         (Some(_), Some(code)) => code.as_str(),
         (Some(Status::Cancelled), None) => "cancelled",
         (Some(Status::Failed), None) => "failed",
     };
-    format!("device {}: {} {} {came}", call.client_id, call.method, target.unwrap_or_default())
+    format!("device {}: {} {} {result}", call.client_id, call.method, target.unwrap_or_default())
 }

@@ -1,13 +1,12 @@
 //! What can be said of a conversation.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use protocol::{AgentName, SessionId, sessions::PermissionMode};
 
 use crate::{
-    api::{DEFAULT_ENDPOINT, permission_mode},
+    api::permission_mode,
     exit,
+    server_args::{DaemonUrl, ServerArgs},
 };
 
 /// Talk with an agent in the terminal.
@@ -49,16 +48,6 @@ pub(crate) struct ChatOptions {
     /// The directory that the agent works in, as an absolute path in the sandbox; the daemon's if left out
     #[arg(long, short)]
     pub(super) directory: Option<String>,
-    /// Where the daemon is
-    #[arg(
-        long,
-        env = "TOMBOLO_ENDPOINT",
-        hide_env_values = true,
-        default_value = DEFAULT_ENDPOINT,
-        value_name = "URL"
-    )]
-    pub(super) endpoint: String,
-    /// A file that holds the daemon's token [env: TOMBOLO_TOKEN]
-    #[arg(long, value_name = "FILE")]
-    pub(super) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) server: ServerArgs<DaemonUrl>,
 }

@@ -121,7 +121,7 @@ async fn install(client: &Client, agent: &AgentName) {
     }
     let Ok(mut events) = client.agents().follow_install(agent, &Install::default()).await else { return };
     exit::say(&format!("{agent} is not installed yet"));
-    let mut shown = progress::Installation::default();
+    let mut shown = progress::InstallProgressBars::default();
     while let Ok(Some(event)) = events.next().await {
         match event {
             InstallEvent::Progress(progress) => shown.show(&progress),

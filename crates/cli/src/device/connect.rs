@@ -24,7 +24,7 @@ use super::{
 use crate::{
     environment,
     exit::{self, Failure, Outcome, local},
-    serving::{self, Farewell},
+    serving::{self, ShutdownSignals},
     traces::TraceOptions,
 };
 
@@ -77,7 +77,7 @@ pub(super) struct ConnectOptions {
 pub(super) fn run(options: &ConnectOptions) -> ExitCode {
     let mut outcome = Ok(());
     let doing = format!("connecting to {}", options.hub.as_deref().unwrap_or("the hub"));
-    let ran = serving::run(SERVICE, (&options.log, &options.traces), || {
+    let ran = serving::run(SERVICE, &options.log, &options.traces, || {
         Ok(async {
             outcome = serve(options).await;
             Ok(())
@@ -118,7 +118,7 @@ pub(super) async fn build_device(
 }
 
 async fn serve(options: &ConnectOptions) -> Outcome {
-    let signals = Farewell::listen().map_err(Failure::Local)?;
+    let signals = ShutdownSignals::listen().map_err(Failure::Local)?;
     let config = options.lend.config(options.hub.as_deref())?;
     let device = LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
     let hub = device.hub_client(&config, options.token_file.as_deref())?;
@@ -175,7 +175,7 @@ async fn serve(options: &ConnectOptions) -> Outcome {
         finished.cancel();
     };
     tokio::join!(
-        signals.end(serve_hub),
+        signals.run_until_signal(serve_hub),
         socket.serve(controlled_device, report_status, finished.clone()),
         console.run(finished.clone()),
         finished.run_until_cancelled(orphans.bury()),

@@ -70,7 +70,7 @@ impl<'a> Claim<'a> {
         // Made before the first message, which then need not name the agent: a late copy of a message can never make an
         // instance that was deleted already.
         let (agent, cwd) = (self.options.agent.clone(), self.options.cwd.clone());
-        let linger_ms = Some(self.options.linger_ms);
+        let linger_ms = Some(crate::duration::milliseconds(self.options.linger()));
         let prepare = Prepare { agent, cwd, env: Default::default(), args: Vec::new(), linger_ms };
         // Even if the answer is lost.
         self.owner = Owner::Us;

@@ -1,11 +1,15 @@
 //! What can be said of a bridge to an editor.
 
-use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use protocol::{AgentName, ServerId};
 
-use crate::{api::DEFAULT_ENDPOINT, exit};
+use crate::{
+    duration::{self, VALUE_NAME},
+    exit,
+    server_args::{DaemonUrl, ServerArgs},
+};
 
 /// Be an ACP agent on the standard streams: the one that runs in a sandbox.
 #[derive(Debug, Args)]
@@ -14,7 +18,7 @@ use crate::{api::DEFAULT_ENDPOINT, exit};
 The token is the variable TOMBOLO_TOKEN or --token-file; it is never an argument. The network may
 drop at any time: nothing is lost or doubled, in either direction. When the editor leaves (end of
 input, SIGTERM, SIGINT, SIGHUP, nobody reads), the instance is deleted, so that no agent is left in
-the sandbox; if this is killed so that it cannot, the daemon does so after --linger-ms. An instance
+the sandbox; if this is killed so that it cannot, the daemon does so after --linger. An instance
 that was there before, named by --server-id, is left running.
 
 Examples:
@@ -25,18 +29,6 @@ Examples:
     exit::EDITOR_CODES,
 ].concat())]
 pub(crate) struct EditorOptions {
-    /// Where the daemon is
-    #[arg(
-        long,
-        env = "TOMBOLO_ENDPOINT",
-        hide_env_values = true,
-        default_value = DEFAULT_ENDPOINT,
-        value_name = "URL"
-    )]
-    pub(super) endpoint: String,
-    /// A file that holds the token
-    #[arg(long, value_name = "FILE")]
-    pub(super) token_file: Option<PathBuf>,
     /// The agent to run
     #[arg(long)]
     pub(super) agent: AgentName,
@@ -46,10 +38,30 @@ pub(crate) struct EditorOptions {
     /// A name for the instance; one that is there already is shared, and left running. Random if left out
     #[arg(long, value_name = "ID")]
     pub(super) server_id: Option<ServerId>,
-    /// How many milliseconds to keep trying while the daemon cannot be reached
-    #[arg(long, value_name = "MS", default_value_t = 300_000)]
-    pub(super) patience_ms: u64,
-    /// How many milliseconds the daemon keeps the instance while nobody is connected to it
-    #[arg(long, value_name = "MS", default_value_t = 600_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) linger_ms: u64,
+    /// Keep trying to reach the daemon for this long before giving up
+    #[arg(long, value_name = VALUE_NAME, default_value = "5m", value_parser = duration::parse)]
+    reconnect_timeout: Duration,
+    /// Deprecated: use --reconnect-timeout, for example --reconnect-timeout 5m
+    #[arg(long, value_name = "MS", hide = true)]
+    patience_ms: Option<u64>,
+    /// Tell the daemon to delete the instance after it has had no client for this long
+    #[arg(long, value_name = VALUE_NAME, default_value = "10m", value_parser = duration::parse_positive)]
+    linger: Duration,
+    /// Deprecated: use --linger, for example --linger 10m
+    #[arg(long, value_name = "MS", hide = true, value_parser = clap::value_parser!(u64).range(1..))]
+    linger_ms: Option<u64>,
+    #[command(flatten)]
+    pub(super) server: ServerArgs<DaemonUrl>,
+}
+
+impl EditorOptions {
+    /// How long to keep trying while the daemon cannot be reached.
+    pub(super) fn reconnect_timeout(&self) -> Duration {
+        self.patience_ms.map_or(self.reconnect_timeout, Duration::from_millis)
+    }
+
+    /// How long the daemon keeps an instance that has no client.
+    pub(super) fn linger(&self) -> Duration {
+        self.linger_ms.map_or(self.linger, Duration::from_millis)
+    }
 }

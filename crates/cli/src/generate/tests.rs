@@ -1,4 +1,4 @@
-//! What holds of the documents that others make clients from.
+//! Rules for the OpenAPI documents that client generators depend on.
 
 use std::collections::BTreeMap;
 
@@ -21,22 +21,22 @@ fn operations() -> Vec<(String, Value)> {
     operations
 }
 
-/// Makers of clients name functions after them, and the TypeScript SDK has both documents as one.
+/// Client generators name functions after operation ids, and the TypeScript SDK merges both documents.
 #[test]
-fn every_operation_has_a_name_of_its_own() {
+fn operation_ids_are_unique_in_both_documents() {
     let mut named = BTreeMap::new();
     for (route, operation) in operations() {
         let name = operation["operationId"].as_str().unwrap().to_owned();
         assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
         let other = named.insert(name.clone(), route.clone());
-        assert_eq!(other, None, "`{route}` is called `{name}` too");
+        assert_eq!(other, None, "`{route}` has the same operation id `{name}`");
     }
     assert!(named.contains_key("sessions_list") && named.contains_key("hub_users_list"), "{named:?}");
 }
 
-/// OpenAPI wants it.
+/// OpenAPI requires a description.
 #[test]
-fn every_answer_is_described() {
+fn every_response_has_a_description() {
     for (route, operation) in operations() {
         for (status, response) in operation["responses"].as_object().unwrap() {
             let description = response["description"].as_str();
@@ -46,7 +46,7 @@ fn every_answer_is_described() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_schema_reference_resolves() {
     for document in documents() {
         let schemas = document["components"]["schemas"].as_object().unwrap();
         assert!(schemas.contains_key("Session") && schemas.contains_key("Problem"));
@@ -57,9 +57,9 @@ fn every_reference_leads_somewhere() {
     }
 }
 
-/// A type is one, whoever speaks of it: what one of them receives is described as that in the other's document too.
+/// Both servers use the same Rust types, so a schema name must mean the same in both documents.
 #[test]
-fn both_documents_describe_a_type_alike() {
+fn shared_schemas_are_equal_in_both_documents() {
     let [daemon, hub] = documents().map(|document| document["components"]["schemas"].clone());
     let both: Vec<_> =
         daemon.as_object().unwrap().iter().filter(|(name, _)| hub.get(name).is_some()).collect();

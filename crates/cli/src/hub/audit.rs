@@ -1,4 +1,4 @@
-//! `tombolo hub audit`.
+//! `tombolo hub audit`: the audit log of the hub.
 
 use std::time::Duration;
 
@@ -7,38 +7,38 @@ use client::Client;
 use protocol::audit::AuditRecord;
 use serde_json::json;
 
-use super::Verb;
 use crate::{
     exit::Outcome,
     output::{Output, or_dash, plain, table, time},
+    server_args::RequestCommand,
 };
 
-/// How often a hub is asked for more.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often `--follow` polls the hub for new entries.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What was done through the hub.
+/// List the entries of the audit log.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Needs a token that manages the hub. Every change, every command to a runtime and every refusal
-is there.
+Needs the token of an administrator. The log has an entry for every change, every command to a
+runtime and every refused request.
 
 Examples:
   tombolo hub audit
   tombolo hub audit --offset 100 --limit 50
   tombolo hub audit --follow --json | jq -c .entry")]
-pub(super) struct Audit {
-    /// The number of the last entry that was seen
+pub(super) struct HubAuditArgs {
+    /// List only entries after the one with this number
     #[arg(long, default_value_t = 0, value_name = "SEQ")]
     offset: u64,
-    /// How many entries are shown at most
+    /// List at most this many entries
     #[arg(long, value_name = "COUNT", conflicts_with = "follow", value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: Option<u32>,
-    /// Go on with what is done next; with --json each entry is a line
+    /// Keep running and print new entries; with --json each entry is one line
     #[arg(long)]
     follow: bool,
 }
 
-impl Verb for Audit {
+impl RequestCommand for HubAuditArgs {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let Self { mut offset, limit, follow } = self;
         if !follow {
@@ -55,7 +55,7 @@ impl Verb for Audit {
                 })?;
             }
             if !page.has_more {
-                tokio::time::sleep(LOOK_AGAIN).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     }

@@ -1,126 +1,131 @@
-//! `tombolo hub devices`.
+//! `tombolo hub devices`: devices and pairing requests.
+
+use std::time::Duration;
 
 use clap::Subcommand;
 use client::Client;
-use jiff::{SignedDuration, Timestamp};
 use protocol::{
     RuntimeId, Workspace,
     lending::{AddDevice, ConfirmPairing, Device, PairingRequest},
     relay::{Capabilities, ClientId, Family},
 };
 
-use super::{
-    granted::{Granted, root_summary, summary},
-    tokens::duration,
-};
+use super::grant_args::{GrantArgs, root_summary, summary};
 use crate::{
-    exit::{Failure, Outcome},
+    duration::{self, VALUE_NAME},
+    exit::Outcome,
     output::{Output, card, or_dash, table, time, yes_no},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// List the devices that are let in, by name
+pub(super) enum HubDevicesCommand {
+    /// List the devices of the hub, by name
     #[command(after_help = "Examples:\n  tombolo hub devices list")]
     List,
-    /// Let a device in, or one more copy of it; prints what it connects with, once
+    /// Register a device, or another token for it, and print the token once
     #[command(after_help = "\
-Where the device can show a code, `tombolo device pair` and `confirm` need no token to be copied.
+With `tombolo device pair` on the device and `tombolo hub devices confirm` here, no token has to be
+copied.
 
 Examples:
   tombolo hub devices add laptop > laptop.token
   tombolo device connect https://hub.example --token-file laptop.token --root main=~/code:rw")]
     Add {
-        /// The name that it gets
+        /// The name of the device; you choose it
         client_id: ClientId,
-        /// The workspace that it is lent to
+        /// Offer the device to this workspace
         #[arg(long, default_value_t)]
         workspace: Workspace,
-        /// What people call it
+        /// Show this label to people
         #[arg(long)]
         label: Option<String>,
-        /// For how long it is let in, such as `30d` or `12h` [default: 30d]
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        expires_in: Option<SignedDuration>,
+        /// Let the token expire after this long, for example 12h [default: 30d]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        expires_in: Option<Duration>,
     },
-    /// Say how a device is
+    /// Show a device and its connection
     #[command(after_help = "Examples:\n  tombolo hub devices get laptop")]
     Get {
         /// The device
         client_id: ClientId,
     },
-    /// Remove a device: it is cut off, and what was granted and made of it is gone
+    /// Disconnect and remove a device, its grants and its environments
     #[command(after_help = "Examples:\n  tombolo hub devices remove laptop")]
     Remove {
         /// The device
         client_id: ClientId,
     },
-    /// Stop a device in an emergency: it is cut off, and needs another token to come back
+    /// Disconnect a device at once and revoke its tokens; it needs a new token to reconnect
     #[command(after_help = "Examples:\n  tombolo hub devices stop laptop")]
     Stop {
         /// The device
         client_id: ClientId,
     },
-    /// List the devices that want to be let in
+    /// List the devices that wait for their pairing code to be confirmed
     #[command(after_help = "Examples:\n  tombolo hub devices pairings")]
     Pairings,
-    /// Let the device in that shows this code, and grant what is said
+    /// Accept the device that shows this pairing code, and grant it to runtimes
     #[command(after_help = "\
 Examples:
   tombolo hub devices confirm KXQM-3F7P
   tombolo hub devices confirm KXQM-3F7P --runtime box --root main:rw --shell ask_once_per_run")]
     Confirm {
-        /// What the device shows
+        /// The pairing code that the device shows
         code: String,
-        /// The workspace that it is lent to
+        /// Offer the device to this workspace
         #[arg(long, default_value_t)]
         workspace: Workspace,
-        /// A runtime that may use it; may be repeated
+        /// Let this runtime use the device; may be repeated
         #[arg(long)]
         runtime: Vec<RuntimeId>,
-        /// For how long it is let in, such as `30d` or `12h` [default: 30d]
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        expires_in: Option<SignedDuration>,
+        /// Let the token expire after this long, for example 12h [default: 30d]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        expires_in: Option<Duration>,
         #[command(flatten)]
-        granted: Granted,
+        grant: GrantArgs,
     },
-    /// Do not let the device in that shows this code
+    /// Reject the device that shows this pairing code
     #[command(after_help = "Examples:\n  tombolo hub devices refuse KXQM-3F7P")]
     Refuse {
-        /// What the device shows
+        /// The pairing code that the device shows
         code: String,
     },
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubDevicesCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let devices = hub.devices();
         match self {
-            Verb::List => output.answer(&devices.list().await?, |list| view(list.items)),
-            Verb::Add { client_id, workspace, label, expires_in } => {
-                let expires_at = until(expires_in)?;
+            HubDevicesCommand::List => output.answer(&devices.list().await?, |list| view(list.items)),
+            HubDevicesCommand::Add { client_id, workspace, label, expires_in } => {
+                let expires_at = expires_in.map(duration::from_now).transpose()?;
                 let add = AddDevice { client_id, workspace, label, instance_id: None, expires_at };
                 let answer = devices.add(&add).await?;
-                output.talk("shown only now; the device takes it with --token-file FILE");
+                output.talk("this token is shown once: save it to a file and pass it to the device with --token-file FILE");
                 output.answer(&answer, |added| added.secret)
             }
-            Verb::Get { client_id } => {
+            HubDevicesCommand::Get { client_id } => {
                 output.answer(&devices.get(&client_id).await?, |device| view(vec![device]))
             }
-            Verb::Remove { client_id } => {
+            HubDevicesCommand::Remove { client_id } => {
                 devices.remove(&client_id).await?;
                 output.done(&format!("removed {client_id}"))
             }
-            Verb::Stop { client_id } => {
+            HubDevicesCommand::Stop { client_id } => {
                 devices.stop(&client_id).await?;
-                output.done(&format!("stopped {client_id}; it needs another token to come back"))
+                output.done(&format!(
+                    "stopped {client_id}: it needs a new token to reconnect, see `tombolo hub devices add`"
+                ))
             }
-            Verb::Pairings => output.answer(&devices.pairings().await?, |list| waiting(list.items)),
-            Verb::Confirm { code, workspace, runtime, expires_in, granted } => {
-                let expires_at = until(expires_in)?;
-                let seen = devices.pairing(&code).await?.read()?;
-                output.talk(&offered(&seen));
-                let capabilities = granted.capabilities();
+            HubDevicesCommand::Pairings => {
+                output.answer(&devices.pairings().await?, |list| pairings_table(list.items))
+            }
+            HubDevicesCommand::Confirm { code, workspace, runtime, expires_in, grant } => {
+                let expires_at = expires_in.map(duration::from_now).transpose()?;
+                let pairing = devices.pairing(&code).await?.read()?;
+                output.talk(&offered(&pairing));
+                let capabilities = grant.capabilities();
                 let confirm = ConfirmPairing { workspace, expires_at, runtimes: runtime, capabilities };
                 output.answer(&devices.confirm(&code, &confirm).await?, |confirmed| {
                     let grants: Vec<_> = confirmed
@@ -131,23 +136,18 @@ impl super::Verb for Verb {
                     [vec![view(vec![confirmed.device])], grants].concat().join("\n")
                 })
             }
-            Verb::Refuse { code } => {
+            HubDevicesCommand::Refuse { code } => {
                 devices.refuse(&code).await?;
-                output.done("the device is told that it is not let in")
+                output.done("rejected the device")
             }
         }
     }
 }
 
-fn until(long: Option<SignedDuration>) -> Result<Option<Timestamp>, Failure> {
-    let at = long.map(|long| Timestamp::now().saturating_add(long)).transpose();
-    at.map_err(|error| Failure::Local(error.into()))
-}
-
 fn view(devices: Vec<Device>) -> String {
     let rows = devices.into_iter().map(|device| {
         let connection = device.connection.as_ref();
-        let lends = connection.map(|it| {
+        let offers = connection.map(|it| {
             let families: Vec<_> = it.capabilities.iter().copied().map(Family::as_str).collect();
             families.join(" ")
         });
@@ -158,15 +158,15 @@ fn view(devices: Vec<Device>) -> String {
             device.workspace.to_string(),
             or_dash(device.label),
             yes_no(connection.is_some()),
-            or_dash(lends),
+            or_dash(offers),
             or_dash(roots),
             time(expires),
         ]
     });
-    table(["NAME", "WORKSPACE", "LABEL", "CONNECTED", "LENDS", "ROOTS", "EXPIRES"], rows)
+    table(["NAME", "WORKSPACE", "LABEL", "CONNECTED", "OFFERS", "ROOTS", "EXPIRES"], rows)
 }
 
-fn waiting(pairings: Vec<PairingRequest>) -> String {
+fn pairings_table(pairings: Vec<PairingRequest>) -> String {
     let rows = pairings.into_iter().map(|pairing| {
         [
             pairing.code,
@@ -184,7 +184,7 @@ fn families(offered: &Capabilities) -> String {
     offered.families().into_iter().map(Family::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// What a device would lend, for whoever lets it in.
+/// The name and offers of a device, for the user who confirms its pairing.
 fn offered(pairing: &PairingRequest) -> String {
     card([
         ("device", pairing.client_id.to_string()),

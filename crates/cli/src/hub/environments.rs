@@ -1,4 +1,4 @@
-//! `tombolo hub environments`.
+//! `tombolo hub environments`: the access of sessions to devices.
 
 use clap::Subcommand;
 use client::Client;
@@ -8,20 +8,21 @@ use protocol::{
     relay::{Approval, ClientId, Family, RootId},
 };
 
-use super::granted::{approval, root_summary};
+use super::grant_args::{parse_approval, root_summary};
 use crate::{
     exit::Outcome,
     output::{Output, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// List the environments, the oldest first
+pub(super) enum HubEnvironmentsCommand {
+    /// List the environments, oldest first
     #[command(after_help = "Examples:\n  tombolo hub environments list")]
     List,
-    /// Let a runtime use a device; prints what its doors are opened with, once
+    /// Give a runtime access to a device, and print the secret for it once
     #[command(after_help = "\
-A session that is made through the hub with `environment` gets one by itself.
+A session that is created through the hub with `environment` gets its environment automatically.
 
 Examples:
   tombolo hub environments add --runtime box --device laptop --session demo
@@ -33,32 +34,32 @@ Examples:
         /// The device
         #[arg(long)]
         device: ClientId,
-        /// The session that it is for: it ends with it
+        /// Bind the environment to this session; it is removed with the session
         #[arg(long)]
         session: Option<SessionId>,
-        /// The run that it is for
+        /// Bind the environment to this run
         #[arg(long)]
         run: Option<String>,
-        /// The space that it is for
+        /// Use the grants of this scope
         #[arg(long)]
         scope: Option<String>,
-        /// Only this of what is granted, such as `fileops`; may be repeated
-        #[arg(long, value_parser = family)]
+        /// Use only this granted capability, for example `fileops`; may be repeated
+        #[arg(long, value_parser = parse_family)]
         only: Vec<Family>,
-        /// Only this directory of what is granted; may be repeated
+        /// Use only this granted directory; may be repeated
         #[arg(long)]
         root: Vec<RootId>,
-        /// Who is asked before a method or a tool (`tool:NAME`), where that is stricter; may be repeated
-        #[arg(long, value_name = "WHAT=APPROVAL", value_parser = ask)]
+        /// Require a stricter approval for a method or a tool (`tool:NAME`); may be repeated
+        #[arg(long, value_name = "METHOD=APPROVAL", value_parser = parse_ask)]
         ask: Vec<(String, Approval)>,
     },
-    /// Say how an environment is
+    /// Show an environment
     #[command(after_help = "Examples:\n  tombolo hub environments get env_0198c0de0198c0de0198c0de0198c0de")]
     Get {
         /// The environment
         id: EnvironmentId,
     },
-    /// End an environment, and what goes on in it
+    /// Remove an environment and cancel its running requests
     #[command(
         after_help = "Examples:\n  tombolo hub environments remove env_0198c0de0198c0de0198c0de0198c0de"
     )]
@@ -68,22 +69,25 @@ Examples:
     },
 }
 
-fn family(text: &str) -> Result<Family, String> {
+fn parse_family(text: &str) -> Result<Family, String> {
     let known = Family::ALL.into_iter().find(|family| family.as_str() == text);
-    known.ok_or_else(|| "one of `fileops`, `shell`, `tools`, `resources`, `artifacts` and `computer`".into())
+    known.ok_or_else(|| "use fileops, shell, tools, resources, artifacts or computer".into())
 }
 
-fn ask(text: &str) -> Result<(String, Approval), String> {
-    let (what, who) = text.split_once('=').ok_or("a method or a tool, `=` and who is asked")?;
-    Ok((what.to_owned(), approval(who)?))
+fn parse_ask(text: &str) -> Result<(String, Approval), String> {
+    let (method, approval) =
+        text.split_once('=').ok_or("write METHOD=APPROVAL, for example file.write=always_ask")?;
+    Ok((method.to_owned(), parse_approval(approval)?))
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubEnvironmentsCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let environments = hub.environments();
         match self {
-            Verb::List => output.answer(&environments.list().await?, |list| view(list.items)),
-            Verb::Add { runtime, device, session, run, scope, only, root, ask } => {
+            HubEnvironmentsCommand::List => {
+                output.answer(&environments.list().await?, |list| view(list.items))
+            }
+            HubEnvironmentsCommand::Add { runtime, device, session, run, scope, only, root, ask } => {
                 let using = UseDevice {
                     client_id: device,
                     scope_id: scope,
@@ -93,11 +97,13 @@ impl super::Verb for Verb {
                 };
                 let add = AddEnvironment { runtime_id: runtime, session_id: session, run_id: run, using };
                 output.answer(&environments.add(&add).await?, |added| {
-                    format!("{}\n\nsecret, shown only now: {}", view(vec![added.environment]), added.secret)
+                    format!("{}\n\nsecret, shown once: {}", view(vec![added.environment]), added.secret)
                 })
             }
-            Verb::Get { id } => output.answer(&environments.get(id).await?, |it| view(vec![it])),
-            Verb::Remove { id } => {
+            HubEnvironmentsCommand::Get { id } => {
+                output.answer(&environments.get(id).await?, |it| view(vec![it]))
+            }
+            HubEnvironmentsCommand::Remove { id } => {
                 environments.remove(id).await?;
                 output.done(&format!("removed {id}"))
             }

@@ -1,29 +1,29 @@
-//! `tombolo hub grants`.
+//! `tombolo hub grants`: the parts of a device that a runtime may use.
+
+use std::time::Duration;
 
 use clap::Subcommand;
 use client::Client;
-use jiff::{SignedDuration, Timestamp};
 use protocol::{
     GrantId, RuntimeId,
     lending::AddGrant,
     relay::{ClientId, Grant},
 };
 
-use super::{
-    granted::{Granted, summary},
-    tokens::duration,
-};
+use super::grant_args::{GrantArgs, summary};
 use crate::{
-    exit::{Failure, Outcome},
+    duration::{self, VALUE_NAME},
+    exit::Outcome,
     output::{Output, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// List what was granted, the oldest first
+pub(super) enum HubGrantsCommand {
+    /// List the grants, oldest first
     #[command(after_help = "Examples:\n  tombolo hub grants list")]
     List,
-    /// Grant a runtime the use of a device; nothing is granted that is not named
+    /// Grant a runtime the parts of a device that the options name
     #[command(after_help = "\
 Examples:
   tombolo hub grants add laptop --runtime box --root main:rw --root docs:ro
@@ -32,19 +32,19 @@ Examples:
     Add {
         /// The device
         client_id: ClientId,
-        /// The runtime that may use it
+        /// Grant to this runtime
         #[arg(long)]
         runtime: RuntimeId,
-        /// Only in this workspace or space
+        /// Limit the grant to this scope
         #[arg(long)]
         scope: Option<String>,
-        /// For how long, such as `30d` or `12h` [default: until it is taken back]
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        expires_in: Option<SignedDuration>,
+        /// Let the grant expire after this long, for example 30d or 12h [default: never]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        expires_in: Option<Duration>,
         #[command(flatten)]
-        granted: Granted,
+        grant: GrantArgs,
     },
-    /// Take a grant back: what goes on under it is ended
+    /// Remove a grant and cancel the requests that use it
     #[command(after_help = "Examples:\n  tombolo hub grants remove grt_0198c0de0198c0de0198c0de0198c0de")]
     Remove {
         /// The grant
@@ -52,19 +52,22 @@ Examples:
     },
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubGrantsCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let grants = hub.grants();
         match self {
-            Verb::List => output.answer(&grants.list().await?, |list| view(list.items)),
-            Verb::Add { client_id, runtime, scope, expires_in, granted } => {
-                let expires_at = expires_in.map(|long| Timestamp::now().saturating_add(long)).transpose();
-                let expires_at = expires_at.map_err(|error| Failure::Local(error.into()))?;
-                let (runtime_id, scope_id, capabilities) = (runtime, scope, granted.capabilities());
-                let add = AddGrant { client_id, runtime_id, scope_id, capabilities, expires_at };
+            HubGrantsCommand::List => output.answer(&grants.list().await?, |list| view(list.items)),
+            HubGrantsCommand::Add { client_id, runtime, scope, expires_in, grant } => {
+                let add = AddGrant {
+                    client_id,
+                    runtime_id: runtime,
+                    scope_id: scope,
+                    capabilities: grant.capabilities(),
+                    expires_at: expires_in.map(duration::from_now).transpose()?,
+                };
                 output.answer(&grants.add(&add).await?, |grant| view(vec![grant]))
             }
-            Verb::Remove { id } => {
+            HubGrantsCommand::Remove { id } => {
                 grants.remove(id).await?;
                 output.done(&format!("removed {id}"))
             }

@@ -1,21 +1,21 @@
-//! `tombolo hub info`.
+//! `tombolo hub info`: metrics.
 
 use clap::Subcommand;
 use client::Client;
 
-use crate::{exit::Outcome, output::Output};
+use crate::{exit::Outcome, output::Output, server_args::RequestCommand};
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// Print what the hub counted, for Prometheus
-    #[command(after_help = "Examples:\n  tombolo hub info metrics | grep backlog")]
+pub(super) enum HubInfoCommand {
+    /// Print the metrics of the hub in the Prometheus format
+    #[command(after_help = "Example:\n  tombolo hub info metrics | grep backlog")]
     Metrics,
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubInfoCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         match self {
-            Verb::Metrics => output.bytes(hub.info().metrics().await?.body()),
+            HubInfoCommand::Metrics => output.bytes(hub.info().metrics().await?.body()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `tombolo hub relay`.
+//! `tombolo hub relay`: the state of the relay, and switches for it.
 
 use clap::Subcommand;
 use client::Client;
@@ -10,54 +10,55 @@ use protocol::{
 
 use super::{
     environments,
-    granted::{root_summary, word},
+    grant_args::{root_summary, wire_name},
 };
 use crate::{
     exit::Outcome,
     output::{Output, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// Show everything that is lent: connections, what waits, what went wrong, the head of the audit
+pub(super) enum HubRelayCommand {
+    /// Show the connected devices, environments, open approvals, last errors and the head of the audit chain
     #[command(after_help = "Examples:\n  tombolo hub relay status")]
     Status,
-    /// Lend devices in a workspace again
+    /// Allow the devices of a workspace to be used again
     #[command(after_help = "Examples:\n  tombolo hub relay enable lab")]
     Enable {
         /// The workspace
         workspace: Workspace,
     },
-    /// Lend no devices in a workspace: those that are connected are cut off at once
+    /// Disconnect all devices of a workspace and refuse new connections
     #[command(after_help = "Examples:\n  tombolo hub relay disable lab")]
     Disable {
         /// The workspace
         workspace: Workspace,
     },
-    /// Take back what was approved for more than once: somebody is asked again
+    /// Revoke an approval that was given for more than one request
     #[command(after_help = "Examples:\n  tombolo hub relay forget wat_0198c0de0198c0de0198c0de0198c0de")]
     Forget {
-        /// What was approved, as `status` names it
+        /// The id of the approval, from `tombolo hub relay status`
         id: WaitId,
     },
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubRelayCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let relay = hub.relay();
         match self {
-            Verb::Status => output.answer(&relay.status().await?, view),
-            Verb::Enable { workspace } => {
+            HubRelayCommand::Status => output.answer(&relay.status().await?, view),
+            HubRelayCommand::Enable { workspace } => {
                 relay.set_enabled(&workspace, true).await?;
-                output.done(&format!("devices are lent in {workspace}"))
+                output.done(&format!("enabled the devices of workspace {workspace}"))
             }
-            Verb::Disable { workspace } => {
+            HubRelayCommand::Disable { workspace } => {
                 relay.set_enabled(&workspace, false).await?;
-                output.done(&format!("no devices are lent in {workspace}"))
+                output.done(&format!("disabled the devices of workspace {workspace}"))
             }
-            Verb::Forget { id } => {
+            HubRelayCommand::Forget { id } => {
                 relay.forget(id).await?;
-                output.done(&format!("forgot {id}"))
+                output.done(&format!("revoked approval {id}"))
             }
         }
     }
@@ -65,13 +66,13 @@ impl super::Verb for Verb {
 
 fn view(status: RelayStatus) -> String {
     let mut parts = vec![table(
-        ["DEVICE", "CONNECTION", "SINCE", "LENDS", "ROOTS", "LATENCY", "PENDING", "STATE", "LAST ERROR"],
+        ["DEVICE", "CONNECTION", "SINCE", "OFFERS", "ROOTS", "LATENCY", "PENDING", "STATE", "LAST ERROR"],
         status.devices.iter().map(device),
     )];
     if !status.environments.is_empty() {
         let pending: u64 = status.environments.iter().map(|it| it.pending).sum();
         parts.push(environments::view(status.environments.into_iter().map(|it| it.environment).collect()));
-        parts.push(format!("{pending} requests go on"));
+        parts.push(format!("{pending} requests are running"));
     }
     if !status.remembered.is_empty() {
         let rows = status.remembered.into_iter().map(|it| {
@@ -79,16 +80,16 @@ fn view(status: RelayStatus) -> String {
             let (id, device, by) = (it.id.to_string(), it.client_id.to_string(), it.author.to_string());
             [id, device, it.what, it.scope_id, environment, run, by]
         });
-        parts.push(table(["APPROVED", "DEVICE", "WHAT", "SCOPE", "ENVIRONMENT", "RUN", "BY"], rows));
+        parts.push(table(["APPROVAL", "DEVICE", "REQUEST", "SCOPE", "ENVIRONMENT", "RUN", "BY"], rows));
     }
     let off: Vec<_> = status.workspaces_off.iter().map(Workspace::as_str).collect();
     parts.push(format!(
-        "waits {}, policy version {}, workspaces off: {}",
+        "open waits: {}; policy version: {}; disabled workspaces: {}",
         status.waits.len(),
         status.policy_version,
         if off.is_empty() { "none".into() } else { off.join(" ") },
     ));
-    parts.push(format!("audit head {} {}", or_dash(status.audit.seq), or_dash(status.audit.hash)));
+    parts.push(format!("audit head: {} {}", or_dash(status.audit.seq), or_dash(status.audit.hash)));
     parts.join("\n\n")
 }
 
@@ -96,7 +97,8 @@ fn device(status: &DeviceStatus) -> [String; 9] {
     let connection = &status.connection;
     let families: Vec<_> = connection.capabilities.iter().copied().map(Family::as_str).collect();
     let roots: Vec<_> = connection.roots.iter().map(root_summary).collect();
-    let states = status.states.iter().map(|it| format!("{}={}", it.capability.as_str(), word(&it.state)));
+    let states =
+        status.states.iter().map(|it| format!("{}={}", it.capability.as_str(), wire_name(&it.state)));
     let paused = connection.is_paused.then(|| "paused".to_owned());
     let states: Vec<_> = paused.into_iter().chain(states).collect();
     let error = status

@@ -1,4 +1,4 @@
-//! `tombolo hub runtimes`.
+//! `tombolo hub runtimes`: the daemons that the hub connects to.
 
 use std::path::PathBuf;
 
@@ -13,50 +13,51 @@ use crate::{
     exit::{Failure, Outcome},
     output::{Output, table, time},
     secret::{self, TOKEN_VARIABLE},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
-    /// List the runtimes, by name
+pub(super) enum HubRuntimesCommand {
+    /// List the runtimes by name, and whether the hub reaches them
     #[command(after_help = "Examples:\n  tombolo hub runtimes list")]
     List,
-    /// Add a daemon; the hub keeps where it is and its token, and tells nobody
+    /// Add a daemon as a runtime; the hub keeps its URL and token secret
     #[command(after_help = "\
 Examples:
   tombolo hub runtimes add box --at http://127.0.0.1:2468
   tombolo hub runtimes add far --at https://box.example --with-token-file token --workspace team")]
     Add {
-        /// The name that it gets
+        /// The name of the runtime; you choose it
         id: RuntimeId,
-        /// Where the daemon is
+        /// Connect to the daemon at this URL
         #[arg(long, value_name = "URL")]
         at: String,
-        /// The workspace that it belongs to
+        /// Add the runtime to this workspace
         #[arg(long, default_value_t)]
         workspace: Workspace,
-        /// A file that holds the daemon's token [default: the variable TOMBOLO_TOKEN]
+        /// Read the token of the daemon from this file [default: the variable TOMBOLO_TOKEN]
         #[arg(long, value_name = "FILE")]
         with_token_file: Option<PathBuf>,
     },
-    /// Let a daemon join by itself; prints what it joins with, once
+    /// Register a runtime whose daemon connects to the hub, and print its join token once
     #[command(after_help = "\
 Examples:
   tombolo hub runtimes invite box > join.token
   tombolo daemon --join https://hub.example --join-token-file join.token")]
     Invite {
-        /// The name that it gets
+        /// The name of the runtime; you choose it
         id: RuntimeId,
-        /// The workspace that it belongs to
+        /// Add the runtime to this workspace
         #[arg(long, default_value_t)]
         workspace: Workspace,
     },
-    /// Say how a runtime is
+    /// Show a runtime
     #[command(after_help = "Examples:\n  tombolo hub runtimes get box")]
     Get {
         /// The runtime
         id: RuntimeId,
     },
-    /// Remove a runtime; nothing happens to it, but it cannot join any more
+    /// Remove a runtime from the hub; its daemon keeps running but can no longer join
     #[command(after_help = "Examples:\n  tombolo hub runtimes remove box")]
     Remove {
         /// The runtime
@@ -64,24 +65,26 @@ Examples:
     },
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubRuntimesCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let runtimes = hub.runtimes();
         match self {
-            Verb::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
-            Verb::Add { id, at, workspace, with_token_file } => {
+            HubRuntimesCommand::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
+            HubRuntimesCommand::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
                 let token = token.map_err(Failure::Local)?.map(|token| token.reveal().to_owned());
                 let add = AddRuntime { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }
-            Verb::Invite { id, workspace } => {
+            HubRuntimesCommand::Invite { id, workspace } => {
                 let answer = runtimes.invite(&InviteRuntime { id, workspace }).await?;
-                output.talk("shown only now; the daemon takes it with --join URL --join-token-file FILE");
-                output.answer(&answer, |made| made.token)
+                output.talk("this token is shown once: save it to a file and start the daemon with --join URL --join-token-file FILE");
+                output.answer(&answer, |invited| invited.token)
             }
-            Verb::Get { id } => output.answer(&runtimes.get(&id).await?, |runtime| view(vec![runtime])),
-            Verb::Remove { id } => {
+            HubRuntimesCommand::Get { id } => {
+                output.answer(&runtimes.get(&id).await?, |runtime| view(vec![runtime]))
+            }
+            HubRuntimesCommand::Remove { id } => {
                 runtimes.remove(&id).await?;
                 output.done(&format!("removed {id}"))
             }
@@ -91,7 +94,7 @@ impl super::Verb for Verb {
 
 fn view(runtimes: Vec<Runtime>) -> String {
     let rows = runtimes.into_iter().map(|runtime| {
-        let up = match runtime.is_up {
+        let reachable = match runtime.is_up {
             None => "-",
             Some(true) => "yes",
             Some(false) => "no",
@@ -102,7 +105,7 @@ fn view(runtimes: Vec<Runtime>) -> String {
             RuntimeKind::Joined => "joined",
         };
         let Runtime { id, workspace, added_at, .. } = runtime;
-        [id.to_string(), workspace.to_string(), kind.into(), up.into(), time(Some(added_at))]
+        [id.to_string(), workspace.to_string(), kind.into(), reachable.into(), time(Some(added_at))]
     });
-    table(["ID", "WORKSPACE", "KIND", "UP", "ADDED"], rows)
+    table(["ID", "WORKSPACE", "KIND", "REACHABLE", "ADDED"], rows)
 }

@@ -1,8 +1,9 @@
-//! `tombolo hub tokens`.
+//! `tombolo hub tokens`: tokens for people and programs.
+
+use std::time::Duration;
 
 use clap::Subcommand;
 use client::Client;
-use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use protocol::{
     TokenId, TokenName, UserName, Workspace,
     hub::Role,
@@ -10,76 +11,74 @@ use protocol::{
 };
 
 use crate::{
-    exit::{Failure, Outcome},
+    duration::{self, VALUE_NAME},
+    exit::Outcome,
     output::{Output, or_dash, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
+pub(super) enum HubTokensCommand {
     /// List your tokens, or those of a user
     #[command(after_help = "Examples:\n  tombolo hub tokens list\n  tombolo hub tokens list --user ana")]
     List {
-        /// Whose; needs a token that manages the hub
+        /// List the tokens of this user; needs the token of an administrator
         #[arg(long)]
         user: Option<UserName>,
     },
-    /// Make a token; it is shown once
+    /// Create a token and print its secret once
     #[command(after_help = "\
 Examples:
   tombolo hub tokens add laptop
   tombolo hub tokens add ci --user ana --role viewer --workspace lab --expires-in 30d
   export TOMBOLO_HUB_TOKEN=$(tombolo hub tokens add laptop --quiet)")]
     Add {
-        /// What it is called
+        /// The name of the token; you choose it
         name: TokenName,
-        /// Whose it is to be; needs a token that manages the hub [default: yours]
+        /// Create the token for this user; needs the token of an administrator [default: you]
         #[arg(long)]
         user: Option<UserName>,
-        /// The most that it may do: `viewer`, `controller` or `owner` [default: what its user may]
+        /// Limit the token to this role: viewer, controller or owner [default: the roles of its user]
         #[arg(long)]
         role: Option<Role>,
-        /// A workspace that it is for; may be repeated [default: all]
+        /// Limit the token to this workspace; may be repeated [default: all]
         #[arg(long)]
         workspace: Vec<Workspace>,
-        /// For how long it is good, such as `30d` or `12h` [default: for ever]
-        #[arg(long, value_name = "DURATION", value_parser = duration)]
-        expires_in: Option<SignedDuration>,
-        /// Print the secret and nothing else
+        /// Let the token expire after this long, for example 30d or 12h [default: never]
+        #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
+        expires_in: Option<Duration>,
+        /// Print only the secret
         #[arg(long)]
         quiet: bool,
     },
-    /// Revoke a token, also where it is in use
+    /// Revoke a token and close the connections that use it
     #[command(after_help = "Examples:\n  tombolo hub tokens revoke tok_0198c0de0198c0de0198c0de0198c0de")]
     Revoke {
-        /// The token; not its secret
+        /// The id of the token, not its secret
         id: TokenId,
     },
 }
 
-pub(super) fn duration(text: &str) -> Result<SignedDuration, String> {
-    let span = text.parse::<Span>().map_err(|error| error.to_string())?;
-    span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())
-}
-
-impl super::Verb for Verb {
+impl RequestCommand for HubTokensCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let tokens = hub.tokens();
         match self {
-            Verb::List { user } => output.answer(&tokens.list(user.as_ref()).await?, |list| view(list.items)),
-            Verb::Add { name, user, role, workspace, expires_in, quiet } => {
+            HubTokensCommand::List { user } => {
+                output.answer(&tokens.list(user.as_ref()).await?, |list| view(list.items))
+            }
+            HubTokensCommand::Add { name, user, role, workspace, expires_in, quiet } => {
                 let workspaces = (!workspace.is_empty()).then_some(workspace);
                 let scope = (role.is_some() || workspaces.is_some()).then_some(Scope { role, workspaces });
-                let expires_at = expires_in.map(|long| Timestamp::now().saturating_add(long));
-                let expires_at = expires_at.transpose().map_err(|error| Failure::Local(error.into()))?;
+                let expires_at = expires_in.map(duration::from_now).transpose()?;
                 let answer = tokens.add(&AddToken { name, user, scope, expires_at }).await?;
                 if quiet {
                     return output.line(&answer.read()?.secret);
                 }
                 output.answer(&answer, |added| {
-                    format!("{}\n\nsecret, shown only now: {}", view(vec![added.token]), added.secret)
+                    format!("{}\n\nsecret, shown once: {}", view(vec![added.token]), added.secret)
                 })
             }
-            Verb::Revoke { id } => {
+            HubTokensCommand::Revoke { id } => {
                 tokens.revoke(id).await?;
                 output.done(&format!("revoked {id}"))
             }
@@ -90,22 +89,21 @@ impl super::Verb for Verb {
 fn view(tokens: Vec<Token>) -> String {
     let rows = tokens.into_iter().map(|token| {
         let scope = token.scope.as_ref().map(scope);
-        let (created, expires) = (time(Some(token.created_at)), time(token.expires_at));
         [
             token.id.to_string(),
             token.user.to_string(),
             token.name.to_string(),
             or_dash(scope),
-            created,
-            expires,
+            time(Some(token.created_at)),
+            time(token.expires_at),
         ]
     });
     table(["ID", "USER", "NAME", "SCOPE", "CREATED", "EXPIRES"], rows)
 }
 
-/// How much less than its user a token may do.
+/// The limits of a token compared with its user.
 pub(super) fn scope(scope: &Scope) -> String {
-    let role = scope.role.map_or("as its user".to_owned(), |role| role.to_string());
+    let role = scope.role.map_or("same as user".to_owned(), |role| role.to_string());
     let Some(workspaces) = &scope.workspaces else { return role };
     let workspaces: Vec<_> = workspaces.iter().map(Workspace::as_str).collect();
     format!("{role} in {}", workspaces.join(" "))

@@ -1,4 +1,4 @@
-//! `tombolo hub users`.
+//! `tombolo hub users`: users and their roles.
 
 use clap::{Args, Subcommand};
 use client::Client;
@@ -11,39 +11,40 @@ use protocol::{
 use crate::{
     exit::Outcome,
     output::{Output, or_dash, table, time, yes_no},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
+pub(super) enum HubUsersCommand {
     /// List the users, by name
     #[command(after_help = "Examples:\n  tombolo hub users list")]
     List,
-    /// Add a user, who then needs a token
+    /// Add a user; create a token for them with `tombolo hub tokens add`
     #[command(after_help = "\
 Examples:
   tombolo hub users add ana --role default=controller --role lab=owner
   tombolo hub users add ops --admin --everywhere owner")]
     Add {
-        /// The name that they get
+        /// The name of the user; you choose it
         name: UserName,
         #[command(flatten)]
-        allowed: Allowed,
+        roles: RoleArgs,
     },
-    /// Say what a user may do
+    /// Show a user and their roles
     #[command(after_help = "Examples:\n  tombolo hub users get ana")]
     Get {
         /// The user
         name: UserName,
     },
-    /// Say what a user may do from now on; what is not said they may no longer do
+    /// Replace all roles of a user with the given ones
     #[command(after_help = "Examples:\n  tombolo hub users set ana --role default=viewer")]
     Set {
         /// The user
         name: UserName,
         #[command(flatten)]
-        allowed: Allowed,
+        roles: RoleArgs,
     },
-    /// Remove a user and all tokens of theirs
+    /// Remove a user and revoke their tokens
     #[command(after_help = "Examples:\n  tombolo hub users remove ana")]
     Remove {
         /// The user
@@ -51,42 +52,42 @@ Examples:
     },
 }
 
-/// What somebody may do.
+/// The roles of a user.
 #[derive(Debug, Args)]
-pub(super) struct Allowed {
-    /// They manage users, tokens and runtimes
+pub(super) struct RoleArgs {
+    /// Let the user manage users, tokens and runtimes
     #[arg(long)]
     admin: bool,
-    /// What they may do in a workspace: `viewer`, `controller` or `owner`; may be repeated
-    #[arg(long, value_name = "WORKSPACE=ROLE", value_parser = role)]
+    /// Set the role in a workspace: viewer, controller or owner; may be repeated
+    #[arg(long, value_name = "WORKSPACE=ROLE", value_parser = parse_role)]
     role: Vec<(Workspace, Role)>,
-    /// What they may do in all other workspaces, also in those of later
+    /// Set the role in all other workspaces, including future ones
     #[arg(long, value_name = "ROLE")]
     everywhere: Option<Role>,
 }
 
-/// What an argument says that somebody may do, and where.
-fn role(text: &str) -> Result<(Workspace, Role), String> {
-    let (workspace, role) = text.split_once('=').ok_or("a workspace, `=` and a role")?;
+/// Parses `WORKSPACE=ROLE`.
+fn parse_role(text: &str) -> Result<(Workspace, Role), String> {
+    let (workspace, role) = text.split_once('=').ok_or("write WORKSPACE=ROLE, for example default=viewer")?;
     let workspace = workspace.parse::<Workspace>().map_err(|error| error.to_string())?;
     Ok((workspace, role.parse::<Role>().map_err(|error| error.to_string())?))
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubUsersCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let users = hub.users();
         match self {
-            Verb::List => output.answer(&users.list().await?, |list| view(list.items)),
-            Verb::Add { name, allowed: Allowed { admin, role, everywhere } } => {
+            HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),
+            HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
                 let add = AddUser { name, admin, everywhere, roles: role.into_iter().collect() };
                 output.answer(&users.add(&add).await?, |user| view(vec![user]))
             }
-            Verb::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
-            Verb::Set { name, allowed: Allowed { admin, role, everywhere } } => {
+            HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
+            HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
                 let set = SetUser { admin, everywhere, roles: role.into_iter().collect() };
                 output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
             }
-            Verb::Remove { name } => {
+            HubUsersCommand::Remove { name } => {
                 users.remove(&name).await?;
                 output.done(&format!("removed {name}"))
             }
@@ -107,7 +108,7 @@ fn view(users: Vec<User>) -> String {
     table(["NAME", "ADMIN", "EVERYWHERE", "ROLES", "CREATED"], rows)
 }
 
-/// What somebody may do where, as it is typed.
+/// The roles of a user as `--role` spells them.
 pub(super) fn roles(user: &User) -> String {
     let roles: Vec<_> = user.roles.iter().map(|(workspace, role)| format!("{workspace}={role}")).collect();
     or_dash((!roles.is_empty()).then(|| roles.join(" ")))

@@ -1,29 +1,30 @@
-//! `tombolo hub whoami`.
+//! `tombolo hub whoami`: the user and token that a request authenticates as.
 
 use clap::Args;
 use client::Client;
 
-use super::{Verb, tokens::scope, users::roles};
+use super::{tokens::scope, users::roles};
 use crate::{
     exit::Outcome,
     output::{Output, card, or_dash, time, yes_no},
+    server_args::RequestCommand,
 };
 
-/// Nothing needs to be said.
+/// Show your user and token; takes no options.
 #[derive(Debug, Args)]
-pub(super) struct WhoAmI {}
+pub(super) struct HubWhoamiArgs {}
 
-impl Verb for WhoAmI {
+impl RequestCommand for HubWhoamiArgs {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
-        output.answer(&hub.users().whoami().await?, |who| {
+        output.answer(&hub.users().whoami().await?, |me| {
             card([
-                ("user", who.user.name.to_string()),
-                ("admin", yes_no(who.user.admin)),
-                ("everywhere", or_dash(who.user.everywhere)),
-                ("roles", roles(&who.user)),
-                ("token", format!("{} ({})", who.token.id, who.token.name)),
-                ("scope", or_dash(who.token.scope.as_ref().map(scope))),
-                ("expires", time(who.token.expires_at)),
+                ("user", me.user.name.to_string()),
+                ("admin", yes_no(me.user.admin)),
+                ("everywhere", or_dash(me.user.everywhere)),
+                ("roles", roles(&me.user)),
+                ("token", format!("{} ({})", me.token.id, me.token.name)),
+                ("scope", or_dash(me.token.scope.as_ref().map(scope))),
+                ("expires", time(me.token.expires_at)),
             ])
         })
     }

@@ -1,4 +1,4 @@
-//! `tombolo hub workers`.
+//! `tombolo hub workers`: the sessions of a runtime.
 
 use clap::Subcommand;
 use client::Client;
@@ -8,20 +8,21 @@ use crate::{
     api,
     exit::Outcome,
     output::{Output, table, time},
+    server_args::RequestCommand,
 };
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Verb {
+pub(super) enum HubWorkersCommand {
     /// List the sessions of a runtime
     #[command(after_help = "Examples:\n  tombolo hub workers list box")]
     List {
         /// The runtime
         runtime: RuntimeId,
     },
-    /// Watch a session: its snapshot, then what happens
+    /// Watch a session: its snapshot, then its events
     #[command(after_help = "\
-It goes on when the runtime goes away and comes back. A cursor is what a frame called itself; what
-came after it is shown again.
+Watching continues while the runtime disconnects and reconnects. To continue after a known event,
+pass the `cursor` of its frame (see --json).
 
 Examples:
   tombolo hub workers watch box demo
@@ -31,11 +32,11 @@ Examples:
         runtime: RuntimeId,
         /// The session
         id: SessionId,
-        /// The cursor of the last event that was seen
+        /// Continue after the event with this cursor
         #[arg(long)]
         cursor: Option<String>,
     },
-    /// Say who is there for a session: who watches it, and who drives it
+    /// List the users who watch or drive a session
     #[command(after_help = "Examples:\n  tombolo hub workers presence box demo")]
     Presence {
         /// The runtime
@@ -45,15 +46,17 @@ Examples:
     },
 }
 
-impl super::Verb for Verb {
+impl RequestCommand for HubWorkersCommand {
     async fn run(self, hub: &Client, output: Output) -> Outcome {
         let runtimes = hub.runtimes();
         match self {
-            Verb::List { runtime } => output.answer(&runtimes.workers(&runtime).await?, api::sessions_table),
-            Verb::Watch { runtime, id, cursor } => {
-                api::show(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
+            HubWorkersCommand::List { runtime } => {
+                output.answer(&runtimes.workers(&runtime).await?, api::sessions_table)
             }
-            Verb::Presence { runtime, id } => {
+            HubWorkersCommand::Watch { runtime, id, cursor } => {
+                api::print_frames(runtimes.watch(&runtime, &id, cursor.as_deref()).await?, output).await
+            }
+            HubWorkersCommand::Presence { runtime, id } => {
                 output.answer(&runtimes.presence(&runtime, &id).await?, presence)
             }
         }
@@ -63,11 +66,11 @@ impl super::Verb for Verb {
 fn presence(presence: Presence) -> String {
     let watchers = presence.watchers.into_iter().map(|watcher| {
         let sockets = watcher.sockets.to_string();
-        [watcher.user.to_string(), "watches".into(), sockets, time(Some(watcher.since_at))]
+        [watcher.user.to_string(), "watching".into(), sockets, time(Some(watcher.since_at))]
     });
     let drivers = presence
         .drivers
         .into_iter()
-        .map(|driver| [driver.user.to_string(), "drives".into(), "-".into(), time(Some(driver.last_at))]);
-    table(["USER", "DOES", "SOCKETS", "SINCE OR LAST"], watchers.chain(drivers))
+        .map(|driver| [driver.user.to_string(), "driving".into(), "-".into(), time(Some(driver.last_at))]);
+    table(["USER", "ACTIVITY", "CONNECTIONS", "SINCE OR LAST"], watchers.chain(drivers))
 }

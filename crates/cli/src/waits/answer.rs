@@ -1,4 +1,4 @@
-//! `tombolo waits answer`.
+//! `tombolo waits answer`: finds an open wait by part of its id and answers it.
 
 use clap::Args;
 use protocol::{
@@ -6,60 +6,61 @@ use protocol::{
     wait::{Ask, WaitAnswer, WaitReply},
 };
 
-use super::place::{Found, Place};
+use super::source::{OpenWait, WaitSource};
 use crate::{
     chat::ask::{Answered, Asking},
     exit::{Failure, Outcome},
     output::Output,
 };
 
-/// What is answered to what.
+/// A wait, and the answer to it.
 #[derive(Debug, Args)]
-pub(super) struct Reply {
-    /// What is answered: its id, or as much of its beginning or its end as no other has
+pub(super) struct AnswerArgs {
+    /// The id of the wait, or enough of its beginning or end to be unambiguous
     id: String,
-    /// The answer; one for each question
+    /// The answer; one argument per question
     #[arg(required_unless_present = "reject")]
     answer: Vec<String>,
-    /// Say no, whatever is asked
+    /// Reject the permission, question or plan
     #[arg(long, conflicts_with = "answer")]
     reject: bool,
-    /// Who answers; a hub knows better
+    /// Record this name as the author of the answer; a hub uses the name of your account instead
     #[arg(long)]
     author: Option<Author>,
 }
 
-impl Reply {
-    pub(super) async fn send(self, place: &Place, output: Output) -> Outcome {
+impl AnswerArgs {
+    pub(super) async fn send(self, source: &WaitSource<'_>, output: Output) -> Outcome {
         let Self { id, answer, reject, author } = self;
-        let found = find(place.open().await?, &id)?;
-        let answer = match reject {
-            true => WaitAnswer::Reject,
-            false => read(&found.1.ask, &answer)?,
-        };
-        place.answer(&found, &WaitReply { answer, author }, output).await
+        let open = find(source.fetch().await?, &id)?;
+        let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.ask, &answer)? };
+        source.answer(&open, &WaitReply { answer, author }, output).await
     }
 }
 
-/// The one that is meant.
-fn find(open: Vec<Found>, id: &str) -> Result<Found, Failure> {
-    let mut meant: Vec<Found> = open.into_iter().filter(|(_, wait)| is_meant(wait.id, id)).collect();
-    match (meant.pop(), meant.len()) {
-        (Some(found), 0) => Ok(found),
-        (Some(_), more) => Err(Failure::Usage(format!("`{id}` means {} waits: say more of it", more + 1))),
-        (None, _) => Err(Failure::Usage(format!("nothing that waits is called `{id}`"))),
+/// The one open wait that `id` stands for.
+fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, Failure> {
+    let mut matching: Vec<OpenWait> = open.into_iter().filter(|open| matches_id(open.wait.id, id)).collect();
+    match (matching.pop(), matching.len()) {
+        (Some(open), 0) => Ok(open),
+        (Some(_), more) => {
+            Err(Failure::Usage(format!("`{id}` matches {} open waits: give more of the id", more + 1)))
+        }
+        (None, _) => Err(Failure::Usage(format!(
+            "no open wait has the id `{id}`: it may have been answered already; list them with `tombolo waits`"
+        ))),
     }
 }
 
-fn is_meant(wait: WaitId, id: &str) -> bool {
+fn matches_id(wait: WaitId, id: &str) -> bool {
     let name = wait.to_string();
     let bare = name.split_once('_').map_or("", |(_, bare)| bare);
     !id.is_empty() && (name.starts_with(id) || bare.starts_with(id) || bare.ends_with(id))
 }
 
-/// What words answer.
-fn read(ask: &Ask, words: &[String]) -> Result<WaitAnswer, Failure> {
-    let usage = |hint: String| Err(Failure::Usage(hint));
+/// Reads the words on the command line as the answer to `ask`.
+fn parse_answer(ask: &Ask, words: &[String]) -> Result<WaitAnswer, Failure> {
+    let usage = |message: String| Err(Failure::Usage(message));
     let mut asking = Asking::of(ask);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -68,14 +69,14 @@ fn read(ask: &Ask, words: &[String]) -> Result<WaitAnswer, Failure> {
             Answered::Question(answers) => WaitAnswer::Question(answers),
             Answered::Rejected => WaitAnswer::Reject,
             Answered::More => continue,
-            Answered::Again(hint) => return usage(format!("`{word}` is no answer: {hint}")),
+            Answered::Again(hint) => return usage(format!("`{word}` is not a valid answer: {hint}")),
         };
         return match words.next() {
             None => Ok(answer),
-            Some(more) => usage(format!("`{more}` answers nothing: everything is answered before it")),
+            Some(surplus) => usage(format!("too many answers: remove `{surplus}`")),
         };
     }
-    usage("there are more questions than answers".into())
+    usage("too few answers: give one for each question".into())
 }
 
 #[cfg(test)]
@@ -85,9 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_meant_by_its_beginning_or_its_end() {
+    fn a_wait_is_found_by_the_beginning_or_the_end_of_its_id() {
         let id: WaitId = "wat_0198c0de0198c0de0198c0de0198beef".parse().unwrap();
-        for (text, meant) in [
+        for (text, expected) in [
             ("wat_0198c0de0198c0de0198c0de0198beef", true),
             ("wat_0198", true),
             ("0198c", true),
@@ -95,7 +96,7 @@ mod tests {
             ("c0de", false),
             ("", false),
         ] {
-            assert_eq!(is_meant(id, text), meant, "{text}");
+            assert_eq!(matches_id(id, text), expected, "{text}");
         }
     }
 
@@ -113,8 +114,9 @@ mod tests {
             questions,
             plan: None,
         });
-        let read =
-            |words: &[&str]| read(&ask, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        let read = |words: &[&str]| {
+            parse_answer(&ask, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+        };
         let answers = vec![vec!["Red".to_owned()], vec!["Green".to_owned()]];
         assert_eq!(read(&["1", "green"]).unwrap(), WaitAnswer::Question(answers));
         for wrong in [&["1"][..], &["1", "2", "2"], &["1", "Blue"]] {
@@ -134,7 +136,7 @@ mod tests {
             ("always", PermissionAnswer::Always),
             ("deny", PermissionAnswer::Reject),
         ] {
-            assert_eq!(read(&ask, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
+            assert_eq!(parse_answer(&ask, &[word.into()]).unwrap(), WaitAnswer::Permission(answer));
         }
     }
 }

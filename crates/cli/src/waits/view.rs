@@ -1,4 +1,4 @@
-//! Waits as people read them.
+//! Waits as text for people.
 
 use client::Told;
 use jiff::{SpanRound, Timestamp, Unit};
@@ -10,31 +10,31 @@ use protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::place::Found;
+use super::source::OpenWait;
 use crate::{
-    api::{always, asked, choices},
+    api::{always, choices, summarize_ask},
     exit::Outcome,
     output::{self, Output, or_dash, plain},
 };
 
-/// What is open, a row each.
-pub(super) fn table(found: impl Iterator<Item = Found>) -> String {
+/// The open waits, one row each.
+pub(super) fn table(open: impl Iterator<Item = OpenWait>) -> String {
     let now = Timestamp::now();
-    let rows = found.map(|(runtime, wait)| {
+    let rows = open.map(|OpenWait { runtime, wait }| {
         [
             wait.id.to_string(),
             or_dash(runtime),
             wait.session_id.to_string(),
             age(&wait, now),
             kind(&wait.ask).into(),
-            asked(&wait.ask),
+            summarize_ask(&wait.ask),
             choices(&wait.ask),
         ]
     });
-    output::table(["ID", "RUNTIME", "SESSION", "AGE", "KIND", "ASKED", "CHOICES"], rows)
+    output::table(["ID", "RUNTIME", "SESSION", "AGE", "KIND", "QUESTION", "CHOICES"], rows)
 }
 
-/// How long it has waited.
+/// How long a wait has been open.
 pub(crate) fn age(wait: &Wait, now: Timestamp) -> String {
     let span = now
         .since(wait.opened_at)
@@ -42,7 +42,7 @@ pub(crate) fn age(wait: &Wait, now: Timestamp) -> String {
     span.map_or_else(|_| "-".into(), |span| format!("{span:#}"))
 }
 
-/// What kind of answer is wanted.
+/// The kind of a wait, for the tables.
 pub(crate) fn kind(ask: &Ask) -> &'static str {
     match ask {
         Ask::Permission(_) => "permission",
@@ -51,24 +51,25 @@ pub(crate) fn kind(ask: &Ask) -> &'static str {
     }
 }
 
-/// Something that is told of waits.
-pub(crate) trait News: DeserializeOwned {
-    /// The same as lines for people.
+/// An event of a stream of waits.
+pub(crate) trait WaitStreamEvent: DeserializeOwned {
+    /// The event as lines for people.
     fn lines(&self) -> Vec<String>;
 }
 
-/// Prints what is told until that ends.
-pub(crate) async fn follow<T: News>(mut told: Told<T>, output: Output) -> Outcome {
-    while let Some((news, json)) = told.next().await? {
-        match output.json {
-            true => output.line(&json)?,
-            false => news.lines().iter().try_for_each(|line| output.line(&plain(line)))?,
+/// Prints events until the stream ends.
+pub(crate) async fn follow<T: WaitStreamEvent>(mut events: Told<T>, output: Output) -> Outcome {
+    while let Some((event, json)) = events.next().await? {
+        if output.json {
+            output.line(&json)?;
+        } else {
+            event.lines().iter().try_for_each(|line| output.line(&plain(line)))?;
         }
     }
     Ok(())
 }
 
-impl News for WaitEvent {
+impl WaitStreamEvent for WaitEvent {
     fn lines(&self) -> Vec<String> {
         match self {
             WaitEvent::Snapshot { waits } => waits.iter().map(|wait| opened(None, wait)).collect(),
@@ -79,20 +80,20 @@ impl News for WaitEvent {
     }
 }
 
-impl News for InboxEvent {
+impl WaitStreamEvent for InboxEvent {
     fn lines(&self) -> Vec<String> {
-        let all = |waits: &[InboxWait]| -> Vec<String> {
+        let opened_lines = |waits: &[InboxWait]| -> Vec<String> {
             waits.iter().map(|item| opened(Some(&item.runtime_id), &item.wait)).collect()
         };
         match self {
             InboxEvent::Snapshot { waits, unavailable } => {
-                [unavailable.iter().map(away).collect(), all(waits)].concat()
+                [unavailable.iter().map(unreachable).collect(), opened_lines(waits)].concat()
             }
             InboxEvent::Opened { wait } => vec![opened(Some(&wait.runtime_id), &wait.wait)],
             InboxEvent::Settled { wait } => vec![settled(Some(&wait.runtime_id), &wait.wait)],
-            InboxEvent::Unavailable { runtime_id } => vec![away(runtime_id)],
+            InboxEvent::Unavailable { runtime_id } => vec![unreachable(runtime_id)],
             InboxEvent::Available { runtime_id, waits } => {
-                [vec![format!("here     {runtime_id}")], all(waits)].concat()
+                [vec![format!("online   {runtime_id}")], opened_lines(waits)].concat()
             }
             InboxEvent::Unknown => Vec::new(),
         }
@@ -105,30 +106,30 @@ fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
         Ask::Question(_) => None,
     };
     let always = always.unwrap_or_default();
-    format!("open     {}  {}  {}{always}", place(runtime, wait), kind(&wait.ask), asked(&wait.ask))
+    format!("open     {}  {}  {}{always}", location(runtime, wait), kind(&wait.ask), summarize_ask(&wait.ask))
 }
 
-/// How a wait was settled, and by whom.
+/// One line: the answer to a wait and its author.
 pub(crate) fn settled(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
-    let (by, how) = match &wait.settled {
+    let (author, outcome) = match &wait.settled {
         None => (None, "-".into()),
-        Some(settled) => (settled.author.as_ref(), how(&settled.outcome)),
+        Some(settled) => (settled.author.as_ref(), describe_outcome(&settled.outcome)),
     };
-    let by = by.map_or_else(|| "nobody".into(), ToString::to_string);
-    format!("settled  {}  by {by}: {how}", place(runtime, wait))
+    let author = author.map_or_else(|| "nobody".into(), ToString::to_string);
+    format!("settled  {}  by {author}: {outcome}", location(runtime, wait))
 }
 
-fn away(runtime: &RuntimeId) -> String {
-    format!("away     {runtime}")
+fn unreachable(runtime: &RuntimeId) -> String {
+    format!("offline  {runtime}")
 }
 
-fn place(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
+fn location(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
     let runtime = runtime.map(|runtime| format!("{runtime}/")).unwrap_or_default();
     format!("{}  {runtime}{}", wait.id, wait.session_id)
 }
 
-/// What an outcome says, in a word or as it was chosen.
-fn how(outcome: &protocol::wait::Outcome) -> String {
+/// An outcome in a word, or the chosen answers as JSON.
+fn describe_outcome(outcome: &protocol::wait::Outcome) -> String {
     let json = serde_json::to_value(outcome).unwrap_or_default();
     match json.as_object().and_then(|kinds| kinds.values().next()) {
         Some(Value::String(word)) => word.clone(),

@@ -2,6 +2,7 @@
 
 mod commands;
 mod credentials;
+mod deprecated;
 mod endings;
 mod files;
 mod generated;

@@ -194,9 +194,9 @@ async fn a_session_uses_a_device_and_everybody_can_tell() {
     within_blocking(secs(10), || typed(&hub, &["audit", "list"]).lines().count() == 6);
     let list = typed(&hub, &["audit", "list"]);
     assert!(list.contains("/workspace/main/b.txt") && list.contains("blocked"), "{list}");
-    assert!(typed(&hub, &["audit", "verify"]).starts_with("holds: entries 1 to 5, head "));
+    assert!(typed(&hub, &["audit", "verify"]).starts_with("intact: entries 1 to 5, last hash "));
     let status = typed(&hub, &["hub", "relay", "status"]);
-    assert!(status.contains("laptop") && status.contains("audit head 5 "), "{status}");
+    assert!(status.contains("laptop") && status.contains("audit head: 5 "), "{status}");
     assert!(!status.contains(device.directory.path().to_str().unwrap()), "no path of the device is told");
 
     let deleted = hub.request(Method::DELETE, "/api/runtimes/box/v1/sessions/demo").send().await.unwrap();
@@ -232,7 +232,8 @@ async fn a_record_in_a_file_is_verified() {
     let (code, stdout, _) = verify(&lines, &file);
     assert_eq!(code, Some(0));
     assert!(
-        stdout.starts_with("holds: entries 1 to 3, head ") && stdout.contains("3 requests began"),
+        stdout.starts_with("intact: entries 1 to 3, last hash ")
+            && stdout.contains("3 requests have no recorded end"),
         "{stdout}"
     );
     let changed = [lines[0].clone(), lines[1].replace("file.read", "file.stat"), lines[2].clone()];

@@ -1,4 +1,4 @@
-//! `tombolo api acp stream`: what an agent said, one event a line.
+//! `tombolo api acp stream`: prints the events of an instance, one per line.
 
 use client::{Client, Event, EventKind};
 use protocol::ServerId;
@@ -8,7 +8,7 @@ use crate::{
     output::{Output, plain},
 };
 
-/// Prints events until the agent has ended or the instance is gone.
+/// Prints events until the agent exits or the instance is deleted.
 pub(super) async fn follow(client: &Client, id: &ServerId, after: Option<u64>, output: Output) -> Outcome {
     let mut events = client.acp().events(id, after).await?;
     while let Some(event) = events.next().await? {
@@ -17,9 +17,10 @@ pub(super) async fn follow(client: &Client, id: &ServerId, after: Option<u64>, o
     Ok(())
 }
 
-/// Prints the events that there are now.
+/// Prints the events up to now, and stops.
 pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, output: Output) -> Outcome {
-    // Opened first: it says if there is no such instance, and whatever comes now is behind what is listed next.
+    // Open the stream before reading the range: the stream reports an unknown instance, and every event up to
+    // `range.newest` is then certain to be on it.
     let mut events = client.acp().events(id, after).await?;
     let list = client.acp().list().await?.read()?;
     let Some(range) =
@@ -33,7 +34,7 @@ pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, o
         at = match &event.kind {
             EventKind::Message { id } if *id > range.newest => break,
             EventKind::Message { id } => *id,
-            // They take a place in the stream without showing it; the next message says where we are.
+            // These events carry no id of their own but occupy one position each; the next message corrects `at`.
             EventKind::Unparsed | EventKind::Exited => at + 1,
             EventKind::Gap | EventKind::Other(_) => at,
         };
@@ -42,7 +43,7 @@ pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, o
     Ok(())
 }
 
-/// Prints one event as a line: for people its id, kind and data.
+/// Prints one event: as JSON for programs, as a line with its id, kind and data for people.
 fn show(event: &Event, output: Output) -> Outcome {
     let id = match event.kind {
         EventKind::Message { id } => Some(id),

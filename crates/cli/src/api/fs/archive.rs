@@ -1,4 +1,4 @@
-//! A local directory as a tar archive, packed while it is sent.
+//! Packs a local directory into a tar archive while it is uploaded.
 
 use std::{io, path::PathBuf};
 
@@ -8,18 +8,18 @@ use tokio_util::io::SyncIoBridge;
 
 use crate::exit::{Failure, local};
 
-/// How much may be packed ahead of what is sent.
+/// Packing pauses when this many bytes wait to be sent.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
 
-/// The packing of a directory, while it goes on.
+/// A background task that packs a directory.
 #[derive(Debug)]
-pub(super) struct Packing {
+pub(super) struct PackingTask {
     directory: PathBuf,
     task: JoinHandle<io::Result<()>>,
 }
 
-impl Packing {
-    /// Waits until it is done; why it failed, unless the server had enough before.
+impl PackingTask {
+    /// Waits for the task. A broken pipe is no error here: the server stopped reading, and its answer says why.
     pub(super) async fn finished(self) -> Result<(), Failure> {
         match self.task.await {
             Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -30,16 +30,16 @@ impl Packing {
     }
 }
 
-/// The content of `directory` as an archive; links are kept as links.
-pub(super) fn of(directory: PathBuf) -> (Upload, Packing) {
-    let (packed, sent) = tokio::io::duplex(AHEAD_BYTES_MAX);
+/// Packs the content of `directory`; symbolic links stay links.
+pub(super) fn pack(directory: PathBuf) -> (Upload, PackingTask) {
+    let (writer, reader) = tokio::io::duplex(AHEAD_BYTES_MAX);
     let source = directory.clone();
     let pack = move || {
-        let mut archive = tar::Builder::new(SyncIoBridge::new(packed));
+        let mut archive = tar::Builder::new(SyncIoBridge::new(writer));
         archive.follow_symlinks(false);
         archive.append_dir_all(".", &source)?;
-        // Dropping the other end without these blocks would make half an archive look whole.
+        // Write the end-of-archive blocks only on success: without them the daemon recognises a truncated archive.
         archive.into_inner().map(drop)
     };
-    (Upload::reader(sent), Packing { directory, task: tokio::task::spawn_blocking(pack) })
+    (Upload::reader(reader), PackingTask { directory, task: tokio::task::spawn_blocking(pack) })
 }

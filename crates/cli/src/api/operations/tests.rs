@@ -1,4 +1,4 @@
-//! daemon-3: every HTTP endpoint has a CLI command, and no command mirrors what is not there.
+//! daemon-3: every HTTP endpoint has a CLI command, and no command calls an endpoint that does not exist.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `tombolo api processes logs`: what a process wrote, where it wrote it to.
+//! `tombolo api processes logs`: prints the output of a process to the same streams.
 
 use std::io::{self, Write};
 
@@ -10,8 +10,8 @@ use protocol::{
 
 use crate::{exit::Outcome, output::Output};
 
-/// Prints what the process wrote so far: one page for programs, or if a limit is given; everything for people.
-pub(super) async fn so_far(
+/// Prints the output up to now: all of it for people, one page with `--json` or a limit.
+pub(super) async fn print_page(
     client: &Client,
     id: ProcessId,
     mut after: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) async fn so_far(
         }
         let page = answer.read()?;
         if page.gap.is_some() {
-            output.talk("[output is missing here]");
+            output.talk("[gap: the daemon no longer has the output between these lines]");
         }
         page.items.iter().try_for_each(show)?;
         match page.next_cursor {
@@ -35,7 +35,7 @@ pub(super) async fn so_far(
     }
 }
 
-/// Prints what the process writes until it has ended.
+/// Prints output until the process exits.
 pub(super) async fn follow(client: &Client, id: ProcessId, after: Option<u64>, output: Output) -> Outcome {
     let mut events = client.processes().follow(id, after).await?;
     while let Some(event) = events.next().await? {
@@ -48,14 +48,16 @@ pub(super) async fn follow(client: &Client, id: ProcessId, after: Option<u64>, o
                 output.event(kind.name(), number, &event.data)?;
             }
             LogEventKind::Output(entry) => show(entry)?,
-            LogEventKind::Gap => output.talk("[output is missing here]"),
+            LogEventKind::Gap => {
+                output.talk("[gap: the daemon no longer has the output between these lines]")
+            }
             LogEventKind::Exited | LogEventKind::Other(_) => {}
         }
     }
     Ok(())
 }
 
-/// As it was written: colours and all, as `docker logs` and others show it.
+/// Prints the bytes unchanged, with colours, as `docker logs` does.
 fn show(entry: &LogEntry) -> Outcome {
     let write = |mut out: Box<dyn Write>| {
         out.write_all(entry.text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! `tombolo api processes terminal`: the terminal of a process, on this one.
+//! `tombolo api processes terminal`: attaches this terminal to that of a process.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -16,61 +16,65 @@ use crate::{
     output::Output,
 };
 
-/// How much is typed at once.
-const TYPED_BYTES_MAX: usize = 4096;
+/// Largest chunk that is read from standard input.
+const INPUT_CHUNK_BYTES: usize = 4096;
 
-/// Ctrl-]: leaves a terminal, as in telnet.
+/// Ctrl-] detaches, as in telnet.
 const DETACH: u8 = 0x1d;
 
-/// Ctrl-D: what a terminal takes for the end of the input.
+/// Ctrl-D: a terminal reads it as the end of the input.
 const END_OF_INPUT: &[u8] = b"\x04";
 
-/// Joins the two terminals until the process ends or the user leaves.
-pub(super) async fn join(mut shown: TerminalOutput, mut typed: TerminalInput, output: Output) -> Outcome {
+/// Connects the two terminals until the process exits or the user detaches.
+pub(super) async fn attach(
+    mut output_stream: TerminalOutput,
+    mut input_stream: TerminalInput,
+    output: Output,
+) -> Outcome {
     let attached = io::stdin().is_terminal();
     if attached {
-        output.talk("attached; Ctrl-] leaves, and the process goes on");
+        output.talk("attached: press Ctrl-] to detach and leave the process running");
     }
-    let raw = Raw::enter().map_err(|error| local("change the terminal", error))?;
+    let raw = RawMode::enter().map_err(|error| local("change the terminal", error))?;
     let mut resized = signal(SignalKind::window_change())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    send_size(&mut typed).await?;
+    send_size(&mut input_stream).await?;
     let mut stdin = tokio::io::stdin();
-    let mut piece = vec![0; TYPED_BYTES_MAX];
-    let mut more = true;
+    let mut chunk = vec![0; INPUT_CHUNK_BYTES];
+    let mut stdin_open = true;
     let ended = loop {
         tokio::select! {
-            frame = shown.next() => match frame? {
+            frame = output_stream.next() => match frame? {
                 Some(TerminalFrame::Output(bytes)) => show(&bytes)?,
                 Some(TerminalFrame::Event(TerminalEvent::Attached { .. })) => {}
-                Some(TerminalFrame::Event(TerminalEvent::Gap { .. })) => show(b"[output is missing here]\r\n")?,
+                Some(TerminalFrame::Event(TerminalEvent::Gap { .. })) => show(b"[gap: the daemon no longer has the output between these lines]\r\n")?,
                 Some(TerminalFrame::Event(TerminalEvent::Exited { code, signal, .. })) => {
-                    break Some(super::ending(code, signal));
+                    break Some(super::describe_exit(code, signal));
                 }
                 None => break None,
             },
-            read = stdin.read(&mut piece), if more => {
-                let bytes = &piece[..read.map_err(|error| local("read standard input", error))?];
-                let leave = if attached { bytes.iter().position(|byte| *byte == DETACH) } else { None };
-                more = !bytes.is_empty() && leave.is_none();
-                let bytes = match (bytes, leave) {
+            read = stdin.read(&mut chunk), if stdin_open => {
+                let bytes = &chunk[..read.map_err(|error| local("read standard input", error))?];
+                let detach_at = if attached { bytes.iter().position(|byte| *byte == DETACH) } else { None };
+                stdin_open = !bytes.is_empty() && detach_at.is_none();
+                let bytes = match (bytes, detach_at) {
                     ([], _) => END_OF_INPUT,
                     (bytes, Some(at)) => &bytes[..at],
                     (bytes, None) => bytes,
                 };
-                typed.send(Bytes::copy_from_slice(bytes)).await?;
-                if leave.is_some() {
-                    break Some("left; the process goes on".into());
+                input_stream.send(Bytes::copy_from_slice(bytes)).await?;
+                if detach_at.is_some() {
+                    break Some("detached; the process is still running".into());
                 }
             }
-            _ = resized.recv() => send_size(&mut typed).await?,
+            _ = resized.recv() => send_size(&mut input_stream).await?,
             _ = terminated.recv() => break None,
         }
     };
-    // It may be gone already.
-    let _ = typed.close().await;
+    // The connection may already be closed.
+    let _ = input_stream.close().await;
     if raw.is_some() {
-        // The process left its last line open, or we left it in the middle of one.
+        // Start a new line: the cursor may be in the middle of one.
         show(b"\r\n")?;
     }
     drop(raw);
@@ -83,20 +87,20 @@ fn show(bytes: &[u8]) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
-/// Gives the process's terminal the size of this one, if this is one.
-async fn send_size(typed: &mut TerminalInput) -> Result<(), Failure> {
+/// Resizes the terminal of the process to the size of this one; does nothing without a terminal.
+async fn send_size(input_stream: &mut TerminalInput) -> Result<(), Failure> {
     let Ok(size) = termios::tcgetwinsize(io::stdin()) else { return Ok(()) };
     if size.ws_col == 0 || size.ws_row == 0 {
         return Ok(());
     }
-    Ok(typed.resize(TerminalSize { columns: size.ws_col, rows: size.ws_row }).await?)
+    Ok(input_stream.resize(TerminalSize { columns: size.ws_col, rows: size.ws_row }).await?)
 }
 
-/// This terminal while every key goes to the process; dropped, it is as it was.
-struct Raw(Termios);
+/// Keeps this terminal in raw mode, so that every key reaches the process; restores its settings when dropped.
+struct RawMode(Termios);
 
-impl Raw {
-    /// `None` if standard input is no terminal.
+impl RawMode {
+    /// Returns `None` if standard input is not a terminal.
     fn enter() -> io::Result<Option<Self>> {
         if !io::stdin().is_terminal() {
             return Ok(None);
@@ -109,7 +113,7 @@ impl Raw {
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }

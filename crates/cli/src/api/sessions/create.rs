@@ -1,4 +1,4 @@
-//! What is said of a new session.
+//! `tombolo api sessions create`: the options of a new session.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -12,61 +12,61 @@ use serde::de::DeserializeOwned;
 use tokio::io::AsyncReadExt;
 
 use crate::{
-    api::input::{self, Variable},
+    api::input::{self, EnvironmentVariable},
     exit::{Failure, local},
-    output::Output,
 };
 
-/// The longest key of an agent.
-const TOKEN_BYTES_MAX: u64 = 64 << 10;
+/// Longest model API key that is read from a file.
+const API_KEY_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Your name for the session
+    /// Id of the new session; you choose it
     id: SessionId,
-    /// The agent
+    /// Run this agent
     #[arg(long)]
     agent: AgentName,
-    /// How the agent behaves: build, plan, or what else it offers
+    /// Start the agent in this mode: build, plan, or another that `tombolo api agents modes` lists
     #[arg(long, value_name = "MODE", default_value = "build")]
     mode: String,
-    /// What the agent may do: default (it asks), plan (it reads until its plan is approved) or bypass
+    /// Set what the agent may do: default (asks first), plan (only reads until its plan is approved) or bypass (never asks)
     #[arg(long, value_name = "MODE", default_value = "default", value_parser = permission_mode)]
     permission_mode: PermissionMode,
-    /// The model; the agent's own choice if left out
+    /// Use this model [default: the agent's choice]
     #[arg(long)]
     model: Option<String>,
-    /// The variant of the model, such as how long it may think
+    /// Use this variant of the model, for example its reasoning effort
     #[arg(long)]
     variant: Option<String>,
-    /// A file that holds the agent's key to its model; `-` for standard input
+    /// Read the model API key of the agent from this file; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     agent_token_file: Option<PathBuf>,
-    /// Find out at once whether the agent can use its model
+    /// Check at once that the model accepts the API key
     #[arg(long)]
     validate_token: bool,
-    /// The version of the agent to install if it is missing
+    /// Install this version of the agent if it is missing
     #[arg(long, value_name = "VERSION")]
     agent_version: Option<String>,
-    /// The directory that the agent works in, as an absolute path in the sandbox
+    /// Run the agent in this directory, an absolute path in the sandbox
     #[arg(long, short)]
     directory: Option<String>,
-    /// A variable added to the agent's environment; may be repeated
+    /// Add a variable to the agent's environment; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
-    env: Vec<Variable>,
-    /// MCP servers besides those of the directory: an object of them by name
+    env: Vec<EnvironmentVariable>,
+    /// Add MCP servers to those of the directory: a JSON object of servers by name
     #[arg(long, value_name = "JSON")]
     mcp: Option<String>,
-    /// Skills besides those of the directory: an object of them by name
+    /// Add skills to those of the directory: a JSON object of entries by name
     #[arg(long, value_name = "JSON")]
     skills: Option<String>,
-    /// What the session is called, for people
+    /// Show this title to people
     #[arg(long)]
     title: Option<String>,
 }
 
 impl CreateArgs {
-    pub(super) async fn read(self, _: Output) -> Result<(SessionId, Create), Failure> {
+    /// Reads the files that the options name into a request.
+    pub(super) async fn into_request(self) -> Result<(SessionId, Create), Failure> {
         let create = Create {
             agent: self.agent,
             agent_mode: self.mode,
@@ -74,35 +74,39 @@ impl CreateArgs {
             model: self.model,
             variant: self.variant,
             token: match self.agent_token_file {
-                Some(file) => Some(token(&file).await?),
+                Some(file) => Some(read_api_key(&file).await?),
                 None => None,
             },
             validate_token: self.validate_token,
             agent_version: self.agent_version,
             directory: self.directory,
             env: self.env.into_iter().map(|variable| (variable.name, variable.value)).collect(),
-            mcp: named::<McpServer>("--mcp", self.mcp)?,
-            skills: named::<Skill>("--skills", self.skills)?,
+            mcp: parse_entries::<McpServer>("--mcp", self.mcp)?,
+            skills: parse_entries::<Skill>("--skills", self.skills)?,
             title: self.title,
         };
         Ok((self.id, create))
     }
 }
 
-async fn token(file: &std::path::Path) -> Result<String, Failure> {
+async fn read_api_key(file: &std::path::Path) -> Result<String, Failure> {
     let mut text = String::new();
-    let mut reader = input::reader(Some(file)).await?.take(TOKEN_BYTES_MAX);
+    let mut reader = input::reader(Some(file)).await?.take(API_KEY_BYTES_MAX);
     let read = reader.read_to_string(&mut text).await;
-    read.map_err(|error| local(&format!("read the key from `{}`", file.display()), error))?;
+    read.map_err(|error| local(&format!("read the API key from `{}`", file.display()), error))?;
     Ok(text.trim().to_owned())
 }
 
-fn named<T: DeserializeOwned>(option: &str, json: Option<String>) -> Result<BTreeMap<String, T>, Failure> {
+fn parse_entries<T: DeserializeOwned>(
+    option: &str,
+    json: Option<String>,
+) -> Result<BTreeMap<String, T>, Failure> {
     let Some(json) = json else { return Ok(BTreeMap::new()) };
-    serde_json::from_str(&json).map_err(|error| Failure::Usage(format!("{option}: {error}")))
+    serde_json::from_str(&json)
+        .map_err(|error| Failure::Usage(format!("{option} is not a JSON object of valid entries: {error}")))
 }
 
-/// A permission mode by its name.
+/// Parses a permission mode.
 pub(crate) fn permission_mode(text: &str) -> Result<PermissionMode, &'static str> {
-    serde_json::from_value(text.into()).map_err(|_| "it must be default, plan or bypass")
+    serde_json::from_value(text.into()).map_err(|_| "use default, plan or bypass")
 }

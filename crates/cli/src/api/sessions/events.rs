@@ -1,4 +1,4 @@
-//! What happened in a session: so far, and what happens next.
+//! Prints the events and messages of a session.
 
 use client::{Client, Pages, RecordEvent};
 use protocol::SessionId;
@@ -6,8 +6,8 @@ use protocol::SessionId;
 use super::view;
 use crate::{exit::Outcome, output::Output};
 
-/// Prints what happened so far: one page for programs, or if a limit is given; everything for people.
-pub(super) async fn so_far(client: &Client, id: &SessionId, mut pages: Pages, output: Output) -> Outcome {
+/// Prints the events up to now: all of them for people, one page with `--json` or a limit.
+pub(super) async fn print_page(client: &Client, id: &SessionId, mut pages: Pages, output: Output) -> Outcome {
     loop {
         let answer = client.sessions().page(id, pages).await?;
         if output.json {
@@ -24,7 +24,7 @@ pub(super) async fn so_far(client: &Client, id: &SessionId, mut pages: Pages, ou
     }
 }
 
-/// Prints what happens until the session is deleted.
+/// Prints events until the session is deleted.
 pub(super) async fn follow(
     client: &Client,
     id: &SessionId,
@@ -37,15 +37,17 @@ pub(super) async fn follow(
         match event {
             RecordEvent::Record(_, json) if output.json => output.line(&json)?,
             RecordEvent::Record(record, _) => output.line(&view::record(&record))?,
-            RecordEvent::Gap(_) => output.talk("[events are missing here]"),
+            RecordEvent::Gap(_) => {
+                output.talk("[gap: the daemon no longer has the events between these lines]")
+            }
             RecordEvent::Other(..) => {}
         }
     }
     Ok(())
 }
 
-/// Prints the transcript: one page for programs, or if a limit is given; everything for people.
-pub(super) async fn messages(
+/// Prints the messages: all of them for people, one page with `--json` or a limit.
+pub(super) async fn print_messages(
     client: &Client,
     id: &SessionId,
     mut cursor: Option<String>,

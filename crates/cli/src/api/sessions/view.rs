@@ -1,4 +1,4 @@
-//! Sessions and what happens in them, for people.
+//! Sessions, messages and events as text for people.
 
 use protocol::{
     Event, Message, Record,
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::output::{card, or_dash, plain, plain_json, table, time};
 
-/// The most of a text that is shown in a cell.
+/// Longest text in a table cell.
 const CELL_CHARS_MAX: usize = 80;
 
 pub(crate) fn list(list: SessionList) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn list(list: SessionList) -> String {
     table(["ID", "AGENT", "STATE", "QUEUED", "WAITS", "EVENTS", "UPDATED", "TITLE"], rows)
 }
 
-pub(super) fn one(session: &Session) -> String {
+pub(super) fn session_card(session: &Session) -> String {
     let usage = &session.usage;
     card([
         ("id", session.id.to_string()),
@@ -69,46 +69,53 @@ pub(super) fn inputs(list: InputList) -> String {
             name(&input.state),
             input.author.to_string(),
             time(Some(input.accepted_at)),
-            cut(&input.message),
+            truncate(&input.message),
         ]
     });
     table(["ID", "STATE", "AUTHOR", "ACCEPTED", "MESSAGE"], rows)
 }
 
 pub(super) fn snapshot(snapshot: &Snapshot) -> String {
-    let mut lines = vec![one(&snapshot.session), String::new()];
+    let mut lines = vec![session_card(&snapshot.session), String::new()];
     if snapshot.has_earlier {
-        lines.push("[there are earlier messages]".into());
+        lines.push("[earlier messages are not shown: list them with `tombolo api sessions messages`]".into());
     }
     lines.extend(snapshot.messages.iter().map(message));
-    lines.extend(snapshot.waits.iter().map(|wait| format!("waits: {} {}", wait.id, plain(&ask(&wait.ask)))));
-    lines.extend(snapshot.inputs.iter().map(|input| format!("queued: {} {}", input.id, cut(&input.message))));
+    lines.extend(
+        snapshot
+            .waits
+            .iter()
+            .map(|wait| format!("open wait: {} {}", wait.id, plain(&summarize_ask(&wait.ask)))),
+    );
+    lines.extend(
+        snapshot.inputs.iter().map(|input| format!("queued: {} {}", input.id, truncate(&input.message))),
+    );
     lines.join("\n")
 }
 
-/// One event on one line: its number, its name and what it says.
+/// An event on one line: its number, its kind and its content.
 pub(super) fn record(record: &Record) -> String {
     let json = serde_json::to_value(&record.event).unwrap_or_default();
-    let (kind, said) = json.as_object().and_then(|object| object.iter().next()).unzip();
-    let said = match &record.event {
-        Event::Message(said) => format!("{} {}", name(&said.role), summary(said)),
+    let (kind, fields) = json.as_object().and_then(|object| object.iter().next()).unzip();
+    let content = match &record.event {
+        Event::Message(message) => format!("{} {}", name(&message.role), summary(message)),
         Event::MessageDelta(delta) => format!("{} {}", delta.message_id, delta.text),
         Event::Error(error) => agent_error(error),
-        Event::PermissionAsked(asked) => format!("{} {}: {}", asked.id, asked.tool, asked.title),
-        Event::QuestionAsked(asked) => format!("{} {}", asked.id, question(asked)),
-        _ => said.map(|said| plain_json(said.to_string().as_bytes())).unwrap_or_default(),
+        Event::PermissionAsked(request) => format!("{} {}: {}", request.id, request.tool, request.title),
+        Event::QuestionAsked(request) => format!("{} {}", request.id, question(request)),
+        _ => fields.map(|fields| plain_json(fields.to_string().as_bytes())).unwrap_or_default(),
     };
     let kind = kind.map_or("unknown", String::as_str);
-    format!("{:>6}  {kind:<18}  {}", record.seq, plain(&said))
+    format!("{:>6}  {kind:<18}  {}", record.seq, plain(&content))
 }
 
-/// A message: who speaks, and its parts.
+/// A message: its author or role, then its parts.
 pub(super) fn message(message: &Message) -> String {
-    let who = match (&message.author, message.role) {
+    let speaker = match (&message.author, message.role) {
         (Some(author), _) => author.to_string(),
         (None, role) => name(&role),
     };
-    let mut lines = vec![format!("{}:", plain(&who))];
+    let mut lines = vec![format!("{}:", plain(&speaker))];
     for part in &message.parts {
         let text = content(&part.content);
         lines.extend(text.lines().map(|line| format!("  {}", plain(line))));
@@ -119,7 +126,7 @@ pub(super) fn message(message: &Message) -> String {
 fn summary(message: &Message) -> String {
     let parts: Vec<_> = message.parts.iter().map(|part| content(&part.content)).collect();
     match message.role {
-        Role::User => cut(&parts.join(" ")),
+        Role::User => truncate(&parts.join(" ")),
         _ => parts.join(" "),
     }
 }
@@ -127,7 +134,7 @@ fn summary(message: &Message) -> String {
 fn content(content: &Content) -> String {
     match content {
         Content::Text { text } => text.clone(),
-        Content::Reasoning { text } => format!("(thinks) {text}"),
+        Content::Reasoning { text } => format!("(thinking) {text}"),
         Content::ToolCall(call) => {
             format!("[{}] {} ({})", call.name, call.title.as_deref().unwrap_or_default(), name(&call.status))
         }
@@ -139,45 +146,45 @@ fn content(content: &Content) -> String {
             format!("[file] {}", name.as_ref().or(uri.as_ref()).map_or("", String::as_str))
         }
         Content::Image { mime_type, .. } => format!("[image] {mime_type}"),
-        Content::Unparsed { raw, error } => format!("[not understood: {error}] {raw}"),
-        Content::Unknown(said) => serde_json::to_string(said).unwrap_or_default(),
+        Content::Unparsed { raw, error } => format!("[unparsed: {error}] {raw}"),
+        Content::Unknown(content) => serde_json::to_string(content).unwrap_or_default(),
     }
 }
 
-/// What is asked, in a line.
-pub(crate) fn ask(ask: &Ask) -> String {
+/// The question or permission request on one line.
+pub(crate) fn summarize_ask(ask: &Ask) -> String {
     match ask {
         Ask::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
-        Ask::Question(asked) => question(asked),
+        Ask::Question(request) => question(request),
     }
 }
 
 fn question(question: &Question) -> String {
     match &question.plan {
-        Some(plan) => format!("plan: {}", cut(plan)),
+        Some(plan) => format!("plan: {}", truncate(plan)),
         None => {
-            let each: Vec<_> = question.questions.iter().map(|item| item.question.as_str()).collect();
-            each.join(" / ")
+            let questions: Vec<_> = question.questions.iter().map(|item| item.question.as_str()).collect();
+            questions.join(" / ")
         }
     }
 }
 
-/// An agent's error in a line: its name, and what it says.
+/// An agent's error on one line: its kind and its message.
 pub(super) fn agent_error(error: &AgentError) -> String {
     let json = serde_json::to_value(error).unwrap_or_default();
-    let (kind, said) = json.as_object().and_then(|object| object.iter().next()).unzip();
-    let message = said.and_then(|said| said["message"].as_str().map(str::to_owned));
-    let rest = message.or_else(|| said.map(ToString::to_string)).unwrap_or_default();
-    format!("{}: {rest}", kind.map_or("unknown", String::as_str))
+    let (kind, fields) = json.as_object().and_then(|object| object.iter().next()).unzip();
+    let message = fields.and_then(|fields| fields["message"].as_str().map(str::to_owned));
+    let message = message.or_else(|| fields.map(ToString::to_string)).unwrap_or_default();
+    format!("{}: {message}", kind.map_or("unknown", String::as_str))
 }
 
-/// The name of something on the wire.
+/// The spelling of an enum value on the wire.
 fn name(value: &impl Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     json.as_str().map_or_else(|| json.to_string(), str::to_owned)
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(CELL_CHARS_MAX) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -69,7 +69,7 @@ async fn instances_are_prepared_used_and_ended() {
     let response = api(&daemon, &["acp", "send", "demo", INITIALIZE]).ok();
     assert!(response.starts_with(r#"{"id":1,"jsonrpc":"2.0""#) && response.ends_with("}\n"), "{response}");
     assert_shown!("acp_list_running", api(&daemon, &["acp", "list"]).ok());
-    assert_eq!(api(&daemon, &["acp", "delete", "demo"]).said(0), "instance demo is gone\n");
+    assert_eq!(api(&daemon, &["acp", "delete", "demo"]).said(0), "deleted instance demo\n");
     assert_eq!(api(&daemon, &["acp", "delete", "demo", "--json"]).ok(), "");
 }
 
@@ -86,10 +86,10 @@ async fn messages_are_sent_from_the_command_line_and_from_standard_input() {
         api_with_input(&daemon, &["acp", "send", "a", "-"], multiline.as_bytes()).ok().contains(r#""id":2"#)
     );
     let notification = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{}}"#;
-    assert_eq!(api(&daemon, &["acp", "send", "a", notification]).said(0), "handed to the agent\n");
+    assert_eq!(api(&daemon, &["acp", "send", "a", notification]).said(0), "sent to the agent\n");
     let asynchronous = ["acp", "send", "a", "--async", &INITIALIZE.replace(":1,", ":3,")];
-    assert_eq!(api(&daemon, &asynchronous).said(0), "handed to the agent\n");
-    let hanging = ["acp", "send", "a", "--timeout-ms", "50", &super::prompt(4, "/hang")];
+    assert_eq!(api(&daemon, &asynchronous).said(0), "sent to the agent\n");
+    let hanging = ["acp", "send", "a", "--timeout", "50ms", &super::prompt(4, "/hang")];
     let said = api(&daemon, &hanging).said(1);
     assert!(said.contains("urn:problem:agent-timeout"), "{said}");
 }
@@ -100,7 +100,7 @@ async fn mcp_servers_are_stored_shown_and_forgotten() {
     let local = r#"{"type":"local","command":["mcp-files","/w"],"args":["-v"],"env":{"KEY":"hush-hush"}}"#;
     let remote = r#"{"type":"remote","url":"https://x.example/mcp","headers":{"Authorization":"hush-hush"},"enabled":false}"#;
     let set = ["mcp", "set", "-d", "/w", "files", local];
-    assert_eq!(api(&daemon, &set).said(0), "MCP server files is stored\n");
+    assert_eq!(api(&daemon, &set).said(0), "stored MCP server files\n");
     assert_eq!(
         api_with_input(&daemon, &["mcp", "set", "-d", "/w", "search", "--json"], remote.as_bytes()).ok(),
         ""
@@ -115,7 +115,7 @@ async fn mcp_servers_are_stored_shown_and_forgotten() {
     check_json(&daemon, &["mcp", "list", "-d", "/w"], "/v1/config/mcp?directory=/w").await;
     check_json(&daemon, &["mcp", "get", "-d", "/w", "files"], "/v1/config/mcp?directory=/w&mcpName=files")
         .await;
-    assert_eq!(api(&daemon, &["mcp", "delete", "-d", "/w", "files"]).said(0), "MCP server files is gone\n");
+    assert_eq!(api(&daemon, &["mcp", "delete", "-d", "/w", "files"]).said(0), "deleted MCP server files\n");
     let gone = api(&daemon, &["mcp", "get", "-d", "/w", "files"]).said(1);
     assert!(gone.contains("urn:problem:entry-not-found"), "{gone}");
 }
@@ -126,7 +126,7 @@ async fn skills_are_stored_shown_and_forgotten() {
     let entry = r#"{"sources":[{"type":"github","source":"o/n","ref":"main"},{"type":"local","source":"/s","skills":["a","b"]}]}"#;
     assert_eq!(
         api(&daemon, &["skills", "set", "-d", "/w", "review", entry]).said(0),
-        "skills review are stored\n"
+        "stored skills entry review\n"
     );
     assert_shown!("skills_list", api(&daemon, &["skills", "list", "-d", "/w"]).ok());
     assert_shown!("skills_get", api(&daemon, &["skills", "get", "-d", "/w", "review"]).ok());
@@ -137,5 +137,8 @@ async fn skills_are_stored_shown_and_forgotten() {
         "/v1/config/skills?directory=/w&skillName=review",
     )
     .await;
-    assert_eq!(api(&daemon, &["skills", "delete", "-d", "/w", "review"]).said(0), "skills review are gone\n");
+    assert_eq!(
+        api(&daemon, &["skills", "delete", "-d", "/w", "review"]).said(0),
+        "deleted skills entry review\n"
+    );
 }

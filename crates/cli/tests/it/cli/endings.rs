@@ -62,7 +62,7 @@ fn a_senseless_command_is_2() {
         &["acp", "send"],
         &["acp", "send", "a/b", "{}"],
         &["acp", "send", "a", "{}", "--agent", "Not A Name"],
-        &["acp", "send", "a", "{}", "--timeout-ms", "0"],
+        &["acp", "send", "a", "{}", "--timeout", "0s"],
         &["acp", "list", "--no-such-option"],
         &["acp", "list", "--token", "a", "--token-file", "b"],
         &["mcp", "set", "-d", "/", "x", "not json"],

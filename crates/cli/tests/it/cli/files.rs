@@ -31,7 +31,7 @@ fn files_are_written_listed_read_moved_and_removed() {
     let in_the_way = api(&daemon, &["fs", "move", "w/b.txt", "w/z.txt"]).said(1);
     assert!(in_the_way.contains("urn:problem:path-conflict"), "{in_the_way}");
     api(&daemon, &["fs", "move", "w/b.txt", "w/z.txt", "--overwrite", "--json"]).ok();
-    assert_eq!(api(&daemon, &["fs", "delete", "w/z.txt"]).said(0), "w/z.txt is gone\n");
+    assert_eq!(api(&daemon, &["fs", "delete", "w/z.txt"]).said(0), "deleted w/z.txt\n");
     assert_eq!(api(&daemon, &["fs", "delete", "w", "-r", "--json"]).ok(), "");
     assert!(!here.join("w").exists());
 }
@@ -71,7 +71,7 @@ fn a_file_is_downloaded_whole_or_not_at_all() {
     fs::write(here.join("big.bin"), &content).unwrap();
     let target = here.join("copy.bin");
     let done = api(&daemon, &["fs", "read", "big.bin", "-o", target.to_str().unwrap()]).said(0);
-    assert_eq!(done, format!("12000000 bytes to {}\n", target.display()));
+    assert_eq!(done, format!("wrote 12000000 bytes to {}\n", target.display()));
     assert!(fs::read(&target).unwrap() == content);
     let missing = here.join("missing.bin");
     assert!(

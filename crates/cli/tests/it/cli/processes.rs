@@ -38,7 +38,7 @@ async fn processes_are_started_shown_waited_for_and_deleted() {
     assert_shown!("processes_start", api(&daemon, &sh).ok());
     let id = start(&daemon, &["--", "sh", "-c", "echo out; echo err >&2; exit 3"]);
     assert_eq!(wait(&daemon, &id)["code"], 3);
-    assert_shown!("processes_wait", api(&daemon, &["processes", "wait", &id, "--timeout-ms", "5000"]).ok());
+    assert_shown!("processes_wait", api(&daemon, &["processes", "wait", &id, "--timeout", "5s"]).ok());
     assert_shown!("processes_get", api(&daemon, &["processes", "get", &id]).ok());
     let listed = api(&daemon, &["processes", "list"]).ok();
     assert!(listed.contains(&id) && listed.contains("exited (3)") && listed.lines().count() == 3, "{listed}");
@@ -49,7 +49,7 @@ async fn processes_are_started_shown_waited_for_and_deleted() {
     ] {
         assert_eq!(api(&daemon, arguments).ok(), daemon.get(&path).await.text().await.unwrap());
     }
-    assert_eq!(api(&daemon, &["processes", "delete", &id]).said(0), format!("process {id} is gone\n"));
+    assert_eq!(api(&daemon, &["processes", "delete", &id]).said(0), format!("deleted process {id}\n"));
     assert!(api(&daemon, &["processes", "get", &id]).said(1).contains("urn:problem:process-not-found"));
 }
 
@@ -61,7 +61,7 @@ fn logs_go_where_they_came_from_and_following_ends_with_the_process() {
     let following = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(
         api_with_input(&daemon, &["processes", "input", &id], b"now\n").said(0),
-        format!("handed to process {id}\n")
+        format!("sent to process {id}\n")
     );
     let followed = Run::of(following.wait_with_output().unwrap());
     assert_eq!(
@@ -116,12 +116,12 @@ fn a_terminal_is_typed_on_resized_and_left_with_the_process() {
     let id = start(&daemon, &["--terminal", "80x24", "--", "sh"]);
     assert_eq!(
         api(&daemon, &["processes", "resize", &id, "132x43"]).said(0),
-        format!("the terminal of {id} has 132 columns and 43 rows\n")
+        format!("resized the terminal of {id} to 132 columns and 43 rows\n")
     );
     let run = api_with_input(&daemon, &["processes", "terminal", &id], b"stty size\nexit 5\n");
     assert_eq!(
         (run.code, run.stderr.as_str()),
-        (Some(0), "the process ended with code 5\n"),
+        (Some(0), "the process exited with code 5\n"),
         "{}",
         run.stdout
     );
@@ -129,7 +129,7 @@ fn a_terminal_is_typed_on_resized_and_left_with_the_process() {
     let another = start(&daemon, &["--terminal", "80x24", "--", "sh"]);
     let run = api_with_input(&daemon, &["processes", "terminal", &another], b"echo one two | tr o 0\n");
     assert_eq!(
-        run.stderr, "the process ended with code 0\n",
+        run.stderr, "the process exited with code 0\n",
         "the end of the input is typed: {}",
         run.stdout
     );

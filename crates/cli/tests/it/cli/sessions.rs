@@ -22,7 +22,7 @@ fn a_session_is_held_in_commands() {
     let listed = api(&daemon, &["waits", "list"]).ok();
     assert!(listed.contains(&wait) && listed.contains("once, always (Always remove), reject"), "{listed}");
     let told = api(&daemon, &["sessions", "permit", "s", &wait, "once", "--author", "ada"]).said(0);
-    assert_eq!(told, format!("{wait} is answered\n"));
+    assert_eq!(told, format!("answered {wait}\n"));
     let late = api(&daemon, &["sessions", "permit", "s", &wait, "reject"]).said(1);
     assert!(late.contains("settled already by ada") && late.contains("urn:problem:wait-settled"), "{late}");
     settled(&daemon);

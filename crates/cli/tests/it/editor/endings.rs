@@ -119,8 +119,8 @@ async fn a_senseless_command_is_2() {
         &[],
         &["--agent", "mock", "--server-id", "a/b"],
         &["--agent", "mock", "--token", "in-the-arguments"],
-        &["--agent", "mock", "--patience-ms", "soon"],
-        &["--agent", "mock", "--linger-ms", "0"],
+        &["--agent", "mock", "--reconnect-timeout", "soon"],
+        &["--agent", "mock", "--linger", "0"],
     ] {
         let ended = Editor::start("http://127.0.0.1:1", arguments).leave().await;
         assert_eq!((ended.code, ended.stdout.len()), (Some(2), 0), "{arguments:?}: {}", ended.stderr);

@@ -57,7 +57,7 @@ async fn a_signal_ends_the_agent() {
 #[tokio::test]
 async fn a_killed_bridge_leaves_no_agent() {
     let daemon = Daemon::start(TOMBOLO);
-    let (editor, pid) = talking_as(daemon.base(), &daemon, &["--agent", "mock", "--linger-ms", "300"]).await;
+    let (editor, pid) = talking_as(daemon.base(), &daemon, &["--agent", "mock", "--linger", "300ms"]).await;
     editor.signal("KILL");
     assert_eq!(editor.ended().await.code, None);
     within_blocking(secs(10), || !lives(pid));

@@ -101,7 +101,7 @@ async fn a_long_outage_is_outlasted() {
 /// An outage that is shorter than the instance lingers costs nothing, though nobody was there for it.
 #[tokio::test]
 async fn an_outage_shorter_than_the_linger_loses_nothing() {
-    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &["--linger-ms", "30000"]).await;
+    let (daemon, proxy, mut editor) = in_a_turn(DaemonOptions::default(), &["--linger", "30s"]).await;
     proxy.open(false);
     let deserted = async {
         while daemon.instance("a").await["subscribers"] != 0 {
@@ -139,7 +139,7 @@ async fn refused(proxy: &Proxy, count: u64) {
 async fn patience_ends() {
     let daemon = Daemon::start(TOMBOLO);
     let proxy = Proxy::start(daemon.base()).await;
-    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--patience-ms", "500"]);
+    let mut editor = Editor::start(&proxy.endpoint(), &["--agent", "mock", "--reconnect-timeout", "500ms"]);
     editor.say(&initialize()).await;
     editor.hear().await;
     proxy.open(false);

@@ -207,7 +207,7 @@ async fn the_inbox_on_the_command_line() {
         );
     }
     let (_, _, told) = tombolo(&["answer", short, "allow"]);
-    assert!(told.contains("nothing that waits is called"), "{told}");
+    assert!(told.contains("no open wait has the id"), "{told}");
 }
 
 /// What waits in a workspace is told to those who see it at that moment, and to nobody once they are no longer let in.

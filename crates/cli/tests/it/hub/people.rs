@@ -164,5 +164,5 @@ async fn people_are_managed_on_the_command_line() {
     }
     assert!(ours(&["audit", "--limit", "1"]).lines().count() == 2);
     let (code, _, told) = tombolo(hub.token(), &["users", "add", "x", "--role", "lab"]);
-    assert!(code != Some(0) && told.contains("a workspace, `=` and a role"), "{told}");
+    assert!(code != Some(0) && told.contains("write WORKSPACE=ROLE"), "{told}");
 }

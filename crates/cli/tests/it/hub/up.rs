@@ -48,7 +48,7 @@ impl Up {
 
     /// The token of the hub, which is told the first time.
     pub(crate) fn secret(&self) -> &str {
-        self.token.strip_prefix("token of the hub, shown only now: ").unwrap()
+        self.token.strip_prefix("admin token of the hub, shown once: ").unwrap()
     }
 
     /// What it wrote to standard error so far.

@@ -1,0 +1,245 @@
+//! Which server a command talks to: the options for it, and the requests that use them.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use client::{Client, Endpoint, Token};
+
+use crate::{
+    exit::{self, Failure, Outcome},
+    output::Output,
+    secret::{self, HUB_TOKEN_VARIABLE, Secret, TOKEN_VARIABLE},
+};
+
+/// The URL of a daemon that was started without options.
+pub(crate) const DEFAULT_ENDPOINT: &str = "http://127.0.0.1:2468";
+
+/// The URL of a hub that was started without options.
+pub(crate) const DEFAULT_HUB: &str = "http://127.0.0.1:2470";
+
+/// The options that find a server and authenticate to it. `U` is [`DaemonUrl`], [`HubUrl`] or [`HubOrDaemonUrl`].
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct ServerArgs<U: Args> {
+    #[command(flatten)]
+    url: U,
+    /// Read the token from this file
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+/// [`ServerArgs`] for a command that sends requests and prints their answers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct RequestArgs<U: Args> {
+    #[command(flatten)]
+    server: ServerArgs<U>,
+    /// Use this token. Every user of this machine can read it in the process list: prefer
+    /// --token-file, or the variable TOMBOLO_TOKEN (daemon) or TOMBOLO_HUB_TOKEN (hub)
+    #[arg(long, global = true, conflicts_with = "token_file", hide_short_help = true)]
+    token: Option<Secret>,
+    /// Print the response body unchanged, for programs
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// The URL options of one kind of server.
+pub(crate) trait ServerUrl: Args {
+    /// The URL that was chosen.
+    fn url(&self) -> &str;
+
+    /// The option that sets the URL, for error messages.
+    fn option(&self) -> &'static str;
+
+    /// The environment variable with the token for this server.
+    fn token_variable(&self) -> &'static str;
+}
+
+/// `--endpoint`.
+#[derive(Debug, Args)]
+pub(crate) struct DaemonUrl {
+    /// Send requests to the daemon at this URL
+    #[arg(
+        long,
+        global = true,
+        env = "TOMBOLO_ENDPOINT",
+        hide_env_values = true,
+        default_value = DEFAULT_ENDPOINT,
+        value_name = "URL"
+    )]
+    endpoint: String,
+}
+
+impl ServerUrl for DaemonUrl {
+    fn url(&self) -> &str {
+        &self.endpoint
+    }
+
+    fn option(&self) -> &'static str {
+        "--endpoint"
+    }
+
+    fn token_variable(&self) -> &'static str {
+        TOKEN_VARIABLE
+    }
+}
+
+/// `--hub`.
+#[derive(Debug, Args)]
+pub(crate) struct HubUrl {
+    /// Send requests to the hub at this URL
+    #[arg(
+        long,
+        global = true,
+        env = "TOMBOLO_HUB",
+        hide_env_values = true,
+        default_value = DEFAULT_HUB,
+        value_name = "URL"
+    )]
+    hub: String,
+    /// Deprecated: use --hub URL
+    #[arg(long = "endpoint", global = true, hide = true, value_name = "URL")]
+    endpoint: Option<String>,
+}
+
+impl ServerUrl for HubUrl {
+    fn url(&self) -> &str {
+        self.endpoint.as_deref().unwrap_or(&self.hub)
+    }
+
+    fn option(&self) -> &'static str {
+        "--hub"
+    }
+
+    fn token_variable(&self) -> &'static str {
+        HUB_TOKEN_VARIABLE
+    }
+}
+
+/// `--hub` or `--endpoint`: a daemon is asked where no hub is named.
+#[derive(Debug, Args)]
+pub(crate) struct HubOrDaemonUrl {
+    /// Send requests to the hub at this URL
+    #[arg(long, global = true, env = "TOMBOLO_HUB", hide_env_values = true, value_name = "URL")]
+    hub: Option<String>,
+    /// Send requests to the daemon at this URL, if no hub is set
+    #[arg(
+        long,
+        global = true,
+        env = "TOMBOLO_ENDPOINT",
+        hide_env_values = true,
+        default_value = DEFAULT_ENDPOINT,
+        value_name = "URL"
+    )]
+    endpoint: String,
+}
+
+impl HubOrDaemonUrl {
+    /// The URL of the hub. An empty `TOMBOLO_HUB` counts as unset.
+    pub(crate) fn hub(&self) -> Option<&str> {
+        self.hub.as_deref().filter(|hub| !hub.is_empty())
+    }
+}
+
+impl ServerUrl for HubOrDaemonUrl {
+    fn url(&self) -> &str {
+        self.hub().unwrap_or(&self.endpoint)
+    }
+
+    fn option(&self) -> &'static str {
+        if self.hub().is_some() { "--hub" } else { "--endpoint" }
+    }
+
+    fn token_variable(&self) -> &'static str {
+        if self.hub().is_some() { HUB_TOKEN_VARIABLE } else { TOKEN_VARIABLE }
+    }
+}
+
+impl<U: ServerUrl> ServerArgs<U> {
+    /// The URL of the server.
+    pub(crate) fn url(&self) -> &str {
+        self.url.url()
+    }
+
+    /// A client for the server, with the token from the file or the environment.
+    pub(crate) fn connect(&self) -> Result<Client, Failure> {
+        self.connect_with(None)
+    }
+
+    /// A client for the server; `token` takes precedence over the file, and the file over the environment.
+    fn connect_with(&self, token: Option<&Secret>) -> Result<Client, Failure> {
+        let endpoint: Endpoint = self.url().parse().map_err(|error: client::InvalidEndpoint| {
+            Failure::Usage(format!("{}: {error}", self.url.option()))
+        })?;
+        let token = secret::token(token, self.token_file.as_deref(), self.url.token_variable());
+        let token = token.map_err(Failure::Local)?.map(|token| token.reveal().parse::<Token>()).transpose();
+        let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
+        Ok(Client::new(endpoint, token.as_ref())?)
+    }
+}
+
+/// A command that sends requests to one server and prints the answers.
+pub(crate) trait RequestCommand {
+    /// Sends the requests and prints the answers.
+    async fn run(self, client: &Client, output: Output) -> Outcome;
+
+    /// The request in a few words, for error messages: `GET /v1/sessions`.
+    fn describe(&self) -> String {
+        "request".into()
+    }
+}
+
+impl<U: ServerUrl> RequestArgs<U> {
+    /// The URL options.
+    pub(crate) fn url(&self) -> &U {
+        &self.server.url
+    }
+
+    /// Where the command prints, and in which form.
+    pub(crate) fn output(&self) -> Output {
+        Output { json: self.json }
+    }
+
+    /// Runs `command` to its end, and reports a failure on stderr.
+    pub(crate) fn run(&self, command: impl RequestCommand) -> ExitCode {
+        let context = format!("{} at {}", command.describe(), self.server.url());
+        let outcome = self.server.connect_with(self.token.as_ref()).and_then(|client| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let outcome = runtime.block_on(command.run(&client, self.output()));
+            // Do not wait for the thread that reads standard input: its read may never return.
+            runtime.shutdown_background();
+            outcome
+        });
+        exit::report(outcome, self.json, &context)
+    }
+}
+
+/// The commands of one resource, and the server they talk to.
+#[derive(Debug, Args)]
+pub(crate) struct ResourceArgs<U: Args, C: Subcommand> {
+    #[command(flatten)]
+    request: RequestArgs<U>,
+    #[command(subcommand)]
+    command: C,
+}
+
+impl<U: ServerUrl, C: Subcommand + RequestCommand> ResourceArgs<U, C> {
+    pub(crate) fn run(self) -> ExitCode {
+        self.request.run(self.command)
+    }
+}
+
+/// A command that is not part of a resource, and the server it talks to.
+#[derive(Debug, Args)]
+pub(crate) struct SingleCommandArgs<U: Args, C: Args> {
+    #[command(flatten)]
+    request: RequestArgs<U>,
+    #[command(flatten)]
+    command: C,
+}
+
+impl<U: ServerUrl, C: Args + RequestCommand> SingleCommandArgs<U, C> {
+    pub(crate) fn run(self) -> ExitCode {
+        self.request.run(self.command)
+    }
+}
