@@ -4,6 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
+use protocol::Kind;
 
 use crate::{
     exit::{self, Failure, Outcome},
@@ -53,6 +54,9 @@ pub(crate) trait ServerUrl: Args {
 
     /// The environment variable with the token for this server.
     fn token_variable(&self) -> &'static str;
+
+    /// The command that starts such a server.
+    fn start_command(&self) -> &'static str;
 }
 
 /// `--endpoint`.
@@ -81,6 +85,10 @@ impl ServerUrl for DaemonUrl {
 
     fn token_variable(&self) -> &'static str {
         TOKEN_VARIABLE
+    }
+
+    fn start_command(&self) -> &'static str {
+        "tombolo daemon"
     }
 }
 
@@ -113,6 +121,10 @@ impl ServerUrl for HubUrl {
 
     fn token_variable(&self) -> &'static str {
         HUB_TOKEN_VARIABLE
+    }
+
+    fn start_command(&self) -> &'static str {
+        "tombolo hub"
     }
 }
 
@@ -153,6 +165,10 @@ impl ServerUrl for HubOrDaemonUrl {
     fn token_variable(&self) -> &'static str {
         if self.hub().is_some() { HUB_TOKEN_VARIABLE } else { TOKEN_VARIABLE }
     }
+
+    fn start_command(&self) -> &'static str {
+        if self.hub().is_some() { "tombolo hub" } else { "tombolo daemon" }
+    }
 }
 
 impl<U: ServerUrl> ServerArgs<U> {
@@ -164,6 +180,23 @@ impl<U: ServerUrl> ServerArgs<U> {
     /// A client for the server, with the token from the file or the environment.
     pub(crate) fn connect(&self) -> Result<Client, Failure> {
         self.connect_with(None)
+    }
+
+    /// What the user can do about a failure to reach the server or to authenticate to it.
+    pub(crate) fn hint(&self, failure: &Failure) -> Option<String> {
+        let option = self.url.option();
+        match failure {
+            Failure::Unreachable(_) => Some(format!(
+                "Is the server running? Start one with `{}`, or set its URL with {option}.",
+                self.url.start_command()
+            )),
+            Failure::Refused(refusal) if refusal.urn == Kind::Unauthorized.urn() => Some(format!(
+                "Pass the token of {} with --token-file or {}.",
+                self.url(),
+                self.url.token_variable()
+            )),
+            _ => None,
+        }
     }
 
     /// A client for the server; `token` takes precedence over the file, and the file over the environment.
@@ -210,7 +243,12 @@ impl<U: ServerUrl> RequestArgs<U> {
             runtime.shutdown_background();
             outcome
         });
-        exit::report(outcome, self.json, &context)
+        let hint = outcome.as_ref().err().and_then(|failure| self.server.hint(failure));
+        let code = exit::report(outcome, self.json, &context);
+        if let Some(hint) = hint.filter(|_| !self.json) {
+            exit::say(&hint);
+        }
+        code
     }
 }
 
