@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use journal::{BatchBuilder, Seq, Writer};
 use process::{Chunk, Control, Lines, Piece, Process, Spec};
-use protocol::acp::Exit;
+use protocol::acp::AcpProcessExit;
 use tokio::{
     sync::{mpsc, oneshot},
     time::MissedTickBehavior,
@@ -134,7 +134,11 @@ impl Bridge {
         if end == End::Exited && exit.code != Some(0) {
             self.metrics.crashes.inc();
         }
-        self.tell_exit(Exit { code: exit.code, signal: exit.signal, stderr_tail: control.stderr_tail() });
+        self.tell_exit(AcpProcessExit {
+            code: exit.code,
+            signal: exit.signal,
+            stderr_tail: control.stderr_tail(),
+        });
         // The leader is gone; whoever it left behind goes too.
         control.stop().await;
         end
@@ -214,7 +218,7 @@ impl Bridge {
     }
 
     /// Tells readers, waiters and the list that the process has ended.
-    fn tell_exit(&mut self, exit: Exit) {
+    fn tell_exit(&mut self, exit: AcpProcessExit) {
         info!(instance = %self.instance.id, code = exit.code, signal = exit.signal, "agent ended");
         let mut batch = self.journal.batch();
         batch.push(|_, out| frame::exited(&exit, out));

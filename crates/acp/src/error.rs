@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use protocol::{AgentName, IdempotencyKey, ServerId, acp::Exit};
+use protocol::{AgentName, IdempotencyKey, ServerId, acp::AcpProcessExit};
 
 use crate::InvalidEnvelope;
 
@@ -81,7 +81,7 @@ pub enum Error {
         /// The agent.
         agent: AgentName,
         /// How it ended.
-        exit: Arc<Exit>,
+        exit: Arc<AcpProcessExit>,
     },
     /// The instance is being deleted.
     #[error("instance `{0}` is being deleted")]
@@ -110,7 +110,7 @@ pub enum Error {
     },
 }
 
-fn how(exit: &Exit) -> String {
+fn how(exit: &AcpProcessExit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("with code {code}"),
         (None, Some(signal)) => format!("by signal {signal}"),

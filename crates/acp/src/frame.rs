@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use journal::{Gap, Seq};
-use protocol::acp::Exit;
+use protocol::acp::AcpProcessExit;
 use serde_json::json;
 
 /// The most of an unparsed line that readers are shown.
@@ -42,7 +42,7 @@ pub(crate) fn unparsed(line: &[u8], bytes: u64, out: &mut BytesMut) {
 }
 
 /// Renders the end of the agent's process.
-pub(crate) fn exited(exit: &Exit, out: &mut BytesMut) {
+pub(crate) fn exited(exit: &AcpProcessExit, out: &mut BytesMut) {
     control("exited", &json!(exit), out);
 }
 

@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use process::{SendError, Spec, Stdin};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{self, EventRange, Exit, Prepare, State},
+    acp::{self, AcpInstanceState, AcpProcessExit, EventRange, PrepareInstanceRequest},
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,7 +40,7 @@ pub(crate) enum Phase {
     },
     Exited {
         started_at: Timestamp,
-        exit: Arc<Exit>,
+        exit: Arc<AcpProcessExit>,
     },
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Instance {
     pub(crate) deliveries: Mutex<Deliveries>,
     pub(crate) phase: RwLock<Phase>,
     /// What its process is started with, if somebody said.
-    pub(crate) options: Mutex<Option<Prepare>>,
+    pub(crate) options: Mutex<Option<PrepareInstanceRequest>>,
     pub(crate) bridge: mpsc::Sender<Ask>,
     /// Set if it is deleted once nobody is there for it.
     pub(crate) lingering: Option<Lingering>,
@@ -179,16 +179,18 @@ impl Instance {
         Ok(Listener { reader: self.ring.reader(last.map_or(Start::Oldest, Start::Resume))?, _attending })
     }
 
-    pub(crate) fn describe(&self) -> acp::Instance {
+    pub(crate) fn describe(&self) -> acp::AcpInstance {
         let (state, pid, started_at, exit) = match &*self.phase.read() {
-            Phase::Starting => (State::Starting, None, None, None),
-            Phase::Running { pid, started_at, .. } => (State::Running, Some(*pid), Some(*started_at), None),
+            Phase::Starting => (AcpInstanceState::Starting, None, None, None),
+            Phase::Running { pid, started_at, .. } => {
+                (AcpInstanceState::Running, Some(*pid), Some(*started_at), None)
+            }
             Phase::Exited { started_at, exit } => {
-                (State::Exited, None, Some(*started_at), Some(Exit::clone(exit)))
+                (AcpInstanceState::Exited, None, Some(*started_at), Some(AcpProcessExit::clone(exit)))
             }
         };
         let bounds = self.ring.bounds();
-        acp::Instance {
+        acp::AcpInstance {
             server_id: self.id.clone(),
             agent: self.agent.clone(),
             state,
@@ -205,13 +207,13 @@ impl Instance {
         }
     }
 
-    pub(crate) fn exited(&self, exit: Arc<Exit>) -> Error {
+    pub(crate) fn exited(&self, exit: Arc<AcpProcessExit>) -> Error {
         Error::Exited { agent: self.agent.clone(), exit }
     }
 
     fn deaf(&self) -> Error {
         let stderr_tail = "the agent closed its input".into();
-        self.exited(Arc::new(Exit { code: None, signal: None, stderr_tail }))
+        self.exited(Arc::new(AcpProcessExit { code: None, signal: None, stderr_tail }))
     }
 
     fn busy(&self, what: &'static str) -> Error {

@@ -16,7 +16,7 @@ use process::{Limits, Spec};
 use prometheus_client::registry::Registry;
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{self, Prepare},
+    acp::{self, PrepareInstanceRequest},
 };
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
@@ -167,7 +167,7 @@ impl Instances {
         &self,
         id: &ServerId,
         agent: &AgentName,
-        options: Option<Prepare>,
+        options: Option<PrepareInstanceRequest>,
         linger: Option<Duration>,
     ) -> Arc<Instance> {
         let (journal, ring) = Ring::new(self.inner.config.retention);
@@ -254,7 +254,7 @@ impl Instances {
     }
 
     /// Says how the process behind `id` is to be started. True if the instance is new.
-    pub async fn prepare(&self, id: &ServerId, options: &Prepare) -> Result<bool, Error> {
+    pub async fn prepare(&self, id: &ServerId, options: &PrepareInstanceRequest) -> Result<bool, Error> {
         self.check(&options.agent).await?;
         check_options(options)?;
         let linger = options.linger_ms.map(Duration::from_millis).map(check_linger).transpose()?;
@@ -285,12 +285,12 @@ impl Instances {
     }
 
     /// One instance as it is now.
-    pub fn describe(&self, id: &ServerId) -> Result<acp::Instance, Error> {
+    pub fn describe(&self, id: &ServerId) -> Result<acp::AcpInstance, Error> {
         Ok(self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.describe())
     }
 
     /// Every instance as it is now, by id.
-    pub fn list(&self) -> Vec<acp::Instance> {
+    pub fn list(&self) -> Vec<acp::AcpInstance> {
         self.inner.instances.read().values().map(|instance| instance.describe()).collect()
     }
 
@@ -348,7 +348,7 @@ impl Instances {
 }
 
 /// What is started with the options that an instance was prepared with.
-fn with_options(mut spec: Spec, options: &Option<Prepare>) -> Spec {
+fn with_options(mut spec: Spec, options: &Option<PrepareInstanceRequest>) -> Spec {
     let Some(options) = options else { return spec };
     spec.cwd = options.cwd.as_ref().map(PathBuf::from);
     for (name, value) in &options.env {
@@ -367,7 +367,7 @@ fn check_linger(linger: Duration) -> Result<Duration, Error> {
 }
 
 /// Whether a process can be started with these options.
-fn check_options(options: &Prepare) -> Result<(), Error> {
+fn check_options(options: &PrepareInstanceRequest) -> Result<(), Error> {
     if let Some(cwd) = &options.cwd {
         let directory = Path::new(cwd);
         if !directory.is_absolute() || !directory.is_dir() {

@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use journal::Seq;
-use protocol::acp::Exit;
+use protocol::acp::AcpProcessExit;
 use tokio::sync::oneshot;
 
 /// How many requests may be unanswered on one instance.
@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
     /// The agent's response and its place on the stream.
     Response(Seq, Bytes),
     /// The agent is gone.
-    Exited(Arc<Exit>),
+    Exited(Arc<AcpProcessExit>),
 }
 
 /// Why a request cannot wait.

@@ -4,7 +4,7 @@
 //! what is asked of the agent goes in and its own words come out. It does no I/O, keeps no clock and mints no ids, so
 //! that a recorded run is a test. Whoever runs it ([`Adapted`] says how) carries bytes between it and the agent.
 //!
-//! There is one for each [`Protocol`], and none for a name: an agent is a row of the catalog.
+//! There is one for each [`AgentProtocol`], and none for a name: an agent is a row of the catalog.
 
 mod acp;
 mod amp;
@@ -20,11 +20,11 @@ use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 use bytes::Bytes;
 use protocol::{
     Event, InputId, Message,
-    agents::Protocol,
+    agents::AgentProtocol,
     config::McpServer,
-    event::{EndReason, Started, Usage},
-    message::{Content, Part, Role, ToolKind},
-    sessions::{AgentError, Attachment, PermissionMode},
+    event::{AgentStarted, TokenUsage, TurnEndReason},
+    message::{MessagePart, MessageRole, PartContent, ToolKind},
+    sessions::{AgentError, MessageAttachment, PermissionMode},
     wait::{PermissionAnswer, QuestionItem},
 };
 use serde_json::Value;
@@ -90,7 +90,7 @@ pub struct Prompt {
     /// What it says.
     pub text: String,
     /// What goes with it.
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<MessageAttachment>,
 }
 
 /// The answer to what an agent asked.
@@ -151,7 +151,7 @@ pub enum Fact {
         /// What it calls the session; with this it can go on with it later.
         agent_session_id: Option<String>,
         /// The rest.
-        started: Started,
+        started: AgentStarted,
     },
     /// Something happened that needs no further thought: a message, a delta, a status, a plan, commands, an error.
     Event(Event),
@@ -181,9 +181,9 @@ pub enum Fact {
     /// The turn is over; all that is still open of it is moot.
     TurnEnded {
         /// Why.
-        reason: EndReason,
+        reason: TurnEndReason,
         /// What it took.
-        usage: Option<Usage>,
+        usage: Option<TokenUsage>,
         /// What went wrong.
         error: Option<AgentError>,
     },
@@ -203,7 +203,7 @@ pub enum Asking {
     Question(QuestionAsk),
 }
 
-/// An agent asks whether it may do something; the fields are those of [`protocol::wait::Permission`].
+/// An agent asks whether it may do something; the fields are those of [`protocol::wait::PermissionRequest`].
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "see above")]
@@ -217,7 +217,7 @@ pub struct PermissionAsk {
     pub always: Vec<String>,
 }
 
-/// An agent asks a person; the fields are those of [`protocol::wait::Question`].
+/// An agent asks a person; the fields are those of [`protocol::wait::QuestionRequest`].
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "see above")]
@@ -282,13 +282,13 @@ pub enum Transport {
 ///
 /// # Errors
 /// [`AgentError::Unsupported`] if it cannot be as they say.
-pub fn adapt(protocol: Protocol, options: &Options) -> Result<Adapted, AgentError> {
+pub fn adapt(protocol: AgentProtocol, options: &Options) -> Result<Adapted, AgentError> {
     match protocol {
-        Protocol::Acp => acp::adapt(options),
-        Protocol::Amp => amp::adapt(options),
-        Protocol::Claude => claude::adapt(options),
-        Protocol::Codex => codex::adapt(options),
-        Protocol::Opencode => opencode::adapt(options),
+        AgentProtocol::Acp => acp::adapt(options),
+        AgentProtocol::Amp => amp::adapt(options),
+        AgentProtocol::Claude => claude::adapt(options),
+        AgentProtocol::Codex => codex::adapt(options),
+        AgentProtocol::Opencode => opencode::adapt(options),
     }
 }
 
@@ -311,15 +311,15 @@ impl Out {
     /// Notes something that the agent said and we did not understand: a message of its own, named `id`.
     pub(crate) fn unparsed(&mut self, id: String, said: &[u8], error: impl Into<String>) {
         let raw = serde_json::from_slice(said).unwrap_or_else(|_| String::from_utf8_lossy(said).into());
-        let content = Content::Unparsed { raw, error: error.into() };
+        let content = PartContent::Unparsed { raw, error: error.into() };
         self.event(Event::Message(Message {
             id,
-            role: Role::System,
+            role: MessageRole::System,
             author: None,
             turn_id: None,
             parent_tool_call_id: None,
             earlier: false,
-            parts: vec![Part { id: "0".into(), content }],
+            parts: vec![MessagePart { id: "0".into(), content }],
         }));
     }
 }

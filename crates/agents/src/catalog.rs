@@ -8,7 +8,7 @@ use std::{
 
 use protocol::{
     AgentName,
-    agents::{Mode, Model, Protocol, Source},
+    agents::{AgentMode, AgentModel, AgentProtocol, AgentSource},
 };
 
 use crate::{
@@ -55,7 +55,7 @@ impl Catalog {
 
     /// The same with another ACP registry.
     pub fn with_registry(&self, registry: &Registry) -> Self {
-        let kept = self.agents.iter().filter(|(_, agent)| agent.source != Source::Registry);
+        let kept = self.agents.iter().filter(|(_, agent)| agent.source != AgentSource::Registry);
         let mut catalog = Self {
             agents: kept.map(|(name, agent)| (name.clone(), agent.clone())).collect(),
             components: self.components.clone(),
@@ -72,7 +72,8 @@ impl Catalog {
         user: BTreeMap<AgentName, UserAgent>,
     ) -> Result<Self, InvalidCatalog> {
         let components = table.components.into_iter().map(|(name, row)| (name, Arc::new(row))).collect();
-        let rows = table.agents.into_iter().map(|(id, row)| Definition::of_row(id, row, Source::Catalog));
+        let rows =
+            table.agents.into_iter().map(|(id, row)| Definition::of_row(id, row, AgentSource::Catalog));
         let user = user.into_iter().map(|(id, agent)| Definition::of_user(id, agent));
         let agents = mock_row(own_program).into_iter().chain(rows).chain(user);
         let agents = agents.map(|agent| (agent.id.clone(), Arc::new(agent))).collect();
@@ -90,7 +91,7 @@ impl Catalog {
                 continue;
             }
             self.registered.insert(own, Arc::new(component));
-            self.agents.insert(id.clone(), Arc::new(Definition::of_row(id, row, Source::Registry)));
+            self.agents.insert(id.clone(), Arc::new(Definition::of_row(id, row, AgentSource::Registry)));
         }
     }
 
@@ -128,7 +129,7 @@ impl Table {
 }
 
 fn mock_row(own_program: &Path) -> Option<Definition> {
-    let mode = |id: &str, name: &str, description: &str| Mode {
+    let mode = |id: &str, name: &str, description: &str| AgentMode {
         id: id.into(),
         name: name.into(),
         description: description.into(),
@@ -138,8 +139,8 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
         name: "Mock agent".into(),
         description: Some("Follows the script in the prompt; needs no model".into()),
         note: None,
-        source: Source::BuiltIn,
-        protocol: Protocol::Acp,
+        source: AgentSource::BuiltIn,
+        protocol: AgentProtocol::Acp,
         acp: Some(LaunchRow {
             program: Template::literal(own_program.to_string_lossy()),
             args: vec![Template::literal(mock::ARGUMENT)],
@@ -149,7 +150,7 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
         native: None,
         version: Some(env!("CARGO_PKG_VERSION").into()),
         credentials: Credentials::default(),
-        capabilities: protocol::agents::Capabilities {
+        capabilities: protocol::agents::AgentCapabilities {
             permissions: true,
             questions: true,
             plans: true,
@@ -161,7 +162,7 @@ fn mock_row(own_program: &Path) -> Option<Definition> {
             mode("build", "Build", "Follows the script in the prompt."),
             mode("plan", "Plan", "Same as build."),
         ],
-        models: vec![Model { id: "mock".into(), name: "No model".into(), variants: Vec::new() }],
+        models: vec![AgentModel { id: "mock".into(), name: "No model".into(), variants: Vec::new() }],
     })
 }
 

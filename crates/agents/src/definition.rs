@@ -7,7 +7,7 @@ use std::{
 
 use protocol::{
     AgentName,
-    agents::{Capabilities, Mode, Model, Protocol, Source},
+    agents::{AgentCapabilities, AgentMode, AgentModel, AgentProtocol, AgentSource},
 };
 use serde::Deserialize;
 
@@ -48,13 +48,13 @@ pub struct UserAgent {
     pub env: BTreeMap<String, String>,
     /// The protocol that it speaks; ACP if left out.
     #[serde(default = "acp")]
-    pub protocol: Protocol,
+    pub protocol: AgentProtocol,
     /// Its name for people; its id if left out.
     pub name: Option<String>,
 }
 
-fn acp() -> Protocol {
-    Protocol::Acp
+fn acp() -> AgentProtocol {
+    AgentProtocol::Acp
 }
 
 /// How a program is started.
@@ -89,9 +89,9 @@ pub struct Definition {
     /// What people should know before they choose it.
     pub note: Option<String>,
     /// Where it comes from.
-    pub source: Source,
+    pub source: AgentSource,
     /// The protocol that its own program speaks.
-    pub protocol: Protocol,
+    pub protocol: AgentProtocol,
     /// How it is started to speak ACP, if it does.
     pub acp: Option<LaunchRow>,
     /// How it is started to speak the protocol of its own, if it has one.
@@ -101,24 +101,24 @@ pub struct Definition {
     /// Where its credentials are.
     pub credentials: Credentials,
     /// What it can do.
-    pub capabilities: Capabilities,
+    pub capabilities: AgentCapabilities,
     /// The ways it can behave.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AgentMode>,
     /// The models it can use.
-    pub models: Vec<Model>,
+    pub models: Vec<AgentModel>,
 }
 
 impl Definition {
     /// From a row of a table.
-    pub(crate) fn of_row(id: AgentName, row: AgentRow, source: Source) -> Self {
+    pub(crate) fn of_row(id: AgentName, row: AgentRow, source: AgentSource) -> Self {
         Self {
             id,
             name: row.name,
             description: Some(row.description).filter(|text| !text.is_empty()),
             note: row.note,
             source,
-            protocol: row.native.as_ref().map_or(Protocol::Acp, |native| native.protocol),
-            capabilities: Capabilities { acp: row.acp.is_some(), ..row.capabilities },
+            protocol: row.native.as_ref().map_or(AgentProtocol::Acp, |native| native.protocol),
+            capabilities: AgentCapabilities { acp: row.acp.is_some(), ..row.capabilities },
             acp: row.acp,
             native: row.native.map(|native| native.launch),
             version: None,
@@ -127,7 +127,7 @@ impl Definition {
             models: row
                 .models
                 .into_iter()
-                .map(|model| Model { id: model.id, name: model.name, variants: model.variants })
+                .map(|model| AgentModel { id: model.id, name: model.name, variants: model.variants })
                 .collect(),
         }
     }
@@ -141,14 +141,14 @@ impl Definition {
             env: agent.env.into_iter().map(|(name, value)| (name, Template::literal(value))).collect(),
             path: Vec::new(),
         };
-        let speaks_acp = agent.protocol == Protocol::Acp;
+        let speaks_acp = agent.protocol == AgentProtocol::Acp;
         let (acp, native) = if speaks_acp { (Some(launch), None) } else { (None, Some(launch)) };
         Self {
             name: agent.name.unwrap_or_else(|| id.to_string()),
             id,
             description: None,
             note: None,
-            source: Source::User,
+            source: AgentSource::User,
             protocol: agent.protocol,
             acp,
             native,
@@ -208,6 +208,6 @@ impl Definition {
 }
 
 /// The capabilities of an agent of which nothing is known but its protocol.
-pub(crate) fn acp_alone(acp: bool) -> Capabilities {
-    Capabilities { acp, ..Capabilities::default() }
+pub(crate) fn acp_alone(acp: bool) -> AgentCapabilities {
+    AgentCapabilities { acp, ..AgentCapabilities::default() }
 }

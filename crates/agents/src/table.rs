@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     AgentName,
-    agents::{Capabilities, Mode, Protocol},
+    agents::{AgentCapabilities, AgentMode, AgentProtocol},
 };
 use serde::Deserialize;
 
@@ -218,10 +218,10 @@ pub struct AgentRow {
     pub credentials: Credentials,
     /// What it can do.
     #[serde(default)]
-    pub capabilities: Capabilities,
+    pub capabilities: AgentCapabilities,
     /// The ways it can behave.
     #[serde(default)]
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AgentMode>,
     /// The models it can use.
     #[serde(default)]
     pub models: Vec<ModelRow>,
@@ -256,7 +256,7 @@ impl LaunchRow {
 #[derive(Debug, Clone, Deserialize)]
 pub struct NativeRow {
     /// The protocol.
-    pub protocol: Protocol,
+    pub protocol: AgentProtocol,
     /// How it is started.
     #[serde(flatten)]
     pub launch: LaunchRow,

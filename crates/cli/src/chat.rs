@@ -20,9 +20,9 @@ use std::{
 
 use client::{Client, RecordEvent, Records};
 use protocol::{
-    Event, Kind, Record, SessionId, TurnId,
-    event::{EndReason, InputState},
-    sessions::{PermissionReply, QuestionReply, WhenBusy},
+    Event, EventRecord, ProblemKind, SessionId, TurnId,
+    event::{InputState, TurnEndReason},
+    sessions::{AnswerPermissionRequest, AnswerQuestionRequest, WhenBusy},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -107,7 +107,7 @@ struct Chat<'a> {
     /// Ctrl-C was pressed; once more leaves.
     leaving: bool,
     /// How the last turn ended.
-    last: Option<EndReason>,
+    last: Option<TurnEndReason>,
 }
 
 impl Chat<'_> {
@@ -194,7 +194,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    fn on_record(&mut self, record: &Record) -> Result<bool, Failure> {
+    fn on_record(&mut self, record: &EventRecord) -> Result<bool, Failure> {
         self.show.record(record)?;
         match &record.event {
             Event::TurnStarted(started) => self.running = Some(started.turn_id),
@@ -209,13 +209,14 @@ impl Chat<'_> {
                     && receipt.turn_id != self.running
                     && receipt.turn_id.is_some_and(|turn| self.sent.remove(&turn)) =>
             {
-                self.last = Some(EndReason::Failed);
+                self.last = Some(TurnEndReason::Failed);
             }
             Event::PermissionAsked(permission) => {
-                self.asked.push_back(Asking::of(&protocol::wait::Ask::Permission(permission.clone())));
+                self.asked
+                    .push_back(Asking::of(&protocol::wait::WaitRequest::Permission(permission.clone())));
             }
             Event::QuestionAsked(question) => {
-                self.asked.push_back(Asking::of(&protocol::wait::Ask::Question(question.clone())));
+                self.asked.push_back(Asking::of(&protocol::wait::WaitRequest::Question(question.clone())));
             }
             Event::PermissionResolved(resolved) => self.settled(resolved.id),
             Event::QuestionResolved(resolved) => self.settled(resolved.id),
@@ -302,11 +303,11 @@ impl Chat<'_> {
                     (false, _) => Ok(()),
                 }
             }
-            Err(error) if error.kind() == Some(Kind::UnsupportedFeature) => {
+            Err(error) if error.kind() == Some(ProblemKind::UnsupportedFeature) => {
                 let hint = "this agent cannot be told more while it works; without `!` it waits for its turn";
                 self.show.screen.line(Look::Yellow, hint)
             }
-            Err(error) if error.kind() == Some(Kind::QueueFull) => {
+            Err(error) if error.kind() == Some(ProblemKind::QueueFull) => {
                 self.show.screen.line(Look::Yellow, "too much waits already; try again when a turn has ended")
             }
             Err(error) => Err(error.into()),
@@ -318,17 +319,21 @@ impl Chat<'_> {
         let (sessions, id, author) = (self.client.sessions(), &self.id, None);
         let answered = match answer {
             Answered::Permission(reply) => {
-                sessions.permit(id, asking.id, &PermissionReply { reply, author }).await
+                sessions.permit(id, asking.id, &AnswerPermissionRequest { reply, author }).await
             }
             Answered::Question(answers) => {
-                sessions.answer(id, asking.id, &QuestionReply { answers, author }).await
+                sessions.answer(id, asking.id, &AnswerQuestionRequest { answers, author }).await
             }
             _ => sessions.reject(id, asking.id, author).await,
         };
         match answered {
             Ok(_) => Ok(()),
             // Somebody was faster, or the turn is over; both are told by the events.
-            Err(error) if matches!(error.kind(), Some(Kind::WaitSettled | Kind::WaitNotFound)) => Ok(()),
+            Err(error)
+                if matches!(error.kind(), Some(ProblemKind::WaitSettled | ProblemKind::WaitNotFound)) =>
+            {
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -356,9 +361,11 @@ impl Chat<'_> {
             return self.show.screen.line(Look::Dim, &line);
         }
         match self.last {
-            Some(EndReason::Failed) => Err(Failure::TurnFailed("the last turn failed".into())),
-            Some(EndReason::Interrupted) => Err(Failure::TurnFailed("the last turn was interrupted".into())),
-            Some(EndReason::Refused) => Err(Failure::TurnFailed("the model refused".into())),
+            Some(TurnEndReason::Failed) => Err(Failure::TurnFailed("the last turn failed".into())),
+            Some(TurnEndReason::Interrupted) => {
+                Err(Failure::TurnFailed("the last turn was interrupted".into()))
+            }
+            Some(TurnEndReason::Refused) => Err(Failure::TurnFailed("the model refused".into())),
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::{
     exit::{self, Failure, Outcome},
@@ -190,7 +190,7 @@ impl<U: ServerUrl> ServerArgs<U> {
                 "Is the server running? Start one with `{}`, or set its URL with {option}.",
                 self.url.start_command()
             )),
-            Failure::Refused(refusal) if refusal.urn == Kind::Unauthorized.urn() => Some(format!(
+            Failure::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => Some(format!(
                 "Pass the token of {} with --token-file or {}.",
                 self.url(),
                 self.url.token_variable()

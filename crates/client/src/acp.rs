@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{Instance, InstanceList, Prepare},
+    acp::{AcpInstance, AcpInstanceList, PrepareInstanceRequest},
 };
 use reqwest::{Method, header::CONTENT_TYPE};
 use serde_json::Value;
@@ -85,7 +85,7 @@ pub enum Reply {
 
 impl Acp<'_> {
     /// Every instance.
-    pub async fn list(self) -> Result<Answer<InstanceList>> {
+    pub async fn list(self) -> Result<Answer<AcpInstanceList>> {
         self.0.ask(Method::GET, &["v1", "acp"], &[]).await
     }
 
@@ -125,7 +125,11 @@ impl Acp<'_> {
     }
 
     /// Tells how the process of an instance is to be started; it starts with the first message.
-    pub async fn prepare(self, id: &ServerId, options: &Prepare) -> Result<Answer<Instance>> {
+    pub async fn prepare(
+        self,
+        id: &ServerId,
+        options: &PrepareInstanceRequest,
+    ) -> Result<Answer<AcpInstance>> {
         self.0.tell(Method::PUT, &["v1", "acp", id.as_str()], &[], options).await
     }
 

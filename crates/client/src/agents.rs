@@ -2,7 +2,7 @@
 
 use protocol::{
     AgentName,
-    agents::{AgentList, Install, Installed, ModeList, ModelList},
+    agents::{AgentInstalled, AgentList, AgentModeList, AgentModelList, InstallAgentRequest},
 };
 use reqwest::Method;
 
@@ -19,24 +19,32 @@ impl Agents<'_> {
     }
 
     /// Installs an agent, unless it is there already.
-    pub async fn install(self, agent: &AgentName, options: &Install) -> Result<Answer<Installed>> {
+    pub async fn install(
+        self,
+        agent: &AgentName,
+        options: &InstallAgentRequest,
+    ) -> Result<Answer<AgentInstalled>> {
         self.0.tell(Method::POST, &["v1", "agents", agent.as_str(), "install"], &[], options).await
     }
 
     /// Installs an agent, unless it is there already, and follows that.
-    pub async fn follow_install(self, agent: &AgentName, options: &Install) -> Result<InstallEvents> {
+    pub async fn follow_install(
+        self,
+        agent: &AgentName,
+        options: &InstallAgentRequest,
+    ) -> Result<InstallEvents> {
         let request = self.0.request(Method::POST, &["v1", "agents", agent.as_str(), "install"]);
         let request = request.header("accept", "text/event-stream").json(options);
         Ok(InstallEvents::new(accepted(request).await?))
     }
 
     /// What an agent can be told to be.
-    pub async fn modes(self, agent: &AgentName) -> Result<Answer<ModeList>> {
+    pub async fn modes(self, agent: &AgentName) -> Result<Answer<AgentModeList>> {
         self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[]).await
     }
 
     /// The models that an agent can use.
-    pub async fn models(self, agent: &AgentName) -> Result<Answer<ModelList>> {
+    pub async fn models(self, agent: &AgentName) -> Result<Answer<AgentModelList>> {
         self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[]).await
     }
 }

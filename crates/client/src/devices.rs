@@ -3,8 +3,8 @@
 use protocol::{
     GrantId,
     lending::{
-        AddDevice, AddGrant, AddedDevice, ConfirmPairing, Confirmed, Device, DeviceList, GrantList,
-        PairingList, PairingRequest,
+        AddDeviceRequest, ConfirmPairingRequest, CreateGrantRequest, Device, DeviceAdded, DeviceList,
+        GrantList, PairingConfirmed, PairingList, PendingPairing,
     },
     relay::{ClientId, Grant},
 };
@@ -23,7 +23,7 @@ impl Devices<'_> {
     }
 
     /// Lets a device in, or one more copy of it.
-    pub async fn add(self, add: &AddDevice) -> Result<Answer<AddedDevice>> {
+    pub async fn add(self, add: &AddDeviceRequest) -> Result<Answer<DeviceAdded>> {
         self.0.tell(Method::POST, &["api", "devices"], &[], add).await
     }
 
@@ -48,12 +48,16 @@ impl Devices<'_> {
     }
 
     /// The device that shows this code.
-    pub async fn pairing(self, code: &str) -> Result<Answer<PairingRequest>> {
+    pub async fn pairing(self, code: &str) -> Result<Answer<PendingPairing>> {
         self.0.ask(Method::GET, &["api", "devices", "pairings", code], &[]).await
     }
 
     /// Lets the device in that shows this code.
-    pub async fn confirm(self, code: &str, confirm: &ConfirmPairing) -> Result<Answer<Confirmed>> {
+    pub async fn confirm(
+        self,
+        code: &str,
+        confirm: &ConfirmPairingRequest,
+    ) -> Result<Answer<PairingConfirmed>> {
         self.0.tell(Method::POST, &["api", "devices", "pairings", code, "confirm"], &[], confirm).await
     }
 
@@ -74,7 +78,7 @@ impl Grants<'_> {
     }
 
     /// Grants something.
-    pub async fn add(self, add: &AddGrant) -> Result<Answer<Grant>> {
+    pub async fn add(self, add: &CreateGrantRequest) -> Result<Answer<Grant>> {
         self.0.tell(Method::POST, &["api", "grants"], &[], add).await
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use protocol::{Attempt, Kind};
+use protocol::{FailedAttempt, ProblemKind};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -44,7 +44,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// The kind of problem, if the server said one that we know.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<ProblemKind> {
         match self {
             Error::Problem(refusal) => refusal.kind,
             _ => None,
@@ -73,7 +73,7 @@ impl From<reqwest::Error> for Error {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// What went wrong, if it is a kind that we know.
-    pub kind: Option<Kind>,
+    pub kind: Option<ProblemKind>,
     /// What went wrong, as the server names it.
     pub urn: String,
     /// What went wrong, for people.
@@ -85,7 +85,7 @@ pub struct Refusal {
     /// The last words of a process that ended, where that is the problem.
     pub stderr_tail: Option<String>,
     /// What was tried and why it failed, where several things were.
-    pub causes: Vec<Attempt>,
+    pub causes: Vec<FailedAttempt>,
     /// The id of the request, which the server's log has too.
     pub request_id: Option<String>,
     /// The document, byte for byte.
@@ -103,7 +103,7 @@ impl Refusal {
             detail: Option<String>,
             stderr_tail: Option<String>,
             #[serde(default)]
-            causes: Vec<Attempt>,
+            causes: Vec<FailedAttempt>,
             request_id: Option<String>,
         }
         fn about_blank() -> String {
@@ -114,7 +114,7 @@ impl Refusal {
         })?;
         let reason = status.canonical_reason().unwrap_or("unknown status");
         Ok(Self {
-            kind: Kind::ALL.iter().copied().find(|kind| kind.urn() == document.urn),
+            kind: ProblemKind::ALL.iter().copied().find(|kind| kind.urn() == document.urn),
             urn: document.urn,
             title: document.title.unwrap_or_else(|| reason.into()),
             status: status.as_u16(),
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn a_known_problem_has_its_kind_and_a_new_one_its_name() {
-        let known = serde_json::to_vec(&Problem::new(Kind::AgentBusy, "its queue is full")).unwrap();
+        let known = serde_json::to_vec(&Problem::new(ProblemKind::AgentBusy, "its queue is full")).unwrap();
         let refusal = Refusal::parse(StatusCode::SERVICE_UNAVAILABLE, known.clone().into()).unwrap();
-        assert_eq!((refusal.kind, refusal.body.as_ref()), (Some(Kind::AgentBusy), known.as_slice()));
+        assert_eq!((refusal.kind, refusal.body.as_ref()), (Some(ProblemKind::AgentBusy), known.as_slice()));
         assert_eq!(refusal.to_string(), "The agent does not take more at the moment: its queue is full");
         let new = r#"{"type":"urn:problem:from-the-future","title":"Too early","status":425}"#;
         let refusal = Refusal::parse(StatusCode::TOO_EARLY, new.into()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::Kind;
+use protocol::ProblemKind;
 use reqwest::{Method, RequestBuilder, Response, header::CONTENT_TYPE};
 
 use crate::{
@@ -159,11 +159,19 @@ impl Follow {
             match self.connect().await {
                 Ok(response) => return Ok(Some(response)),
                 Err(error) => match error.kind() {
-                    Some(Kind::InstanceNotFound | Kind::ProcessNotFound | Kind::SessionNotFound) => {
+                    Some(
+                        ProblemKind::InstanceNotFound
+                        | ProblemKind::ProcessNotFound
+                        | ProblemKind::SessionNotFound,
+                    ) => {
                         return Ok(None);
                     }
-                    None | Some(Kind::ShuttingDown | Kind::StoreLocked | Kind::TooManyConnections)
-                        if !self.gives_up() => {}
+                    None
+                    | Some(
+                        ProblemKind::ShuttingDown
+                        | ProblemKind::StoreLocked
+                        | ProblemKind::TooManyConnections,
+                    ) if !self.gives_up() => {}
                     _ => return Err(error),
                 },
             }

@@ -1,6 +1,9 @@
 //! `/v1/fs`: files and directories of the sandbox.
 
-use protocol::fs::{EntryList, Made, Move, Moved, Stat, Unpacked, Written};
+use protocol::fs::{
+    ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
+    MoveFileRequest,
+};
 use reqwest::{Method, header};
 
 use crate::{Answer, Client, Download, Result, Upload};
@@ -20,7 +23,7 @@ pub struct Page {
 
 impl Fs<'_> {
     /// One page of a directory.
-    pub async fn entries(self, path: &str, page: &Page) -> Result<Answer<EntryList>> {
+    pub async fn entries(self, path: &str, page: &Page) -> Result<Answer<DirectoryEntryList>> {
         let limit = page.limit.map(|limit| limit.to_string());
         let query = [("path", Some(path)), ("after", page.after.as_deref()), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["v1", "fs", "entries"], &query).await
@@ -36,7 +39,7 @@ impl Fs<'_> {
     }
 
     /// Writes a file: readers see the old content or the new. `parents` makes the directories on the way.
-    pub async fn write(self, path: &str, parents: bool, content: Upload) -> Result<Answer<Written>> {
+    pub async fn write(self, path: &str, parents: bool, content: Upload) -> Result<Answer<FileWritten>> {
         let parents = if parents { "true" } else { "false" };
         let query = [("path", path), ("parents", parents)];
         let request = self.0.request(Method::PUT, &["v1", "fs", "file"]).query(&query);
@@ -52,22 +55,22 @@ impl Fs<'_> {
     }
 
     /// Makes a directory, and those missing on the way.
-    pub async fn mkdir(self, path: &str) -> Result<Answer<Made>> {
+    pub async fn mkdir(self, path: &str) -> Result<Answer<DirectoryCreated>> {
         self.0.ask(Method::POST, &["v1", "fs", "mkdir"], &[("path", Some(path))]).await
     }
 
     /// Moves or renames a file or a directory.
-    pub async fn rename(self, change: &Move) -> Result<Answer<Moved>> {
+    pub async fn rename(self, change: &MoveFileRequest) -> Result<Answer<FileMoved>> {
         self.0.tell(Method::POST, &["v1", "fs", "move"], &[], change).await
     }
 
     /// What a path leads to.
-    pub async fn stat(self, path: &str) -> Result<Answer<Stat>> {
+    pub async fn stat(self, path: &str) -> Result<Answer<FileMetadata>> {
         self.0.ask(Method::GET, &["v1", "fs", "stat"], &[("path", Some(path))]).await
     }
 
     /// Unpacks a tar archive, plain or gzip, into a directory: all of it or nothing.
-    pub async fn upload_batch(self, path: &str, archive: Upload) -> Result<Answer<Unpacked>> {
+    pub async fn upload_batch(self, path: &str, archive: Upload) -> Result<Answer<ArchiveUnpacked>> {
         let request = self.0.request(Method::POST, &["v1", "fs", "upload-batch"]).query(&[("path", path)]);
         archive.send(request.header(header::CONTENT_TYPE, "application/x-tar")).await
     }

@@ -2,8 +2,8 @@
 
 use protocol::{
     RuntimeId, WaitId,
-    inbox::{Inbox as Waiting, InboxEvent},
-    wait::{Wait, WaitReply},
+    inbox::{InboxEvent, WaitInbox as Waiting},
+    wait::{AnswerWaitRequest, Wait},
 };
 use reqwest::Method;
 
@@ -25,7 +25,12 @@ impl Inbox<'_> {
     }
 
     /// Answers whatever is asked in a runtime; how it was settled.
-    pub async fn answer(self, runtime: &RuntimeId, id: WaitId, reply: &WaitReply) -> Result<Answer<Wait>> {
+    pub async fn answer(
+        self,
+        runtime: &RuntimeId,
+        id: WaitId,
+        reply: &AnswerWaitRequest,
+    ) -> Result<Answer<Wait>> {
         let segments = ["api", "waits", runtime.as_str(), &id.to_string()];
         self.0.tell(Method::POST, &segments, &[], reply).await
     }

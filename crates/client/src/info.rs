@@ -1,6 +1,6 @@
 //! What a daemon says of itself.
 
-use protocol::info::{About, Health};
+use protocol::info::{HealthStatus, ServerInfo};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -12,12 +12,12 @@ pub struct Info<'a>(pub(crate) &'a Client);
 
 impl Info<'_> {
     /// What answers here.
-    pub async fn about(self) -> Result<Answer<About>> {
+    pub async fn about(self) -> Result<Answer<ServerInfo>> {
         self.0.ask(Method::GET, &[""], &[]).await
     }
 
     /// Whether it is well. Needs no token.
-    pub async fn health(self) -> Result<Answer<Health>> {
+    pub async fn health(self) -> Result<Answer<HealthStatus>> {
         self.0.ask(Method::GET, &["v1", "health"], &[]).await
     }
 

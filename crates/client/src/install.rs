@@ -1,6 +1,6 @@
 //! An installation, as it goes on.
 
-use protocol::agents::{InstallProgress, Installed};
+use protocol::agents::{AgentInstalled, InstallProgress};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 
@@ -15,7 +15,7 @@ pub enum InstallEvent {
     /// How far a part of it is.
     Progress(InstallProgress),
     /// It is installed: the end.
-    Done(Installed, String),
+    Done(AgentInstalled, String),
 }
 
 /// The events of one installation, to its end. A failure is an error; the installation goes on if this is dropped.

@@ -1,6 +1,6 @@
 //! What a process writes, as it writes it.
 
-use protocol::{ProcessId, processes::LogEntry};
+use protocol::{ProcessId, processes::ProcessLogEntry};
 
 use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
 
@@ -17,7 +17,7 @@ pub struct LogEvent {
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEventKind {
     /// Something that it wrote.
-    Output(LogEntry),
+    Output(ProcessLogEntry),
     /// What was to come next is no longer kept.
     Gap,
     /// It has ended.

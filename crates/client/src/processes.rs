@@ -5,7 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use protocol::{
     ProcessId,
-    processes::{LogPage, Process, ProcessList, SendSignal, Signal, Start, TerminalSize},
+    processes::{
+        ProcessLogPage, ProcessSignal, SendSignalRequest, StartProcessRequest, TerminalSize, UserProcess,
+        UserProcessList,
+    },
 };
 use reqwest::{Method, header};
 
@@ -17,17 +20,17 @@ pub struct Processes<'a>(pub(crate) &'a Client);
 
 impl Processes<'_> {
     /// Every process that was started and not deleted.
-    pub async fn list(self) -> Result<Answer<ProcessList>> {
+    pub async fn list(self) -> Result<Answer<UserProcessList>> {
         self.0.ask(Method::GET, &["v1", "processes"], &[]).await
     }
 
     /// Starts a process.
-    pub async fn start(self, start: &Start) -> Result<Answer<Process>> {
+    pub async fn start(self, start: &StartProcessRequest) -> Result<Answer<UserProcess>> {
         self.0.tell(Method::POST, &["v1", "processes"], &[], start).await
     }
 
     /// One process as it is now.
-    pub async fn get(self, id: ProcessId) -> Result<Answer<Process>> {
+    pub async fn get(self, id: ProcessId) -> Result<Answer<UserProcess>> {
         self.0.ask(Method::GET, &["v1", "processes", &id.to_string()], &[]).await
     }
 
@@ -42,7 +45,7 @@ impl Processes<'_> {
         id: ProcessId,
         after: Option<u64>,
         limit: Option<u32>,
-    ) -> Result<Answer<LogPage>> {
+    ) -> Result<Answer<ProcessLogPage>> {
         let (after, limit) = (after.map(|number| number.to_string()), limit.map(|limit| limit.to_string()));
         let query = [("after", after.as_deref()), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["v1", "processes", &id.to_string(), "logs"], &query).await
@@ -64,9 +67,9 @@ impl Processes<'_> {
     }
 
     /// Signals it and its group.
-    pub async fn signal(self, id: ProcessId, signal: Signal) -> Result<Answer<()>> {
+    pub async fn signal(self, id: ProcessId, signal: ProcessSignal) -> Result<Answer<()>> {
         let segments = ["v1", "processes", &id.to_string(), "signal"];
-        self.0.tell(Method::POST, &segments, &[], &SendSignal { signal }).await
+        self.0.tell(Method::POST, &segments, &[], &SendSignalRequest { signal }).await
     }
 
     /// Changes the size of its terminal.
@@ -75,7 +78,7 @@ impl Processes<'_> {
     }
 
     /// Waits for its end, but no longer than `limit`: the process as it is then, which may still run.
-    pub async fn wait(self, id: ProcessId, limit: Option<Duration>) -> Result<Answer<Process>> {
+    pub async fn wait(self, id: ProcessId, limit: Option<Duration>) -> Result<Answer<UserProcess>> {
         let limit = limit.map(|limit| limit.as_millis().to_string());
         let segments = ["v1", "processes", &id.to_string(), "wait"];
         self.0.ask(Method::POST, &segments, &[("timeoutMs", limit.as_deref())]).await

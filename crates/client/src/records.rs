@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{Record, SessionId};
+use protocol::{EventRecord, SessionId};
 
 use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
 
@@ -10,7 +10,7 @@ use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordEvent {
     /// Something happened.
-    Record(Box<Record>, String),
+    Record(Box<EventRecord>, String),
     /// Events between the last one and the next are no longer kept.
     Gap(String),
     /// Something that a newer daemon says: its name and its data.

@@ -1,10 +1,10 @@
 //! `/api/v1/relay`: a device that comes to its hub, what sessions use of it, and what was asked of it.
 
 use protocol::{
-    EnvironmentId, WaitId, Workspace,
+    EnvironmentId, WaitId, WorkspaceName,
     lending::{
-        AddEnvironment, AddedEnvironment, AskDevice, Environment, EnvironmentList, RelayAuditPage,
-        RelayStatus, SetWorkspaceRelay, WorkspaceRelay,
+        CreateEnvironmentRequest, DeviceRequest, Environment, EnvironmentCreated, EnvironmentList,
+        RelayAuditPage, RelayStatus, SetWorkspaceRelayRequest, WorkspaceRelaySettings,
     },
 };
 use reqwest::Method;
@@ -47,9 +47,13 @@ impl Relay<'_> {
     }
 
     /// Says whether devices are lent in a workspace.
-    pub async fn set_enabled(self, workspace: &Workspace, enabled: bool) -> Result<Answer<WorkspaceRelay>> {
+    pub async fn set_enabled(
+        self,
+        workspace: &WorkspaceName,
+        enabled: bool,
+    ) -> Result<Answer<WorkspaceRelaySettings>> {
         let segments = ["api", "workspaces", workspace.as_str(), "relay"];
-        self.0.tell(Method::PUT, &segments, &[], &SetWorkspaceRelay { enabled }).await
+        self.0.tell(Method::PUT, &segments, &[], &SetWorkspaceRelayRequest { enabled }).await
     }
 }
 
@@ -64,7 +68,7 @@ impl Environments<'_> {
     }
 
     /// Lets a runtime use a device.
-    pub async fn add(self, add: &AddEnvironment) -> Result<Answer<AddedEnvironment>> {
+    pub async fn add(self, add: &CreateEnvironmentRequest) -> Result<Answer<EnvironmentCreated>> {
         self.0.tell(Method::POST, &ENVIRONMENTS, &[], add).await
     }
 
@@ -85,7 +89,7 @@ impl Environments<'_> {
     }
 
     /// Asks one thing of a device; the token of the client is that of the environment.
-    pub async fn ask(self, id: EnvironmentId, ask: &AskDevice) -> Result<Answer<Value>> {
+    pub async fn ask(self, id: EnvironmentId, ask: &DeviceRequest) -> Result<Answer<Value>> {
         self.0.tell(Method::POST, &of(&id.to_string(), Some("requests")), &[], ask).await
     }
 }

@@ -2,8 +2,8 @@
 
 use protocol::{
     RuntimeId, SessionId,
-    hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
-    presence::Presence,
+    hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
+    presence::WorkerPresence,
     sessions::SessionList,
 };
 use reqwest::Method;
@@ -21,12 +21,12 @@ impl Runtimes<'_> {
     }
 
     /// Adds a runtime.
-    pub async fn add(self, add: &AddRuntime) -> Result<Answer<Runtime>> {
+    pub async fn add(self, add: &AddRuntimeRequest) -> Result<Answer<Runtime>> {
         self.0.tell(Method::POST, &["api", "runtimes"], &[], add).await
     }
 
     /// Makes a token with which a daemon can join as a runtime.
-    pub async fn invite(self, invite: &InviteRuntime) -> Result<Answer<JoinToken>> {
+    pub async fn invite(self, invite: &CreateJoinTokenRequest) -> Result<Answer<JoinToken>> {
         self.0.tell(Method::POST, &["api", "runtimes", "join-tokens"], &[], invite).await
     }
 
@@ -46,7 +46,7 @@ impl Runtimes<'_> {
     }
 
     /// Who is there for a worker.
-    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<Answer<Presence>> {
+    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<Answer<WorkerPresence>> {
         let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "presence"];
         self.0.ask(Method::GET, &segments, &[]).await
     }

@@ -3,8 +3,9 @@
 use protocol::{
     Author, IdempotencyKey, InputId, SessionId, WaitId,
     sessions::{
-        Create, Created, Edit, EventPage, InputList, PermissionReply, QuestionReject, QuestionReply, Send,
-        Sent, Session, SessionList, Snapshot, Transcribed,
+        AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest, EventPage,
+        MessageAccepted, RejectQuestionRequest, SendMessageRequest, Session, SessionCreated,
+        SessionInputList, SessionList, SessionSnapshot, TranscriptPage,
     },
 };
 use reqwest::Method;
@@ -33,7 +34,11 @@ impl Sessions<'_> {
     }
 
     /// Creates a session, or finds it, and has its agent running.
-    pub async fn create(self, id: &SessionId, create: &Create) -> Result<Answer<Created>> {
+    pub async fn create(
+        self,
+        id: &SessionId,
+        create: &CreateSessionRequest,
+    ) -> Result<Answer<SessionCreated>> {
         self.0.tell(Method::POST, &["v1", "sessions", id.as_str()], &[], create).await
     }
 
@@ -51,9 +56,9 @@ impl Sessions<'_> {
     pub async fn send(
         self,
         id: &SessionId,
-        send: &Send,
+        send: &SendMessageRequest,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Answer<Sent>> {
+    ) -> Result<Answer<MessageAccepted>> {
         let mut request = self.0.request(Method::POST, &of(id, "messages")).json(send);
         if let Some(key) = key {
             request = request.header("idempotency-key", key.as_str());
@@ -67,19 +72,19 @@ impl Sessions<'_> {
         id: &SessionId,
         cursor: Option<&str>,
         limit: Option<u32>,
-    ) -> Result<Answer<Transcribed>> {
+    ) -> Result<Answer<TranscriptPage>> {
         let limit = limit.map(|limit| limit.to_string());
         let query = [("cursor", cursor), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &of(id, "messages"), &query).await
     }
 
     /// What waits for its turn.
-    pub async fn inputs(self, id: &SessionId) -> Result<Answer<InputList>> {
+    pub async fn inputs(self, id: &SessionId) -> Result<Answer<SessionInputList>> {
         self.0.ask(Method::GET, &of(id, "inputs"), &[]).await
     }
 
     /// Changes what an input says, while it waits.
-    pub async fn edit(self, id: &SessionId, input: InputId, edit: &Edit) -> Result<Answer<()>> {
+    pub async fn edit(self, id: &SessionId, input: InputId, edit: &EditInputRequest) -> Result<Answer<()>> {
         let segments = ["v1", "sessions", id.as_str(), "inputs", &input.to_string()];
         self.0.tell(Method::PUT, &segments, &[], edit).await
     }
@@ -104,7 +109,7 @@ impl Sessions<'_> {
     }
 
     /// What all events so far come to.
-    pub async fn snapshot(self, id: &SessionId) -> Result<Answer<Snapshot>> {
+    pub async fn snapshot(self, id: &SessionId) -> Result<Answer<SessionSnapshot>> {
         self.0.ask(Method::GET, &of(id, "snapshot"), &[]).await
     }
 
@@ -114,7 +119,12 @@ impl Sessions<'_> {
     }
 
     /// Answers a question.
-    pub async fn answer(self, id: &SessionId, question: WaitId, reply: &QuestionReply) -> Result<Answer<()>> {
+    pub async fn answer(
+        self,
+        id: &SessionId,
+        question: WaitId,
+        reply: &AnswerQuestionRequest,
+    ) -> Result<Answer<()>> {
         let segments = ["v1", "sessions", id.as_str(), "questions", &question.to_string(), "reply"];
         self.0.tell(Method::POST, &segments, &[], reply).await
     }
@@ -127,7 +137,7 @@ impl Sessions<'_> {
         author: Option<Author>,
     ) -> Result<Answer<()>> {
         let segments = ["v1", "sessions", id.as_str(), "questions", &question.to_string(), "reject"];
-        self.0.tell(Method::POST, &segments, &[], &QuestionReject { author }).await
+        self.0.tell(Method::POST, &segments, &[], &RejectQuestionRequest { author }).await
     }
 
     /// Answers a permission.
@@ -135,7 +145,7 @@ impl Sessions<'_> {
         self,
         id: &SessionId,
         permission: WaitId,
-        reply: &PermissionReply,
+        reply: &AnswerPermissionRequest,
     ) -> Result<Answer<()>> {
         let segments = ["v1", "sessions", id.as_str(), "permissions", &permission.to_string(), "reply"];
         self.0.tell(Method::POST, &segments, &[], reply).await

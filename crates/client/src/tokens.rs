@@ -2,7 +2,7 @@
 
 use protocol::{
     TokenId, UserName,
-    people::{AddToken, AddedToken, TokenList},
+    people::{AccessTokenList, CreateTokenRequest, TokenCreated},
 };
 use reqwest::Method;
 
@@ -14,13 +14,13 @@ pub struct Tokens<'a>(pub(crate) &'a Client);
 
 impl Tokens<'_> {
     /// Every token of a user; our own if none is named.
-    pub async fn list(self, user: Option<&UserName>) -> Result<Answer<TokenList>> {
+    pub async fn list(self, user: Option<&UserName>) -> Result<Answer<AccessTokenList>> {
         let user = user.map(UserName::as_str);
         self.0.ask(Method::GET, &["api", "tokens"], &[("user", user)]).await
     }
 
     /// Makes a token; the answer has its secret.
-    pub async fn add(self, add: &AddToken) -> Result<Answer<AddedToken>> {
+    pub async fn add(self, add: &CreateTokenRequest) -> Result<Answer<TokenCreated>> {
         self.0.tell(Method::POST, &["api", "tokens"], &[], add).await
     }
 

@@ -2,7 +2,7 @@
 
 use protocol::{
     UserName,
-    people::{AddUser, SetUser, User, UserList, WhoAmI},
+    people::{CallerIdentity, CreateUserRequest, UpdateUserRequest, User, UserList},
 };
 use reqwest::Method;
 
@@ -19,7 +19,7 @@ impl Users<'_> {
     }
 
     /// Adds a user.
-    pub async fn add(self, add: &AddUser) -> Result<Answer<User>> {
+    pub async fn add(self, add: &CreateUserRequest) -> Result<Answer<User>> {
         self.0.tell(Method::POST, &["api", "users"], &[], add).await
     }
 
@@ -29,7 +29,7 @@ impl Users<'_> {
     }
 
     /// Says what a user may do from now on.
-    pub async fn set(self, name: &UserName, set: &SetUser) -> Result<Answer<User>> {
+    pub async fn set(self, name: &UserName, set: &UpdateUserRequest) -> Result<Answer<User>> {
         self.0.tell(Method::PUT, &["api", "users", name.as_str()], &[], set).await
     }
 
@@ -39,7 +39,7 @@ impl Users<'_> {
     }
 
     /// Who we are.
-    pub async fn whoami(self) -> Result<Answer<WhoAmI>> {
+    pub async fn whoami(self) -> Result<Answer<CallerIdentity>> {
         self.0.ask(Method::GET, &["api", "whoami"], &[]).await
     }
 }

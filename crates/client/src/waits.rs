@@ -2,7 +2,7 @@
 
 use protocol::{
     WaitId,
-    wait::{Wait, WaitEvent, WaitList, WaitReply},
+    wait::{AnswerWaitRequest, Wait, WaitEvent, WaitList},
 };
 use reqwest::Method;
 
@@ -24,7 +24,7 @@ impl Waits<'_> {
     }
 
     /// Answers whatever is asked; how it was settled.
-    pub async fn answer(self, id: WaitId, reply: &WaitReply) -> Result<Answer<Wait>> {
+    pub async fn answer(self, id: WaitId, reply: &AnswerWaitRequest) -> Result<Answer<Wait>> {
         self.0.tell(Method::POST, &["v1", "waits", &id.to_string()], &[], reply).await
     }
 }

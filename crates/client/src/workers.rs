@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use protocol::{SessionId, observation::Frame};
+use protocol::{SessionId, observation::ObservationFrame};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
@@ -55,7 +55,7 @@ impl Watched {
     }
 
     /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.
-    pub async fn next(&mut self) -> Result<Option<(Utf8Bytes, Frame)>> {
+    pub async fn next(&mut self) -> Result<Option<(Utf8Bytes, ObservationFrame)>> {
         let Some(text) = self.text().await? else { return Ok(None) };
         let frame = serde_json::from_str(&text).map_err(|error| {
             let reason = format!("a frame cannot be read: {error}");

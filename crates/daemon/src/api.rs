@@ -3,7 +3,7 @@
 use axum::Router;
 use protocol::{
     agents::InstallProgress,
-    observation::Frame,
+    observation::ObservationFrame,
     processes::{TerminalCommand, TerminalEvent},
     wait::WaitEvent,
 };
@@ -23,7 +23,7 @@ use crate::{app::App, routes};
         title = "Tombolo daemon",
         description = "Runs coding agents in a sandbox: any ACP agent over HTTP, sessions in one vocabulary, with files, config and processes."
     ),
-    components(schemas(Frame, InstallProgress, TerminalCommand, TerminalEvent, WaitEvent)),
+    components(schemas(ObservationFrame, InstallProgress, TerminalCommand, TerminalEvent, WaitEvent)),
     modifiers(&BearerToken),
     security(("token" = [])),
 )]

@@ -1,7 +1,7 @@
 //! Who may come in: the `Host` and `Origin` of a request, and its token.
 
 use http::{HeaderMap, request::Parts};
-use protocol::Kind;
+use protocol::ProblemKind;
 use server::{Check, Names, Refusal, bearer};
 use subtle::ConstantTimeEq;
 
@@ -35,7 +35,7 @@ impl Rules {
         if bool::from(given.as_bytes().ct_eq(token.reveal().as_bytes())) {
             return Ok(());
         }
-        Err(Refusal::new(Kind::Unauthorized, "send the daemon's token as `Authorization: Bearer …`"))
+        Err(Refusal::new(ProblemKind::Unauthorized, "send the daemon's token as `Authorization: Bearer …`"))
     }
 }
 
@@ -74,9 +74,9 @@ mod tests {
     fn names_are_checked_inside_too() {
         for (host, origin, expected) in [
             ("localhost", None, None),
-            ("evil.example", None, Some(Kind::HostNotAllowed)),
-            ("", None, Some(Kind::HostNotAllowed)),
-            ("localhost", Some("https://evil.example"), Some(Kind::HostNotAllowed)),
+            ("evil.example", None, Some(ProblemKind::HostNotAllowed)),
+            ("", None, Some(ProblemKind::HostNotAllowed)),
+            ("localhost", Some("https://evil.example"), Some(ProblemKind::HostNotAllowed)),
         ] {
             let mut request = Request::get("/v1/sessions").header("host", host);
             if let Some(origin) = origin {

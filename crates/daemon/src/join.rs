@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use client::{Client, Error, WebSocket};
 use protocol::RuntimeId;
-use server::{Chain, Inside};
+use server::{ErrorChain, Inside};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -66,7 +66,7 @@ impl Join {
 
     async fn call(&self) -> Result<WebSocket, String> {
         match timeout(CALL_MAX, self.hub.join(self.name.as_ref())).await {
-            Ok(answered) => answered.map_err(|error: Error| Chain(&error).to_string()),
+            Ok(answered) => answered.map_err(|error: Error| ErrorChain(&error).to_string()),
             Err(_) => Err(format!("it did not answer for {} s", CALL_MAX.as_secs())),
         }
     }

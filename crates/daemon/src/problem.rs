@@ -4,8 +4,8 @@ mod sessions;
 
 use agents::install;
 use axum::response::{IntoResponse, Response};
-use protocol::{Attempt, Kind, Problem};
-use server::{Chain, Refusal};
+use protocol::{FailedAttempt, Problem, ProblemKind};
+use server::{ErrorChain, Refusal};
 
 /// The answer of a request that failed: a refusal that the errors of the crates below can become.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct ApiError(Refusal);
 pub(crate) type Result<T> = std::result::Result<T, ApiError>;
 
 impl ApiError {
-    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self(Refusal::new(kind, detail))
     }
 
@@ -45,26 +45,26 @@ impl From<acp::Error> for ApiError {
     fn from(error: acp::Error) -> Self {
         use acp::Error as E;
         let kind = match &error {
-            E::NotFound(_) => Kind::InstanceNotFound,
-            E::AgentRequired(_) => Kind::AgentRequired,
-            E::UnknownAgent(_) => Kind::UnknownAgent,
-            E::AgentMismatch { .. } => Kind::AgentMismatch,
-            E::Running(_) => Kind::InstanceRunning,
-            E::InvalidLaunch(_) => Kind::InvalidRequest,
-            E::Envelope(_) => Kind::InvalidEnvelope,
-            E::IdInFlight { .. } => Kind::IdInFlight,
-            E::KeyReused { .. } => Kind::KeyReused,
+            E::NotFound(_) => ProblemKind::InstanceNotFound,
+            E::AgentRequired(_) => ProblemKind::AgentRequired,
+            E::UnknownAgent(_) => ProblemKind::UnknownAgent,
+            E::AgentMismatch { .. } => ProblemKind::AgentMismatch,
+            E::Running(_) => ProblemKind::InstanceRunning,
+            E::InvalidLaunch(_) => ProblemKind::InvalidRequest,
+            E::Envelope(_) => ProblemKind::InvalidEnvelope,
+            E::IdInFlight { .. } => ProblemKind::IdInFlight,
+            E::KeyReused { .. } => ProblemKind::KeyReused,
             E::Launch(error) => match **error {
-                agents::Error::NotInstalled { .. } => Kind::AgentStart,
-                agents::Error::NotAcp(_) => Kind::NotAcp,
+                agents::Error::NotInstalled { .. } => ProblemKind::AgentStart,
+                agents::Error::NotAcp(_) => ProblemKind::NotAcp,
             },
             E::Install(error) => return Self::from(&**error),
-            E::Start { .. } => Kind::AgentStart,
-            E::Exited { .. } | E::Deleted(_) => Kind::AgentExited,
-            E::Busy { .. } => Kind::AgentBusy,
-            E::Stream(_) => Kind::Internal,
-            E::TooMany(_) => Kind::TooManyProcesses,
-            E::Timeout { .. } | E::Installing { .. } => Kind::AgentTimeout,
+            E::Start { .. } => ProblemKind::AgentStart,
+            E::Exited { .. } | E::Deleted(_) => ProblemKind::AgentExited,
+            E::Busy { .. } => ProblemKind::AgentBusy,
+            E::Stream(_) => ProblemKind::Internal,
+            E::TooMany(_) => ProblemKind::TooManyProcesses,
+            E::Timeout { .. } | E::Installing { .. } => ProblemKind::AgentTimeout,
         };
         let mut problem = Problem::new(kind, error.to_string());
         if let E::Exited { exit, .. } = &error {
@@ -76,8 +76,8 @@ impl From<acp::Error> for ApiError {
 
 impl From<&install::Error> for ApiError {
     fn from(error: &install::Error) -> Self {
-        let mut problem = Problem::new(install_kind(error), Chain(error).to_string());
-        let cause = |tried: &install::Attempt| Attempt {
+        let mut problem = Problem::new(install_kind(error), ErrorChain(error).to_string());
+        let cause = |tried: &install::Attempt| FailedAttempt {
             source: tried.from.clone(),
             reason: tried.fault.to_string(),
         };
@@ -86,22 +86,22 @@ impl From<&install::Error> for ApiError {
     }
 }
 
-fn install_kind(error: &install::Error) -> Kind {
+fn install_kind(error: &install::Error) -> ProblemKind {
     use install::{Error as E, Fault};
     match error {
-        E::Forbidden(_) => Kind::Forbidden,
-        E::Unsupported { .. } | E::Platform(_) => Kind::UnsupportedPlatform,
-        E::NoSpace(_) => Kind::NoSpace,
-        E::Ended(_) => Kind::ShuttingDown,
-        E::Store { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Kind::NoSpace,
-        E::Store { .. } => Kind::InstallFailed,
+        E::Forbidden(_) => ProblemKind::Forbidden,
+        E::Unsupported { .. } | E::Platform(_) => ProblemKind::UnsupportedPlatform,
+        E::NoSpace(_) => ProblemKind::NoSpace,
+        E::Ended(_) => ProblemKind::ShuttingDown,
+        E::Store { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => ProblemKind::NoSpace,
+        E::Store { .. } => ProblemKind::InstallFailed,
         // Whoever is told of a wrong checksum should hear it, whatever else failed.
         E::Failed { attempts, .. }
             if attempts.iter().any(|tried| matches!(*tried.fault, Fault::Checksum { .. })) =>
         {
-            Kind::ChecksumMismatch
+            ProblemKind::ChecksumMismatch
         }
-        E::Failed { .. } => Kind::InstallFailed,
+        E::Failed { .. } => ProblemKind::InstallFailed,
     }
 }
 
@@ -109,17 +109,17 @@ impl From<user_processes::Error> for ApiError {
     fn from(error: user_processes::Error) -> Self {
         use user_processes::Error as E;
         let kind = match &error {
-            E::NotFound(_) => Kind::ProcessNotFound,
-            E::Invalid(_) => Kind::InvalidRequest,
-            E::Start(_) => Kind::ProcessStart,
-            E::TooMany(_) => Kind::TooManyProcesses,
-            E::ShuttingDown => Kind::ShuttingDown,
-            E::Ended(_) => Kind::ProcessEnded,
-            E::InputClosed(_) => Kind::InputClosed,
-            E::Busy(_) => Kind::ProcessBusy,
-            E::NoTerminal(_) => Kind::NotATerminal,
-            E::Refused(_) => Kind::Forbidden,
+            E::NotFound(_) => ProblemKind::ProcessNotFound,
+            E::Invalid(_) => ProblemKind::InvalidRequest,
+            E::Start(_) => ProblemKind::ProcessStart,
+            E::TooMany(_) => ProblemKind::TooManyProcesses,
+            E::ShuttingDown => ProblemKind::ShuttingDown,
+            E::Ended(_) => ProblemKind::ProcessEnded,
+            E::InputClosed(_) => ProblemKind::InputClosed,
+            E::Busy(_) => ProblemKind::ProcessBusy,
+            E::NoTerminal(_) => ProblemKind::NotATerminal,
+            E::Refused(_) => ProblemKind::Forbidden,
         };
-        Self::new(kind, Chain(&error).to_string())
+        Self::new(kind, ErrorChain(&error).to_string())
     }
 }

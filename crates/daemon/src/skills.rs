@@ -13,7 +13,7 @@ use std::{
 };
 
 use protocol::config::{Skill, SkillSource, SkillSourceKind};
-use server::Chain;
+use server::ErrorChain;
 use tracing::warn;
 
 use git::Repositories;
@@ -68,7 +68,7 @@ impl Skills {
                     Ok(found) => {
                         found.into_iter().for_each(|(name, path)| _ = all.entry(name).or_insert(path))
                     }
-                    Err(error) => warn!(entry, error = %Chain(&error), "skills cannot be had"),
+                    Err(error) => warn!(entry, error = %ErrorChain(&error), "skills cannot be had"),
                 }
             }
         }

@@ -9,11 +9,11 @@ use std::{
 
 use parking_lot::Mutex;
 use protocol::{
-    Kind,
+    ProblemKind,
     config::{McpServer, Skill},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use server::Chain;
+use server::ErrorChain;
 use tracing::error;
 
 use crate::problem::ApiError;
@@ -106,7 +106,7 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + 'static> Shelf<T> {
         let found =
             self.with(move |entries, _| Ok(entries.get(&directory).and_then(|all| all.get(&key)).cloned()));
         found.await?.ok_or_else(|| {
-            ApiError::new(Kind::EntryNotFound, format!("the directory has no entry named `{name}`"))
+            ApiError::new(ProblemKind::EntryNotFound, format!("the directory has no entry named `{name}`"))
         })
     }
 
@@ -124,7 +124,7 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + 'static> Shelf<T> {
             let count: usize = entries.values().map(BTreeMap::len).sum();
             if count >= ENTRIES_MAX {
                 let detail = format!("{ENTRIES_MAX} entries are stored already: delete some first");
-                return Err(ApiError::new(Kind::NoSpace, detail));
+                return Err(ApiError::new(ProblemKind::NoSpace, detail));
             }
             entries.entry(directory).or_default().insert(name, entry);
             Ok(())
@@ -192,13 +192,13 @@ fn read_whole<T: DeserializeOwned>(file: &Path) -> Result<Entries<T>, ApiError> 
     };
     let aside = file.with_extension(format!("corrupt-{}", jiff::Timestamp::now().as_millisecond()));
     std::fs::rename(file, &aside).map_err(|error| ApiError::internal(&error))?;
-    error!(error = %Chain(&broken), aside = %aside.display(), "a stored file cannot be read and was kept aside");
+    error!(error = %ErrorChain(&broken), aside = %aside.display(), "a stored file cannot be read and was kept aside");
     let detail = format!(
         "`{}` cannot be understood ({broken}); it was kept as `{}`, and the next request starts an empty one",
         file.display(),
         aside.display()
     );
-    Err(ApiError::new(Kind::StoreCorrupt, detail))
+    Err(ApiError::new(ProblemKind::StoreCorrupt, detail))
 }
 
 /// Writes beside the file and renames over it. Entries may hold keys: only the owner may read it.

@@ -87,7 +87,7 @@ impl Link {
                 Some(Err(CallError::Hub(error))) if is_final(&error) => {
                     return Err(Unwanted::NotLetIn(error));
                 }
-                Some(Err(error)) => protocol::Chain(&error).to_string(),
+                Some(Err(error)) => protocol::ErrorChain(&error).to_string(),
             };
             if stop.is_cancelled() {
                 return Ok(());

@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use client::Token;
-use protocol::{Workspace, relay::ClientId};
+use protocol::{WorkspaceName, relay::ClientId};
 use serde::{Deserialize, Serialize};
 
 use crate::Home;
@@ -16,7 +16,7 @@ pub struct Paired {
     /// Which device it knows this as.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
-    pub workspace: Option<Workspace>,
+    pub workspace: Option<WorkspaceName>,
     /// What lets it in.
     pub token: Token,
 }
@@ -27,7 +27,7 @@ pub struct Paired {
 struct File {
     hub: String,
     client_id: ClientId,
-    workspace: Option<Workspace>,
+    workspace: Option<WorkspaceName>,
     token: String,
 }
 

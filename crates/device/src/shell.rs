@@ -97,7 +97,7 @@ impl Shell {
         if let Some(sandbox) = &config.sandbox
             && let Err(error) = sandbox.probe().await
         {
-            warn!(error = %protocol::Chain(&error), "no sandbox for commands is available");
+            warn!(error = %protocol::ErrorChain(&error), "no sandbox for commands is available");
             config.sandbox = None;
         }
         let runtime = match (&config.sandbox, config.lends.unsandboxed) {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::device::{Answer, Command, Status};
+use protocol::device::{DeviceCommand, DeviceReply, LocalDeviceStatus};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{UnixListener, UnixStream},
@@ -38,7 +38,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(30);
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// What a device tells of itself.
-pub type Telling = Arc<dyn Fn() -> Status + Send + Sync>;
+pub type Telling = Arc<dyn Fn() -> LocalDeviceStatus + Send + Sync>;
 
 /// Where the owner speaks to a device that runs. Nobody else can.
 #[derive(Debug)]
@@ -111,9 +111,9 @@ async fn answer(mut stream: UnixStream, device: Device, telling: Telling) {
         let answer = match said {
             Ok(command) => {
                 obey(&device, command);
-                Answer::Status(Box::new(telling()))
+                DeviceReply::Status(Box::new(telling()))
             }
-            Err(why) => Answer::Error(why),
+            Err(why) => DeviceReply::Error(why),
         };
         let mut bytes = serde_json::to_vec(&answer).unwrap_or_default();
         bytes.push(b'\n');
@@ -124,13 +124,13 @@ async fn answer(mut stream: UnixStream, device: Device, telling: Telling) {
     }
 }
 
-fn obey(device: &Device, command: Command) {
+fn obey(device: &Device, command: DeviceCommand) {
     match command {
-        Command::Status => {}
-        Command::Pause { reason } => device.control().pause(reason),
-        Command::Resume => device.control().resume(),
-        Command::Forget => device.consent().forget(),
-        Command::Stop => device.control().stop(),
+        DeviceCommand::Status => {}
+        DeviceCommand::Pause { reason } => device.control().pause(reason),
+        DeviceCommand::Resume => device.control().resume(),
+        DeviceCommand::Forget => device.consent().forget(),
+        DeviceCommand::Stop => device.control().stop(),
     }
 }
 
@@ -139,7 +139,7 @@ fn obey(device: &Device, command: Command) {
 ///
 /// # Errors
 /// If no device listens there, or it cannot make sense of it.
-pub async fn ask(path: &Path, command: &Command) -> io::Result<(Status, UnixStream)> {
+pub async fn ask(path: &Path, command: &DeviceCommand) -> io::Result<(LocalDeviceStatus, UnixStream)> {
     let address = path::short(path, |path| std::os::unix::net::UnixStream::connect(path))?;
     address.set_nonblocking(true)?;
     let mut stream = UnixStream::from_std(address)?;
@@ -150,11 +150,11 @@ pub async fn ask(path: &Path, command: &Command) -> io::Result<(Status, UnixStre
         let mut answer = Vec::new();
         BufReader::new((&mut stream).take(ANSWER_BYTES_MAX)).read_until(b'\n', &mut answer).await?;
         match serde_json::from_slice(&answer)? {
-            Answer::Status(status) => Ok(*status),
-            Answer::Error(why) => Err(io::Error::new(io::ErrorKind::InvalidInput, why)),
+            DeviceReply::Status(status) => Ok(*status),
+            DeviceReply::Error(why) => Err(io::Error::new(io::ErrorKind::InvalidInput, why)),
         }
     };
-    let status: io::Result<Status> =
+    let status: io::Result<LocalDeviceStatus> =
         timeout(ANSWER_WAIT_MAX, asking).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
     Ok((status?, stream))
 }

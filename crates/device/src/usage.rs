@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    device::{LastError, Running, Session},
+    device::{RecentError, RecentSession, RunningRequest},
     relay::{Accepted, RelayError},
 };
 use relay::Peer;
@@ -44,11 +44,11 @@ impl Default for Inner {
 struct Now {
     /// How many requests there were.
     count: u64,
-    running: BTreeMap<u64, Running>,
+    running: BTreeMap<u64, RunningRequest>,
     /// The last first.
-    sessions: VecDeque<Session>,
+    sessions: VecDeque<RecentSession>,
     /// The last first.
-    errors: VecDeque<LastError>,
+    errors: VecDeque<RecentError>,
     live: Option<Live>,
 }
 
@@ -67,11 +67,11 @@ pub struct Live {
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// Requests that go on, or of which something does that they have started; the oldest first.
-    pub running: Vec<Running>,
+    pub running: Vec<RunningRequest>,
     /// Who used the device lately, the last first.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<RecentSession>,
     /// What went wrong lately, the last first.
-    pub errors: Vec<LastError>,
+    pub errors: Vec<RecentError>,
 }
 
 /// A request that goes on, until this is dropped.
@@ -108,14 +108,14 @@ impl Usage {
     }
 
     /// Something was asked.
-    pub(crate) fn begin(&self, running: Running) -> Present {
+    pub(crate) fn begin(&self, running: RunningRequest) -> Present {
         let key = self.change(|now| {
             now.count += 1;
             let at = now.sessions.iter().position(|session| session.session_id == running.session_id);
             let known = at.and_then(|at| now.sessions.remove(at));
             let requests = known.map_or(0, |session| session.requests) + 1;
             let (session_id, last_at) = (running.session_id.clone(), running.started_at);
-            now.sessions.push_front(Session { session_id, requests, last_at });
+            now.sessions.push_front(RecentSession { session_id, requests, last_at });
             now.sessions.truncate(SESSIONS_MAX);
             now.running.insert(now.count, running);
             now.count
@@ -127,7 +127,8 @@ impl Usage {
     pub(crate) fn failed(&self, method: &str, error: &RelayError) {
         // It may name a path as long as whoever asked liked.
         let message = error.message.chars().take(MESSAGE_CHARS_MAX).collect();
-        let error = LastError { at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
+        let error =
+            RecentError { at: Timestamp::now(), method: method.to_owned(), code: error.code, message };
         self.change(|now| {
             now.errors.push_front(error);
             now.errors.truncate(ERRORS_MAX);
@@ -162,8 +163,8 @@ impl Drop for Present {
 mod tests {
     use super::*;
 
-    fn running(session: &str) -> Running {
-        Running {
+    fn running(session: &str) -> RunningRequest {
+        RunningRequest {
             method: "file.read".into(),
             session_id: Some(session.into()),
             run_id: None,

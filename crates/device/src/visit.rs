@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    device::Running,
+    device::RunningRequest,
     relay::{
         Access, AuditEntry, Code, Context, Decision, Json, RelayError, Request, Root, Row, Status,
         VirtualPath, audit::About,
@@ -72,7 +72,7 @@ impl Visit {
         let (session_id, run_id) = (name(|context| &context.session_id), name(|context| &context.run_id));
         let (started_at, method, row) =
             (Timestamp::now(), short(&request.method), Row::find(&request.method));
-        let running = Running {
+        let running = RunningRequest {
             method: method.clone(),
             session_id: session_id.clone(),
             run_id: run_id.clone(),

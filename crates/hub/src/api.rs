@@ -1,7 +1,7 @@
 //! The API: its routes and its description, from one list.
 
 use axum::{Router, middleware};
-use protocol::{inbox::InboxEvent, lending::UseDevice, observation::Frame};
+use protocol::{inbox::InboxEvent, lending::EnvironmentSpec, observation::ObservationFrame};
 use serde_json::Value;
 use server::{
     Templates,
@@ -18,7 +18,7 @@ use crate::{app::App, guard::guard, routes, verb};
         title = "Tombolo hub",
         description = "The hub knows many daemons. Users watch and drive sessions through it without holding any daemon's address or token. Every route of a daemon, except the one for watching workers, is available below `/api/runtimes/{runtime_id}`."
     ),
-    components(schemas(Frame, InboxEvent, UseDevice)),
+    components(schemas(ObservationFrame, InboxEvent, EnvironmentSpec)),
     modifiers(&BearerToken),
     security(("token" = [])),
 )]

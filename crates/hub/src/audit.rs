@@ -10,7 +10,7 @@ use journal::{
     durable::{Durable, Error, Store},
 };
 use protocol::audit::{AuditEntry, AuditPage, AuditRecord};
-use server::{Chain, Peer};
+use server::{ErrorChain, Peer};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::error;
@@ -132,7 +132,7 @@ impl Audit {
         let frame = serde_json::to_vec(&entry).unwrap_or_default();
         let appended = self.journal.append(Frames::one(frame)).await;
         if let Err(error) = &appended {
-            error!(error = %Chain(error), verb = entry.verb, "could not write an audit entry");
+            error!(error = %ErrorChain(error), verb = entry.verb, "could not write an audit entry");
         }
         appended.map(drop)
     }

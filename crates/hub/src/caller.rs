@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use protocol::{
-    RuntimeId, TokenId, UserName, Workspace,
+    RuntimeId, TokenId, UserName, WorkspaceName,
     hub::Role,
-    people::{Token, User},
+    people::{AccessToken, User},
 };
 use server::Refusal;
 
@@ -25,7 +25,7 @@ pub(crate) struct Caller {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rights {
     pub(crate) user: Arc<User>,
-    pub(crate) token: Arc<Token>,
+    pub(crate) token: Arc<AccessToken>,
 }
 
 impl Rights {
@@ -35,7 +35,7 @@ impl Rights {
     }
 
     /// What they may do in a workspace: what the user may, as far as the token goes.
-    pub(crate) fn role_in(&self, workspace: &Workspace) -> Option<Role> {
+    pub(crate) fn role_in(&self, workspace: &WorkspaceName) -> Option<Role> {
         let role = self.user.role_in(workspace)?;
         let Some(scope) = &self.token.scope else { return Some(role) };
         if scope.workspaces.as_ref().is_some_and(|only| !only.contains(workspace)) {
@@ -45,23 +45,23 @@ impl Rights {
     }
 
     /// Whether the runtimes of a workspace are there for them.
-    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+    pub(crate) fn sees(&self, workspace: &WorkspaceName) -> bool {
         self.is_admin() || self.may_watch(workspace)
     }
 
     /// Whether what happens in a workspace is shown to them. Managing the hub is not enough.
-    pub(crate) fn may_watch(&self, workspace: &Workspace) -> bool {
+    pub(crate) fn may_watch(&self, workspace: &WorkspaceName) -> bool {
         self.role_in(workspace).is_some()
     }
 
     /// Them, as a policy knows them.
-    pub(crate) fn who_in(&self, workspace: &Workspace) -> Who {
+    pub(crate) fn who_in(&self, workspace: &WorkspaceName) -> Who {
         let (user, role) = (self.user.name.clone(), self.role_in(workspace));
         Who { user, workspace: workspace.clone(), role }
     }
 
     /// How a runtime of a workspace looks to them.
-    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &Workspace, id: &RuntimeId) -> Sight {
+    pub(crate) fn sight(&self, policy: &dyn Policy, workspace: &WorkspaceName, id: &RuntimeId) -> Sight {
         policy.sight(&self.who_in(workspace), id)
     }
 }
@@ -77,7 +77,7 @@ impl Caller {
     }
 
     /// Whether the runtimes of a workspace are there for them.
-    pub(crate) fn sees(&self, workspace: &Workspace) -> bool {
+    pub(crate) fn sees(&self, workspace: &WorkspaceName) -> bool {
         self.rights.sees(workspace)
     }
 }

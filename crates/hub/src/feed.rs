@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use journal::{Chunk, Frames as Appended, Retention, Ring, Seq, Start, Writer};
 use parking_lot::Mutex;
 use protocol::{
-    Event, Projection, RuntimeId, SessionId,
-    observation::{Control, Diagnostic, Leg, Resume, Trouble},
+    Event, RuntimeId, SessionId, SessionProjection,
+    observation::{DiagnosticKind, ResumeOutcome, StreamControl, StreamDiagnostic, StreamLeg},
 };
 use tokio::sync::watch;
 
@@ -44,11 +44,11 @@ pub(crate) enum Phase {
     /// Nobody has tried to reach it yet.
     New,
     /// It cannot be reached yet: why.
-    Away(Diagnostic),
+    Away(StreamDiagnostic),
     /// What it has come to is known. From now on what goes wrong is told between the events.
     Known,
     /// It cannot be watched any more: why.
-    Gone(Diagnostic),
+    Gone(StreamDiagnostic),
 }
 
 /// One worker.
@@ -78,7 +78,7 @@ struct Now {
 
 /// What a worker has come to.
 struct Known {
-    projection: Projection,
+    projection: SessionProjection,
     /// What the runtime calls the place of the last event that is in it.
     place: String,
     /// What is said to be in it already is only kept for those who come back. So it begins with a runtime that goes on
@@ -152,24 +152,24 @@ impl Feed {
     }
 
     /// Where to begin after `cursor`, or with what there is now.
-    pub(crate) fn begin(&self, cursor: Option<&str>, sight: &Sight) -> Result<Beginning, Trouble> {
+    pub(crate) fn begin(&self, cursor: Option<&str>, sight: &Sight) -> Result<Beginning, DiagnosticKind> {
         let place = cursor.map(|cursor| self.seal.open(cursor)).transpose()?;
         let mut now = self.now.lock();
         let covered = now.writer.next_seq().before();
         let oldest = self.ring.bounds().oldest;
         let Now { known: Some(_), backlog, .. } = &mut *now else {
-            return Err(Trouble::RuntimeUnavailable);
+            return Err(DiagnosticKind::RuntimeUnavailable);
         };
         let from = match place {
             None => covered,
-            Some(place) => backlog.find(&place).ok_or(Trouble::CursorExpired)?,
+            Some(place) => backlog.find(&place).ok_or(DiagnosticKind::CursorExpired)?,
         };
         if from.next() < oldest && from < covered {
-            return Err(Trouble::CursorExpired);
+            return Err(DiagnosticKind::CursorExpired);
         }
-        let (snapshot, ticket) = self.come_to(&mut now, sight).ok_or(Trouble::RuntimeUnavailable)?;
+        let (snapshot, ticket) = self.come_to(&mut now, sight).ok_or(DiagnosticKind::RuntimeUnavailable)?;
         // Under the lock: nothing is appended meanwhile.
-        let reader = self.ring.reader(Start::Resume(from)).map_err(|_| Trouble::CursorExpired)?;
+        let reader = self.ring.reader(Start::Resume(from)).map_err(|_| DiagnosticKind::CursorExpired)?;
         Ok(Beginning { snapshot, reader, covered, ticket })
     }
 
@@ -227,7 +227,7 @@ impl Feed {
                     // What happened since is told event by event.
                     Event::Snapshot(_) if from.is_some() && now.known.is_some() => {}
                     Event::Snapshot(snapshot) => {
-                        self.restart(&mut now, Projection::new(*snapshot), &place, from)
+                        self.restart(&mut now, SessionProjection::new(*snapshot), &place, from)
                     }
                     event => self.append(&mut now, &place, time, payload, (!replay, &event)),
                 }
@@ -267,11 +267,11 @@ impl Feed {
     }
 
     /// Begins anew with a snapshot: those who watch are told, and earlier cursors mean nothing any more.
-    fn restart(&self, now: &mut Now, projection: Projection, place: &str, from: Option<&str>) {
+    fn restart(&self, now: &mut Now, projection: SessionProjection, place: &str, from: Option<&str>) {
         let Now { writer, known, backlog, lenses } = now;
         backlog.clear();
         if known.is_some() {
-            let reset = control(Control::Resumed { resume: Resume::Reset });
+            let reset = control(StreamControl::Resumed { resume: ResumeOutcome::Reset });
             let frame = self.frames.snapshot(&self.seal.close(place), projection.snapshot());
             let seq = *writer.append(Appended::from_iter([reset, frame.clone()])).end();
             lenses.take(self.ring.bounds().oldest, seq, &frame);
@@ -291,7 +291,7 @@ impl Feed {
     }
 
     /// Tells those who watch that something is wrong.
-    fn tell(&self, diagnostic: Diagnostic) {
+    fn tell(&self, diagnostic: StreamDiagnostic) {
         let mut now = self.now.lock();
         match now.known {
             Some(_) => drop(now.writer.append(Appended::one(frames::diagnostic(&diagnostic)))),
@@ -300,7 +300,7 @@ impl Feed {
     }
 
     /// Tells those who watch something that did not come of the runtime; nobody else, as it is no part of the events.
-    pub(crate) fn tell_control(&self, told: Control) {
+    pub(crate) fn tell_control(&self, told: StreamControl) {
         let mut now = self.now.lock();
         let Now { writer, known: Some(_), lenses, .. } = &mut *now else { return };
         let frame = control(told);
@@ -310,13 +310,13 @@ impl Feed {
 
     /// Tells those who watch that all is well again.
     fn tell_resumed(&self) {
-        let frame = control(Control::Resumed { resume: Resume::Ok });
+        let frame = control(StreamControl::Resumed { resume: ResumeOutcome::Ok });
         self.now.lock().writer.append(Appended::one(frame));
     }
 
     /// Its runtime is no longer known.
     pub(crate) fn dismiss(&self) {
-        self.end(Trouble::WorkerNotFound, "the runtime was removed");
+        self.end(DiagnosticKind::WorkerNotFound, "the runtime was removed");
     }
 
     /// Waits until it has ended.
@@ -326,8 +326,8 @@ impl Feed {
     }
 
     /// Ends it: those who watch read what there is, and are told why.
-    fn end(&self, trouble: Trouble, message: &str) {
-        self.phase.send_replace(Phase::Gone(Diagnostic::new(Leg::Backend, trouble, message)));
+    fn end(&self, trouble: DiagnosticKind, message: &str) {
+        self.phase.send_replace(Phase::Gone(StreamDiagnostic::new(StreamLeg::Backend, trouble, message)));
         self.seal();
     }
 
@@ -343,7 +343,7 @@ impl Feed {
 enum Taken {
     Fine,
     /// Something is wrong with the runtime's stream.
-    Trouble(Diagnostic),
+    Trouble(StreamDiagnostic),
 }
 
 /// Somebody watches.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use journal::Retention;
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
-use protocol::{RuntimeId, SessionId, observation::Control};
+use protocol::{RuntimeId, SessionId, observation::StreamControl};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -80,7 +80,7 @@ impl Feeds {
     }
 
     /// Tells those who watch a worker something about it, if anybody does.
-    pub(crate) fn tell(&self, runtime: &RuntimeId, worker: &SessionId, told: impl FnOnce() -> Control) {
+    pub(crate) fn tell(&self, runtime: &RuntimeId, worker: &SessionId, told: impl FnOnce() -> StreamControl) {
         let feed = self.all.lock().get(&(runtime.clone(), worker.clone())).cloned();
         if let Some(feed) = feed {
             feed.tell_control(told());

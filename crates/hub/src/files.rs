@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use server::Chain;
+use server::ErrorChain;
 use tracing::{error, info};
 
 use crate::app::App;
@@ -30,7 +30,7 @@ impl Files {
                 info!("reloaded the runtimes file");
             }
             Err(error) => {
-                error!(error = %Chain(&error), "could not reload the runtimes file; keeping the previous one")
+                error!(error = %ErrorChain(&error), "could not reload the runtimes file; keeping the previous one")
             }
         }
     }

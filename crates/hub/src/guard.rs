@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Method, header};
-use protocol::{Kind, RuntimeId, SessionId};
+use protocol::{ProblemKind, RuntimeId, SessionId};
 use server::{Peer, Refusal, Result, bearer};
 
 use crate::{
@@ -62,7 +62,9 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
             response
         }
         // So many of them would push out everything else.
-        Err(refusal) if refusal.problem().kind == Kind::TooManyRequests => return refusal.into_response(),
+        Err(refusal) if refusal.problem().kind == ProblemKind::TooManyRequests => {
+            return refusal.into_response();
+        }
         Err(refusal) => refusal.into_response(),
     };
     match pending.written(response.status()).await {
@@ -134,7 +136,7 @@ fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     // A browser sends its cookie whichever page asks it to.
     if by_cookie && does_something(request.method(), headers) && !app.names.is_ours(headers) {
         let detail = "requests with a cookie must have an `Origin` of this hub";
-        return Err(app.limits.refused(peer, Refusal::new(Kind::HostNotAllowed, detail)));
+        return Err(app.limits.refused(peer, Refusal::new(ProblemKind::HostNotAllowed, detail)));
     }
     app.limits.spend(rights.token.id)?;
     Ok(Caller::new(rights))
@@ -152,18 +154,18 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
         Need::Admin if caller.is_admin() => Ok(None),
         Need::Admin => {
             let detail = format!("`{}` needs an unscoped token of a hub administrator", verb.name);
-            Err(Refusal::new(Kind::Forbidden, detail))
+            Err(Refusal::new(ProblemKind::Forbidden, detail))
         }
         Need::Role(role) => {
             let Some(id) = &asked.runtime else {
-                return Err(Refusal::new(Kind::InvalidRequest, "the runtime id is invalid"));
+                return Err(Refusal::new(ProblemKind::InvalidRequest, "the runtime id is invalid"));
             };
             let registered = app.registry.get(id).filter(|runtime| caller.sees(&runtime.workspace));
             let workspace = registered.ok_or_else(|| no_runtime(id))?.workspace;
             let standing = Standing::new(&app.people, caller.token);
             let eye = Eye::new(caller.rights.who_in(&workspace), Some(standing), &app.policies);
             let mut permit = Permit::new(eye, (verb, role), (id.clone(), asked.worker.clone()));
-            permit.check().map_err(|reason| Refusal::new(Kind::Forbidden, reason))?;
+            permit.check().map_err(|reason| Refusal::new(ProblemKind::Forbidden, reason))?;
             Ok(Some(permit))
         }
     }
@@ -171,5 +173,5 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
 
 /// The same whether there is none or it is not for them.
 pub(crate) fn no_runtime(id: &RuntimeId) -> Refusal {
-    Refusal::new(Kind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
+    Refusal::new(ProblemKind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
 }

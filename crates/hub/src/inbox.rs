@@ -13,8 +13,8 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    RuntimeId, Workspace,
-    inbox::{Inbox as Waiting, InboxWait},
+    RuntimeId, WorkspaceName,
+    inbox::{InboxWait, WaitInbox as Waiting},
     wait::WaitList,
 };
 use tokio::{
@@ -87,7 +87,7 @@ impl Inbox {
             let waits = list.items.into_iter().filter_map(|wait| sight.wait(wait));
             items.extend(waits.map(|wait| InboxWait { runtime_id: runtime_id.clone(), wait }));
         }
-        let sight = |workspace: &Workspace, id: &RuntimeId| {
+        let sight = |workspace: &WorkspaceName, id: &RuntimeId| {
             rights.may_watch(workspace).then(|| rights.sight(&*policy, workspace, id))
         };
         items.extend(self.0.board.ours(sight));
@@ -96,7 +96,7 @@ impl Inbox {
     }
 
     /// Something waits in the hub itself, for a runtime of a workspace.
-    pub(crate) fn open(&self, workspace: Workspace, wait: InboxWait) {
+    pub(crate) fn open(&self, workspace: WorkspaceName, wait: InboxWait) {
         self.0.board.open(workspace, wait);
     }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use protocol::{EnvironmentId, Kind, TokenId};
+use protocol::{EnvironmentId, ProblemKind, TokenId};
 use server::{Peer, Refusal, Result};
 
 use crate::rate::{Buckets, Rate};
@@ -26,7 +26,7 @@ impl Limits {
     /// What to tell somebody whose token is no good.
     pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
         let detail = "send a hub token as `Authorization: Bearer …`";
-        self.refused(peer, Refusal::new(Kind::Unauthorized, detail))
+        self.refused(peer, Refusal::new(ProblemKind::Unauthorized, detail))
     }
 
     /// What to tell somebody who is refused before it is known who they are: why, or that they have tried too often.
@@ -61,7 +61,7 @@ impl Limits {
 }
 
 fn too_many(detail: &str, after: Duration) -> Refusal {
-    Refusal::new(Kind::TooManyRequests, detail).retry_after(after)
+    Refusal::new(ProblemKind::TooManyRequests, detail).retry_after(after)
 }
 
 /// Whoever has one IPv6 address has a network of them.

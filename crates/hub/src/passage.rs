@@ -12,7 +12,7 @@ use futures_util::{
     stream::{SplitSink, SplitStream},
 };
 use http::{Request, Response, StatusCode};
-use protocol::observation::CloseCode;
+use protocol::observation::StreamCloseCode;
 use server::{WebSocket, fragments, observed::Patience};
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
@@ -37,7 +37,7 @@ type Closing = Option<(u16, String)>;
 enum Ended {
     They(Closing),
     Runtime(Closing),
-    We(CloseCode, String),
+    We(StreamCloseCode, String),
 }
 
 /// What came of asking for a WebSocket.
@@ -73,15 +73,17 @@ pub(crate) async fn pass(
     let (mut sender, mut receiver) = socket.split();
     let ended = tokio::select! {
         biased;
-        () = stop.cancelled() => Ended::We(CloseCode::AWAY, "the hub is shutting down".into()),
-        () = permit.ended() => Ended::We(CloseCode::POLICY, Revoked.to_string()),
+        () = stop.cancelled() => Ended::We(StreamCloseCode::AWAY, "the hub is shutting down".into()),
+        () = permit.ended() => Ended::We(StreamCloseCode::POLICY, Revoked.to_string()),
         ended = down(&mut from, &mut sender, patience) => ended,
         ended = up(&mut receiver, &mut to, patience) => ended,
     };
     let (theirs, runtimes) = match ended {
         Ended::They(closing) => (None, Some(closing)),
         Ended::Runtime(closing) => (Some(closing), None),
-        Ended::We(CloseCode(code), reason) => (Some(Some((code, reason))), Some(Some((code, String::new())))),
+        Ended::We(StreamCloseCode(code), reason) => {
+            (Some(Some((code, reason))), Some(Some((code, String::new()))))
+        }
     };
     let farewell = async {
         if let Some(closing) = runtimes {
@@ -156,5 +158,5 @@ async fn up(receiver: &mut SplitStream<WebSocket>, to: &mut SocketWriter, patien
 }
 
 fn lost() -> Ended {
-    Ended::We(CloseCode::TRY_LATER, "the runtime was lost".into())
+    Ended::We(StreamCloseCode::TRY_LATER, "the runtime was lost".into())
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
     TokenId, TokenName, UserName,
-    people::{AddToken, SetUser, Token, User},
+    people::{AccessToken, CreateTokenRequest, UpdateUserRequest, User},
 };
 use tokio::sync::watch;
 
@@ -101,12 +101,12 @@ impl People {
         self.now().user(name).cloned()
     }
 
-    pub(crate) fn add_user(&self, name: UserName, set: SetUser) -> Result<User, Error> {
+    pub(crate) fn add_user(&self, name: UserName, set: UpdateUserRequest) -> Result<User, Error> {
         self.change(|state, now| state.add_user(name, set, now))
     }
 
     /// From now on they may do this and nothing else.
-    pub(crate) fn set_user(&self, name: &UserName, set: SetUser) -> Result<User, Error> {
+    pub(crate) fn set_user(&self, name: &UserName, set: UpdateUserRequest) -> Result<User, Error> {
         self.change(|state, _| state.set_user(name, set))
     }
 
@@ -116,15 +116,19 @@ impl People {
     }
 
     /// Every token of a user, the oldest first.
-    pub(crate) fn tokens(&self, user: &UserName) -> Result<Vec<Token>, Error> {
+    pub(crate) fn tokens(&self, user: &UserName) -> Result<Vec<AccessToken>, Error> {
         self.now().tokens(user, Timestamp::now())
     }
 
-    pub(crate) fn token(&self, id: TokenId) -> Result<Token, Error> {
+    pub(crate) fn token(&self, id: TokenId) -> Result<AccessToken, Error> {
         self.now().token(id)
     }
 
-    pub(crate) fn add_token(&self, user: &UserName, add: AddToken) -> Result<(Token, NewToken), Error> {
+    pub(crate) fn add_token(
+        &self,
+        user: &UserName,
+        add: CreateTokenRequest,
+    ) -> Result<(AccessToken, NewToken), Error> {
         let new = NewToken::mint(PREFIX).map_err(Error::File)?;
         let token = self.change(|state, now| state.add_token(user, add, &new, now))?;
         Ok((token, new))

@@ -15,7 +15,9 @@ mod scanner;
 
 use std::sync::Arc;
 
-use protocol::{Event, RuntimeId, SessionId, UserName, Workspace, hub::Role, sessions::Snapshot, wait::Wait};
+use protocol::{
+    Event, RuntimeId, SessionId, UserName, WorkspaceName, hub::Role, sessions::SessionSnapshot, wait::Wait,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -48,7 +50,7 @@ pub struct Who {
     /// Their name.
     pub user: UserName,
     /// The workspace.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// Their role in it; who manages the hub may have none.
     pub role: Option<Role>,
 }
@@ -131,7 +133,7 @@ pub trait Lens: Send + Sync + 'static {
 /// Looks at what happens in one worker, event by event, in order.
 pub trait Look: Send {
     /// Everything before the next event comes to this.
-    fn begin(&mut self, _snapshot: &Snapshot) {}
+    fn begin(&mut self, _snapshot: &SessionSnapshot) {}
 
     /// A part of a message that began before the next event, nobody knows how.
     fn lose(&mut self, _message: &str, _part: &str) {}
@@ -141,7 +143,7 @@ pub trait Look: Send {
 
     /// What all events so far come to, as it is shown: what was not shown yet of a text that is being said comes with
     /// the next event.
-    fn snapshot(&self, snapshot: Snapshot) -> Snapshot;
+    fn snapshot(&self, snapshot: SessionSnapshot) -> SessionSnapshot;
 }
 
 /// Everything passes.

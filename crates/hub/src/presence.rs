@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
     RuntimeId, SessionId, UserName,
-    presence::{Driver, Presence, Watcher},
+    presence::{PresentViewer, RecentDriver, WorkerPresence},
 };
 use tokio::sync::watch;
 
@@ -33,7 +33,7 @@ pub(crate) struct Presences(Arc<Mutex<HashMap<Name, Room>>>);
 struct Room {
     watchers: BTreeMap<UserName, (u64, Timestamp)>,
     drivers: BTreeMap<UserName, Timestamp>,
-    changes: watch::Sender<Presence>,
+    changes: watch::Sender<WorkerPresence>,
 }
 
 impl Presences {
@@ -64,7 +64,7 @@ impl Presences {
     }
 
     /// Who is there now.
-    pub(crate) fn get(&self, runtime: &RuntimeId, worker: &SessionId) -> Presence {
+    pub(crate) fn get(&self, runtime: &RuntimeId, worker: &SessionId) -> WorkerPresence {
         let name = (runtime.clone(), worker.clone());
         self.0.lock().get_mut(&name).map(Room::presence).unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl Presences {
 
 impl Room {
     fn new() -> Self {
-        let changes = watch::Sender::new(Presence::default());
+        let changes = watch::Sender::new(WorkerPresence::default());
         Self { watchers: BTreeMap::new(), drivers: BTreeMap::new(), changes }
     }
 
@@ -95,20 +95,18 @@ impl Room {
         self.changes.send_replace(presence);
     }
 
-    fn presence(&mut self) -> Presence {
+    fn presence(&mut self) -> WorkerPresence {
         self.forget_those_who_left();
-        let watchers = self.watchers.iter().take(SHOWN_MAX).map(|(user, (sockets, since_at))| Watcher {
-            user: user.clone(),
-            sockets: *sockets,
-            since_at: *since_at,
+        let watchers = self.watchers.iter().take(SHOWN_MAX).map(|(user, (sockets, since_at))| {
+            PresentViewer { user: user.clone(), sockets: *sockets, since_at: *since_at }
         });
-        let mut drivers: Vec<Driver> = self
+        let mut drivers: Vec<RecentDriver> = self
             .drivers
             .iter()
-            .map(|(user, last_at)| Driver { user: user.clone(), last_at: *last_at })
+            .map(|(user, last_at)| RecentDriver { user: user.clone(), last_at: *last_at })
             .collect();
         drivers.sort_by_key(|driver| std::cmp::Reverse(driver.last_at));
-        Presence { watchers: watchers.collect(), drivers }
+        WorkerPresence { watchers: watchers.collect(), drivers }
     }
 
     /// Forgets those who did nothing for long, and the first of those who are too many.
@@ -134,12 +132,12 @@ pub(crate) struct Seat {
     presences: Presences,
     name: Name,
     user: UserName,
-    changes: watch::Receiver<Presence>,
+    changes: watch::Receiver<WorkerPresence>,
 }
 
 impl Seat {
     /// Who is there, once that has changed. Cancel safe.
-    pub(crate) async fn changed(&mut self) -> Presence {
+    pub(crate) async fn changed(&mut self) -> WorkerPresence {
         // It fails only when there is nothing to watch any more.
         if self.changes.changed().await.is_err() {
             std::future::pending::<()>().await;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use parking_lot::RwLock;
-use protocol::{RuntimeId, Workspace};
+use protocol::{RuntimeId, WorkspaceName};
 use tokio::sync::watch;
 
 use crate::{
@@ -114,7 +114,7 @@ impl Registry {
     /// If the name is taken, what is said cannot be used, or the file cannot be written.
     pub fn add(
         &self,
-        (id, workspace): (RuntimeId, Workspace),
+        (id, workspace): (RuntimeId, WorkspaceName),
         endpoint: &str,
         token: Option<&str>,
     ) -> Result<Registered, RegistryError> {
@@ -128,7 +128,7 @@ impl Registry {
     ///
     /// # Errors
     /// If the name is taken or cannot be used, or the file cannot be written.
-    pub fn invite(&self, id: RuntimeId, workspace: Workspace) -> Result<NewToken, RegistryError> {
+    pub fn invite(&self, id: RuntimeId, workspace: WorkspaceName) -> Result<NewToken, RegistryError> {
         let token = NewToken::mint(PREFIX)
             .map_err(|source| RegistryError::File { doing: "create a token for", source })?;
         let way = Way::Joined { join_digest: token.digest() };
@@ -279,7 +279,9 @@ mod tests {
         let [kept, file] = ["runtimes.json", "names.json"].map(|name| directory.path().join(name));
         std::fs::write(directory.path().join("token"), "a-token-of-the-daemon\n").unwrap();
         let registry = Registry::open(kept.clone(), Duration::from_secs(60)).unwrap();
-        registry.add(("told".parse().unwrap(), Workspace::default()), "http://127.0.0.1:9", None).unwrap();
+        registry
+            .add(("told".parse().unwrap(), WorkspaceName::default()), "http://127.0.0.1:9", None)
+            .unwrap();
         let name = |text: &str| {
             std::fs::write(&file, text).unwrap();
             registry.name(&file).map(|gone| gone.iter().map(ToString::to_string).collect::<Vec<_>>())

@@ -40,7 +40,7 @@ use protocol::{
     lending::{EnvironmentStatus, RelayStatus},
 };
 use relay::Limits;
-use server::Chain;
+use server::ErrorChain;
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
@@ -199,7 +199,7 @@ impl Relay {
             entry.runtime_id == *runtime && entry.session_id.as_ref() == Some(session)
         });
         if let Err(error) = ended {
-            error!(error = %Chain(&error), "could not end the environments of a deleted session");
+            error!(error = %ErrorChain(&error), "could not end the environments of a deleted session");
         }
     }
 

@@ -13,7 +13,7 @@ use client::{Handshake, Watched};
 use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use protocol::{Kind, Problem, RuntimeId, SessionId};
+use protocol::{Problem, ProblemKind, RuntimeId, SessionId};
 use serde::{Serialize, de::DeserializeOwned};
 use server::{Refusal, observed::Patience};
 use tokio::time::timeout;
@@ -128,7 +128,9 @@ pub(crate) async fn tell<T: DeserializeOwned>(
     }
     match serde_json::from_slice::<Problem>(&body) {
         // Whom the runtime does not let in is us.
-        Ok(problem) if problem.kind != Kind::Unauthorized => Err(Refusal::new(problem.kind, problem.detail)),
+        Ok(problem) if problem.kind != ProblemKind::Unauthorized => {
+            Err(Refusal::new(problem.kind, problem.detail))
+        }
         _ => Err(refused(id, &Down::Unreachable)),
     }
 }
@@ -137,11 +139,11 @@ pub(crate) async fn tell<T: DeserializeOwned>(
 pub(crate) fn refused(id: &RuntimeId, down: &Down) -> Refusal {
     match down {
         Down::Busy => Refusal::new(
-            Kind::TooManyConnections,
+            ProblemKind::TooManyConnections,
             format!("too many requests to runtime `{id}` are open; try again later"),
         ),
         Down::NoWorker | Down::Unreachable | Down::Malformed => {
-            Refusal::new(Kind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
+            Refusal::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
         }
     }
 }

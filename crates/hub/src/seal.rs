@@ -14,7 +14,7 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
-use protocol::{RuntimeId, SessionId, observation::Trouble};
+use protocol::{RuntimeId, SessionId, observation::DiagnosticKind};
 use rustix::rand::GetRandomFlags;
 use sha2::Sha256;
 
@@ -94,20 +94,22 @@ impl Seal {
     }
 
     /// What the runtime calls the place of a cursor, or what is wrong with it.
-    pub(crate) fn open(&self, cursor: &str) -> Result<String, Trouble> {
+    pub(crate) fn open(&self, cursor: &str) -> Result<String, DiagnosticKind> {
         let bytes = match cursor.len() {
-            0..=CURSOR_CHARS_MAX => URL_SAFE_NO_PAD.decode(cursor).map_err(|_| Trouble::CursorMalformed)?,
-            _ => return Err(Trouble::CursorMalformed),
+            0..=CURSOR_CHARS_MAX => {
+                URL_SAFE_NO_PAD.decode(cursor).map_err(|_| DiagnosticKind::CursorMalformed)?
+            }
+            _ => return Err(DiagnosticKind::CursorMalformed),
         };
         let at = bytes.len().checked_sub(SEAL_BYTES).filter(|at| *at >= WORKER_BYTES);
-        let (said, seal) = bytes.split_at(at.ok_or(Trouble::CursorMalformed)?);
+        let (said, seal) = bytes.split_at(at.ok_or(DiagnosticKind::CursorMalformed)?);
         let mac = self.key.mac().chain_update(said);
-        mac.verify_truncated_left(seal).map_err(|_| Trouble::CursorMalformed)?;
+        mac.verify_truncated_left(seal).map_err(|_| DiagnosticKind::CursorMalformed)?;
         let (worker, place) = said.split_at(WORKER_BYTES);
         if worker != self.worker {
-            return Err(Trouble::CursorUnknown);
+            return Err(DiagnosticKind::CursorUnknown);
         }
-        String::from_utf8(place.to_vec()).map_err(|_| Trouble::CursorMalformed)
+        String::from_utf8(place.to_vec()).map_err(|_| DiagnosticKind::CursorMalformed)
     }
 }
 
@@ -133,16 +135,16 @@ mod tests {
         let other = Key::open(&directory.path().join("other")).unwrap();
         let cursor = seal(&key, "a").close("epoch-7");
         assert_eq!(seal(&key, "a").open(&cursor).as_deref(), Ok("epoch-7"));
-        assert_eq!(seal(&key, "b").open(&cursor), Err(Trouble::CursorUnknown));
-        assert_eq!(seal(&other, "a").open(&cursor), Err(Trouble::CursorMalformed));
+        assert_eq!(seal(&key, "b").open(&cursor), Err(DiagnosticKind::CursorUnknown));
+        assert_eq!(seal(&other, "a").open(&cursor), Err(DiagnosticKind::CursorMalformed));
         for at in 0..cursor.len() {
             let mut garbled = cursor.clone().into_bytes();
             garbled[at] = if garbled[at] == b'A' { b'Z' } else { b'A' };
             let garbled = String::from_utf8(garbled).unwrap();
-            assert_eq!(seal(&key, "a").open(&garbled), Err(Trouble::CursorMalformed), "{at}");
+            assert_eq!(seal(&key, "a").open(&garbled), Err(DiagnosticKind::CursorMalformed), "{at}");
         }
         for text in ["", "epoch-7", "====", &"A".repeat(10_000)] {
-            assert_eq!(seal(&key, "a").open(text), Err(Trouble::CursorMalformed), "{text}");
+            assert_eq!(seal(&key, "a").open(text), Err(DiagnosticKind::CursorMalformed), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use protocol::observation::{Control, End, Leg};
+use protocol::observation::{StreamControl, StreamEnd, StreamLeg};
 use server::observed::Observed;
 use tokio::time::{Instant, sleep_until};
 
@@ -28,13 +28,13 @@ impl Viewer {
 }
 
 impl Observed for Viewer {
-    const LEG: Leg = Leg::Backend;
+    const LEG: StreamLeg = StreamLeg::Backend;
 
-    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         let Self { watch, seat, told_from } = self;
         let Some(from) = told_from else {
             let frames = watch.next().await?;
-            if frames.contains(&control(Control::Live)) {
+            if frames.contains(&control(StreamControl::Live)) {
                 *told_from = Some(Instant::now());
             }
             return Ok(frames);
@@ -49,7 +49,7 @@ impl Observed for Viewer {
             frames = watch.next() => frames,
             presence = presence => {
                 *from = Instant::now() + PACE;
-                Ok(vec![control(Control::Presence(presence))])
+                Ok(vec![control(StreamControl::Presence(presence))])
             }
         }
     }

@@ -8,7 +8,9 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use journal::{Item, Seq};
-use protocol::observation::{CloseCode, Control, Diagnostic, End, Leg, Resume, Trouble};
+use protocol::observation::{
+    DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamDiagnostic, StreamEnd, StreamLeg,
+};
 use serde_json::json;
 use server::observed::Observed;
 use tokio::sync::watch;
@@ -25,7 +27,7 @@ pub struct Watch {
     cursor: Option<String>,
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
-    told: Option<Diagnostic>,
+    told: Option<StreamDiagnostic>,
     reading: Option<Reading>,
     /// Who watches, if it must be asked what they may see.
     eye: Option<Eye>,
@@ -90,13 +92,13 @@ impl Watch {
     ///
     /// # Errors
     /// When there are none any more: how it ends.
-    pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    pub async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         let frames = self.frames().await?;
         self.feed.metrics.shown(frames.iter());
         Ok(frames)
     }
 
-    async fn frames(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn frames(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         loop {
             self.ask()?;
             if let Some(snapshot) = self.seen_anew() {
@@ -114,7 +116,7 @@ impl Watch {
                 continue;
             };
             if reading.goes_live() {
-                return Ok(vec![feed::control(Control::Live)]);
+                return Ok(vec![feed::control(StreamControl::Live)]);
             }
             let item = tokio::select! {
                 biased;
@@ -134,13 +136,13 @@ impl Watch {
     }
 
     /// Asks what they may see, if that has changed.
-    fn ask(&mut self) -> Result<(), End> {
+    fn ask(&mut self) -> Result<(), StreamEnd> {
         let Some(eye) = &mut self.eye else { return Ok(()) };
         if !self.must_ask && !eye.has_changed() {
             return Ok(());
         }
         self.must_ask = false;
-        let denied = |reason: String| End::with(Leg::Backend, Trouble::Denied, reason);
+        let denied = |reason: String| StreamEnd::with(StreamLeg::Backend, DiagnosticKind::Denied, reason);
         let (who, policy) =
             eye.now().ok_or_else(|| denied("your access to this worker was revoked".into()))?;
         let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
@@ -174,26 +176,27 @@ impl Watch {
     }
 
     /// What goes first, once what the worker has come to is known; what goes wrong meanwhile is told.
-    fn begin(&mut self) -> Result<Vec<Bytes>, End> {
+    fn begin(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         match &*self.phase.borrow_and_update() {
             Phase::Away(diagnostic) if self.told.as_ref() != Some(diagnostic) => {
                 self.told = Some(diagnostic.clone());
                 Ok(vec![feed::diagnostic(diagnostic)])
             }
             Phase::New | Phase::Away(_) => Ok(Vec::new()),
-            Phase::Gone(diagnostic) => Err(End::because(diagnostic.clone())),
+            Phase::Gone(diagnostic) => Err(StreamEnd::because(diagnostic.clone())),
             Phase::Known => {
                 let Beginning { snapshot, reader, covered, ticket } =
                     self.feed.begin(self.cursor.as_deref(), &self.sight).map_err(unusable)?;
                 self.reading = Some(Reading { reader, covered, live: false, last: None, ticket });
-                let resumed = self.cursor.as_ref().map(|_| Control::Resumed { resume: Resume::Ok });
+                let resumed =
+                    self.cursor.as_ref().map(|_| StreamControl::Resumed { resume: ResumeOutcome::Ok });
                 Ok([snapshot].into_iter().chain(resumed.map(feed::control)).collect())
             }
         }
     }
 
     /// What was read, as they see it.
-    fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, End> {
+    fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, StreamEnd> {
         let Some((reading, item)) = self.reading.as_mut().zip(item) else { return Err(self.over()) };
         let lagged = |reading: &Reading| {
             self.feed.metrics.lagged.inc();
@@ -209,10 +212,10 @@ impl Watch {
         }
     }
 
-    fn over(&self) -> End {
+    fn over(&self) -> StreamEnd {
         match &*self.phase.borrow() {
-            Phase::Gone(diagnostic) => End::because(diagnostic.clone()),
-            _ => End::silently(CloseCode::AWAY),
+            Phase::Gone(diagnostic) => StreamEnd::because(diagnostic.clone()),
+            _ => StreamEnd::silently(StreamCloseCode::AWAY),
         }
     }
 }
@@ -245,8 +248,12 @@ impl Reading {
     }
 
     /// It did not read fast enough: it may come again with the last that it got.
-    fn lagged(&self) -> End {
-        let mut end = End::with(Leg::Backend, Trouble::Lagged, "the viewer was too slow and missed events");
+    fn lagged(&self) -> StreamEnd {
+        let mut end = StreamEnd::with(
+            StreamLeg::Backend,
+            DiagnosticKind::Lagged,
+            "the viewer was too slow and missed events",
+        );
         if let (Some(diagnostic), Some(cursor)) =
             (&mut end.diagnostic, self.last.as_deref().and_then(feed::cursor))
         {
@@ -256,23 +263,23 @@ impl Reading {
     }
 }
 
-fn unobservable() -> End {
-    End::with(Leg::Backend, Trouble::WorkerUnavailable, "the worker's state is unknown")
+fn unobservable() -> StreamEnd {
+    StreamEnd::with(StreamLeg::Backend, DiagnosticKind::WorkerUnavailable, "the worker's state is unknown")
 }
 
-fn unusable(trouble: Trouble) -> End {
+fn unusable(trouble: DiagnosticKind) -> StreamEnd {
     let message = match trouble {
-        Trouble::CursorMalformed => "the cursor is malformed",
-        Trouble::CursorUnknown => "the cursor was issued for another worker or an earlier epoch",
+        DiagnosticKind::CursorMalformed => "the cursor is malformed",
+        DiagnosticKind::CursorUnknown => "the cursor was issued for another worker or an earlier epoch",
         _ => "events after this cursor have been evicted; start again without a cursor",
     };
-    End::with(Leg::Backend, trouble, message)
+    StreamEnd::with(StreamLeg::Backend, trouble, message)
 }
 
 impl Observed for Watch {
-    const LEG: Leg = Leg::Backend;
+    const LEG: StreamLeg = StreamLeg::Backend;
 
-    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         Watch::next(self).await
     }
 }

@@ -11,9 +11,9 @@ use crate::{AgentName, ServerId};
 /// The answer of `GET /v1/acp`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct InstanceList {
+pub struct AcpInstanceList {
     /// Every instance, by its id.
-    pub items: Vec<Instance>,
+    pub items: Vec<AcpInstance>,
     /// Always `null`: the list is whole.
     pub next_cursor: Option<String>,
 }
@@ -21,19 +21,19 @@ pub struct InstanceList {
 /// One ACP process and its queues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Instance {
+pub struct AcpInstance {
     /// The client's name for it.
     pub server_id: ServerId,
     /// The program it runs.
     pub agent: AgentName,
     /// Where it is in its life.
-    pub state: State,
+    pub state: AcpInstanceState,
     /// The process id while it runs.
     pub pid: Option<u32>,
     /// When the process was last started.
     pub started_at: Option<Timestamp>,
     /// How the process ended, if it has.
-    pub exit: Option<Exit>,
+    pub exit: Option<AcpProcessExit>,
     /// Requests that wait for the agent's answer.
     pub pending_requests: u64,
     /// Readers of the stream.
@@ -47,8 +47,7 @@ pub struct Instance {
 /// Where an instance is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "InstanceState")]
-pub enum State {
+pub enum AcpInstanceState {
     /// Known, but its process does not run yet.
     Starting,
     /// Its process runs.
@@ -60,7 +59,7 @@ pub enum State {
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Exit {
+pub struct AcpProcessExit {
     /// The exit code, unless a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -82,7 +81,7 @@ pub struct EventRange {
 /// `PUT /v1/acp/{server_id}`: how its process is to be started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Prepare {
+pub struct PrepareInstanceRequest {
     /// The program to run.
     pub agent: AgentName,
     /// The directory it runs in; the daemon's own if left out.

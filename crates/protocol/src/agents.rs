@@ -34,15 +34,15 @@ pub struct Agent {
     /// The program that would be started.
     pub path: Option<String>,
     /// Where it comes from.
-    pub source: Source,
+    pub source: AgentSource,
     /// How it can be installed here, in the order in which it is tried; empty if its owner installs it.
     pub installable_from: Vec<String>,
     /// Whether credentials for it were found; never which.
     pub credentials_found: bool,
     /// The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too.
-    pub protocol: Protocol,
+    pub protocol: AgentProtocol,
     /// What it can do.
-    pub capabilities: Capabilities,
+    pub capabilities: AgentCapabilities,
     /// Instances of it that run now.
     pub running_instances: u64,
 }
@@ -50,7 +50,7 @@ pub struct Agent {
 /// Where an agent comes from, and so how it is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Source {
+pub enum AgentSource {
     /// Part of this program; nothing to install.
     BuiltIn,
     /// A row of the daemon's own catalog; installed when it is needed.
@@ -64,7 +64,7 @@ pub enum Source {
 /// The protocol that an agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Protocol {
+pub enum AgentProtocol {
     /// Agent Client Protocol: JSON-RPC, one message a line.
     Acp,
     /// Claude Code's stream of JSON with its control requests.
@@ -80,8 +80,7 @@ pub enum Protocol {
 /// What an agent can do; what is not said it cannot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(rename = "AgentCapabilities")]
-pub struct Capabilities {
+pub struct AgentCapabilities {
     /// It can be driven through `/v1/acp`.
     pub acp: bool,
     /// It asks before it does something.
@@ -101,16 +100,15 @@ pub struct Capabilities {
 /// The answer of `GET /v1/agents/{agent}/modes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ModeList {
+pub struct AgentModeList {
     /// What the agent can be told to be.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<AgentMode>,
 }
 
 /// One way for an agent to behave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AgentMode")]
-pub struct Mode {
+pub struct AgentMode {
     /// Its id in requests.
     pub id: String,
     /// Its name for people.
@@ -122,15 +120,15 @@ pub struct Mode {
 /// The answer of `GET /v1/agents/{agent}/models`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ModelList {
+pub struct AgentModelList {
     /// The models that the agent can use.
-    pub models: Vec<Model>,
+    pub models: Vec<AgentModel>,
 }
 
 /// One model of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Model {
+pub struct AgentModel {
     /// Its id in requests.
     pub id: String,
     /// Its name for people.
@@ -142,7 +140,7 @@ pub struct Model {
 /// `POST /v1/agents/{agent}/install`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Install {
+pub struct InstallAgentRequest {
     /// The version to install: `latest` for the newest, and the one that was tested if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -154,7 +152,7 @@ pub struct Install {
 /// What an installation came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Installed {
+pub struct AgentInstalled {
     /// The agent.
     pub agent: AgentName,
     /// Whether it was there already, so that nothing was done.

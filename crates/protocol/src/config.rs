@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::object;
+use crate::json_object;
 
 /// One MCP server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +14,7 @@ pub enum McpServer {
     /// A program that is spoken to on its standard streams.
     Local {
         /// The program, or the program and its arguments.
-        command: Command,
+        command: McpCommand,
         /// Arguments after those of `command`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
@@ -34,13 +34,13 @@ pub enum McpServer {
         url: String,
         /// How it streams; `http` if left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        transport: Option<Transport>,
+        transport: Option<McpTransport>,
         /// Headers of every request to it.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         headers: BTreeMap<String, String>,
         /// How to obtain access: `false` for not at all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        oauth: Option<Oauth>,
+        oauth: Option<McpOauth>,
         /// Whether agents should use it; they should if left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         enabled: Option<bool>,
@@ -53,8 +53,7 @@ pub enum McpServer {
 /// A program, or a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(rename = "McpCommand")]
-pub enum Command {
+pub enum McpCommand {
     /// The program alone.
     Program(String),
     /// The program and its arguments.
@@ -73,7 +72,7 @@ fn some_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
 /// How a remote MCP server streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Transport {
+pub enum McpTransport {
     /// Streamable HTTP.
     Http,
     /// The older pair of SSE and POST.
@@ -83,21 +82,21 @@ pub enum Transport {
 /// How access to a remote MCP server is obtained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Oauth {
+pub enum McpOauth {
     /// Switched on or off, with what the server itself says.
     Enabled(bool),
     /// A registered client.
     Client(
-        #[serde(deserialize_with = "object::one")]
-        #[schemars(with = "OauthClient")]
-        OauthClient,
+        #[serde(deserialize_with = "json_object::one")]
+        #[schemars(with = "McpOauthClient")]
+        McpOauthClient,
     ),
 }
 
 /// An OAuth client that was registered by hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OauthClient {
+pub struct McpOauthClient {
     /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
@@ -114,7 +113,7 @@ pub struct OauthClient {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Skill {
     /// Where the skills come from.
-    #[serde(deserialize_with = "object::some")]
+    #[serde(deserialize_with = "json_object::non_empty")]
     #[schemars(with = "Vec<SkillSource>", length(min = 1))]
     pub sources: Vec<SkillSource>,
 }

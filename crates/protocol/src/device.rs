@@ -9,7 +9,7 @@ use crate::relay::{ClientId, Code, Family, Mode, Root, RootId, Sha256, VirtualPa
 /// What its owner says to a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
-pub enum Command {
+pub enum DeviceCommand {
     /// How is it?
     Status,
     /// Begin nothing new for now.
@@ -29,9 +29,9 @@ pub enum Command {
 /// What a device answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Answer {
+pub enum DeviceReply {
     /// How it is, after what was said to it.
-    Status(Box<Status>),
+    Status(Box<LocalDeviceStatus>),
     /// It could not make sense of it.
     Error(String),
 }
@@ -39,7 +39,7 @@ pub enum Answer {
 /// How a device is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct LocalDeviceStatus {
     /// Which device.
     pub client_id: ClientId,
     /// What its owner calls it.
@@ -53,17 +53,17 @@ pub struct Status {
     /// Where its hub is.
     pub hub: String,
     /// Whether it does what it is asked.
-    pub lending: Lending,
+    pub lending: LendingState,
     /// How its connection is.
-    pub connection: Connection,
+    pub connection: HubConnectionState,
     /// What its owner lends.
-    pub lent: Lent,
+    pub lent: LentCapabilities,
     /// Who used it lately, the last first.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<RecentSession>,
     /// What goes on.
-    pub running: Vec<Running>,
+    pub running: Vec<RunningRequest>,
     /// What went wrong lately, the last first.
-    pub last_errors: Vec<LastError>,
+    pub last_errors: Vec<RecentError>,
     /// Its own record of everything that was asked of it.
     pub audit: Option<AuditHead>,
 }
@@ -71,7 +71,7 @@ pub struct Status {
 /// Whether a device does what it is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
-pub enum Lending {
+pub enum LendingState {
     /// It does.
     Active,
     /// It begins nothing new.
@@ -86,7 +86,7 @@ pub enum Lending {
 /// How the connection to the hub is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Connection {
+pub enum HubConnectionState {
     /// It is being made.
     Calling,
     /// It is there.
@@ -112,9 +112,9 @@ pub enum Connection {
 /// What an owner lends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Lent {
+pub struct LentCapabilities {
     /// Directories.
-    pub roots: Vec<LentRoot>,
+    pub roots: Vec<LentDirectory>,
     /// What commands run in; none if there are no commands.
     pub shell: Option<String>,
     /// How many tools there are; none if there can be none.
@@ -124,7 +124,7 @@ pub struct Lent {
 /// A directory that is lent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LentRoot {
+pub struct LentDirectory {
     /// Its name.
     pub root_id: RootId,
     /// Where a model sees it.
@@ -138,7 +138,7 @@ pub struct LentRoot {
 /// A session that used the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Session {
+pub struct RecentSession {
     /// Which; none for requests that say none.
     pub session_id: Option<String>,
     /// How many requests it has made.
@@ -150,7 +150,7 @@ pub struct Session {
 /// A request that goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Running {
+pub struct RunningRequest {
     /// What was asked.
     pub method: String,
     /// For which session.
@@ -168,7 +168,7 @@ pub struct Running {
 /// Something that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LastError {
+pub struct RecentError {
     /// When.
     pub at: Timestamp,
     /// What was asked.

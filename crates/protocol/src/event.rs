@@ -13,15 +13,15 @@ use serde_json::{Map, Value};
 
 use crate::{
     AgentName, Author, EventId, InputId, Message, SessionId, TurnId, WaitId,
-    message::Delta,
-    sessions::{AgentError, Snapshot, State},
-    wait::{Permission, PermissionOutcome, Question, QuestionOutcome},
+    message::MessageDelta,
+    sessions::{AgentError, SessionSnapshot, SessionState},
+    wait::{PermissionOutcome, PermissionRequest, QuestionOutcome, QuestionRequest},
 };
 
 /// One event with its place in a session's journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Record {
+pub struct EventRecord {
     /// Its place; the first event is 1, and none is left out.
     pub seq: u64,
     /// Its name, unique among all sessions.
@@ -50,37 +50,37 @@ pub struct Record {
 #[serde(rename_all = "camelCase")]
 pub enum Event {
     /// The agent's process is there, and it has said who it is.
-    Started(Started),
+    Started(AgentStarted),
     /// A message, or those parts of it that are new or have changed.
     Message(Message),
     /// More of one part of a message.
-    MessageDelta(Delta),
+    MessageDelta(MessageDelta),
     /// The agent began to work on something.
     TurnStarted(TurnStarted),
     /// The agent has finished with it, one way or another.
     TurnEnded(TurnEnded),
     /// What became of something that was sent.
-    Input(Receipt),
+    Input(InputReceipt),
     /// Something went wrong.
     Error(AgentError),
     /// A question, or a plan, for a person.
-    QuestionAsked(Question),
+    QuestionAsked(QuestionRequest),
     /// A question was settled.
     QuestionResolved(QuestionResolved),
     /// The agent asks before it does something.
-    PermissionAsked(Permission),
+    PermissionAsked(PermissionRequest),
     /// A permission was settled.
     PermissionResolved(PermissionResolved),
     /// What the session is doing.
-    Status(Status),
+    Status(SessionStatus),
     /// What the agent means to do, and how far it has come.
-    Plan(Plan),
+    Plan(AgentPlan),
     /// The commands that the agent knows.
     CommandsUpdated(CommandsUpdated),
     /// The session is over.
-    Ended(Ended),
+    Ended(SessionEnded),
     /// What all earlier events come to.
-    Snapshot(Box<Snapshot>),
+    Snapshot(Box<SessionSnapshot>),
     /// What a newer peer said.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
@@ -89,7 +89,7 @@ pub enum Event {
 /// The agent's process is there, and it has said who it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Started {
+pub struct AgentStarted {
     /// The model it uses.
     #[serde(default)]
     pub model: Option<String>,
@@ -121,16 +121,16 @@ pub struct TurnEnded {
     /// The turn.
     pub turn_id: TurnId,
     /// Why it ended.
-    pub reason: EndReason,
+    pub reason: TurnEndReason,
     /// What it took, where the agent says so.
     #[serde(default)]
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
 }
 
 /// Why a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum EndReason {
+pub enum TurnEndReason {
     /// The agent had nothing more to say.
     Completed,
     /// Somebody interrupted it, or the daemon or the agent died.
@@ -149,7 +149,7 @@ pub enum EndReason {
 /// What a turn took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Usage {
+pub struct TokenUsage {
     /// Tokens that the model read, without those from a cache.
     pub input_tokens: u64,
     /// Tokens that the model wrote.
@@ -169,7 +169,7 @@ pub struct Usage {
 /// What became of something that was sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Receipt {
+pub struct InputReceipt {
     /// What was sent.
     pub input_id: InputId,
     /// How far it has come.
@@ -235,10 +235,9 @@ pub struct PermissionResolved {
 /// What a session is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SessionStatus")]
-pub struct Status {
+pub struct SessionStatus {
     /// Where it is.
-    pub state: State,
+    pub state: SessionState,
     /// More, for people: that the model is asked again, that the conversation is being shortened, …
     #[serde(default)]
     pub detail: Option<String>,
@@ -247,25 +246,25 @@ pub struct Status {
 /// What the agent means to do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Plan {
+pub struct AgentPlan {
     /// The steps, in order; they take the place of all that were told before.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct PlanStep {
     /// What is to be done.
     pub text: String,
     /// How far it has come.
-    pub state: StepState,
+    pub state: PlanStepState,
 }
 
 /// How far a step has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum StepState {
+pub enum PlanStepState {
     /// Not begun.
     Pending,
     /// Being done.
@@ -282,14 +281,13 @@ pub enum StepState {
 #[serde(rename_all = "camelCase")]
 pub struct CommandsUpdated {
     /// All of them.
-    pub commands: Vec<Command>,
+    pub commands: Vec<AgentCommand>,
 }
 
 /// Something that a message may begin with, such as `/review`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "AgentCommand")]
-pub struct Command {
+pub struct AgentCommand {
     /// Its name, without the slash.
     pub name: String,
     /// What it does.
@@ -303,15 +301,15 @@ pub struct Command {
 /// The session is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Ended {
+pub struct SessionEnded {
     /// Why.
-    pub reason: EndedReason,
+    pub reason: SessionEndReason,
 }
 
 /// Why a session is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum EndedReason {
+pub enum SessionEndReason {
     /// Somebody deleted it.
     Deleted,
     /// A reason that this version does not know.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct EntryList {
+pub struct DirectoryEntryList {
     /// What the directory holds.
-    pub items: Vec<Entry>,
+    pub items: Vec<DirectoryEntry>,
     /// Pass it as `after` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
 }
@@ -17,13 +17,13 @@ pub struct EntryList {
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Its name in the directory.
     pub name: String,
     /// Its whole path.
     pub path: String,
     /// What it is; a link is told as a link.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its size in bytes.
     pub size: u64,
     /// When its content last changed.
@@ -33,8 +33,7 @@ pub struct Entry {
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "EntryKind")]
-pub enum Kind {
+pub enum FileKind {
     /// A regular file.
     File,
     /// A directory.
@@ -48,11 +47,11 @@ pub enum Kind {
 /// The answer of `GET /v1/fs/stat`: what a path leads to, links followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Stat {
+pub struct FileMetadata {
     /// The path that was asked for.
     pub path: String,
     /// What it leads to.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its size in bytes.
     pub size: u64,
     /// Its permission bits, as `0o7777` shows them.
@@ -68,7 +67,7 @@ pub struct Stat {
 /// The answer of `PUT /v1/fs/file`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Written {
+pub struct FileWritten {
     /// The file.
     pub path: String,
     /// Its size now.
@@ -80,7 +79,7 @@ pub struct Written {
 /// The answer of `POST /v1/fs/mkdir`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Made {
+pub struct DirectoryCreated {
     /// The directory.
     pub path: String,
     /// False if it was there already.
@@ -90,7 +89,7 @@ pub struct Made {
 /// `POST /v1/fs/move`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Move {
+pub struct MoveFileRequest {
     /// What to move.
     pub from: String,
     /// Its new path.
@@ -103,7 +102,7 @@ pub struct Move {
 /// The answer of `POST /v1/fs/move`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Moved {
+pub struct FileMoved {
     /// Where it was.
     pub from: String,
     /// Where it is.
@@ -113,7 +112,7 @@ pub struct Moved {
 /// The answer of `POST /v1/fs/upload-batch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Unpacked {
+pub struct ArchiveUnpacked {
     /// The directory that was unpacked into.
     pub path: String,
     /// Files and links that were written.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{RuntimeId, Workspace};
+use crate::{RuntimeId, WorkspaceName};
 
 /// What somebody may do in a workspace; each may do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ pub struct Runtime {
     /// Its name.
     pub id: RuntimeId,
     /// The workspace that it belongs to.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// How the hub comes to it.
     pub kind: RuntimeKind,
     /// Whether it answers; none where that is known only by asking, and it was not asked.
@@ -89,12 +89,12 @@ pub enum RuntimeKind {
 /// `POST /api/runtimes/join-tokens`: a daemon that is to come by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct InviteRuntime {
+pub struct CreateJoinTokenRequest {
     /// The name that it gets.
     pub id: RuntimeId,
     /// The workspace that it belongs to.
     #[serde(default)]
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
 }
 
 /// What a daemon joins a hub with.
@@ -117,12 +117,12 @@ impl std::fmt::Debug for JoinToken {
 /// `POST /api/runtimes`: a daemon that the hub is to know.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AddRuntime {
+pub struct AddRuntimeRequest {
     /// The name that it gets.
     pub id: RuntimeId,
     /// The workspace that it belongs to; `default` if left out.
     #[serde(default)]
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// Where it is, such as `http://127.0.0.1:2468`; nobody is told.
     pub endpoint: String,
     /// Its token, if it needs one; nobody is told.
@@ -131,8 +131,8 @@ pub struct AddRuntime {
 }
 
 /// Neither where it is nor its token is shown.
-impl fmt::Debug for AddRuntime {
+impl fmt::Debug for AddRuntimeRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddRuntime").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("AddRuntimeRequest").field("id", &self.id).finish_non_exhaustive()
     }
 }

@@ -169,7 +169,7 @@ chosen_ids! {
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'@' | b'-'));
     /// Runtimes that the same people use.
-    Workspace = "workspace", 64, "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    WorkspaceName = "workspace", 64, "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
         "1 to 64 of the characters A-Z a-z 0-9 . _ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
@@ -199,7 +199,7 @@ impl From<&UserName> for Author {
     }
 }
 
-impl Default for Workspace {
+impl Default for WorkspaceName {
     /// Where a runtime is if nothing else is said.
     fn default() -> Self {
         Self("default".into())

@@ -8,7 +8,7 @@ use crate::{RuntimeId, wait::Wait};
 /// The answer of `GET /api/waits`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Inbox {
+pub struct WaitInbox {
     /// Every wait that is open, the oldest first.
     pub items: Vec<InboxWait>,
     /// The runtimes that did not say in time what waits in them.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// `GET /`: what answers here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct About {
+pub struct ServerInfo {
     /// Always `tombolo`.
     pub name: String,
     /// What this server is, in one sentence.
@@ -20,7 +20,7 @@ pub struct About {
 /// `GET /v1/health`: open to everybody and free of detail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Health {
+pub struct HealthStatus {
     /// `ok` while the daemon serves.
     pub status: String,
 }

@@ -8,15 +8,17 @@ mod grant;
 mod pairing;
 mod status;
 
-pub use device::{AddDevice, AddedDevice, Device, DeviceConnection, DeviceList, DeviceToken};
+pub use device::{AddDeviceRequest, Device, DeviceAdded, DeviceConnection, DeviceList, DeviceToken};
 pub use environment::{
-    AddEnvironment, AddedEnvironment, Approvals, AskDevice, Environment, EnvironmentList, UseDevice,
+    ApprovalRules, CreateEnvironmentRequest, DeviceRequest, Environment, EnvironmentCreated, EnvironmentList,
+    EnvironmentSpec,
 };
-pub use grant::{AddGrant, GrantList};
+pub use grant::{CreateGrantRequest, GrantList};
 pub use pairing::{
-    BeginPairing, Claimed, ConfirmPairing, Confirmed, PairedDevice, Pairing, PairingList, PairingRequest,
+    ConfirmPairingRequest, PairedDevice, PairingClaim, PairingConfirmed, PairingList, PairingStarted,
+    PendingPairing, StartPairingRequest,
 };
 pub use status::{
     CapabilityState, DeviceStatus, EnvironmentStatus, LedgerHead, RelayAuditPage, RelayCall, RelayStatus,
-    Remembered, SetWorkspaceRelay, WorkspaceRelay,
+    RememberedApproval, SetWorkspaceRelayRequest, WorkspaceRelaySettings,
 };

@@ -6,18 +6,18 @@
 pub mod acp;
 pub mod agents;
 pub mod audit;
-mod chain;
 pub mod config;
 pub mod device;
+mod error_chain;
 pub mod event;
 pub mod fs;
 pub mod hub;
 mod ids;
 pub mod inbox;
 pub mod info;
+mod json_object;
 pub mod lending;
 pub mod message;
-mod object;
 pub mod observation;
 pub mod people;
 pub mod presence;
@@ -30,15 +30,15 @@ pub mod sessions;
 mod transcript;
 pub mod wait;
 
-pub use chain::Chain;
-pub use event::{Event, Record};
+pub use error_chain::ErrorChain;
+pub use event::{Event, EventRecord};
 pub use ids::{
     AgentName, AuditId, Author, EnvironmentId, EventId, GrantId, IdempotencyKey, InputId, InvalidId,
-    ProcessId, RuntimeId, ServerId, SessionId, TokenId, TokenName, TurnId, UserName, WaitId, Workspace,
+    ProcessId, RuntimeId, ServerId, SessionId, TokenId, TokenName, TurnId, UserName, WaitId, WorkspaceName,
 };
+pub use json_object::JsonObject;
 pub use message::Message;
-pub use object::Object;
-pub use problem::{Attempt, Kind, Problem};
-pub use projection::{Projection, SNAPSHOT_MESSAGES_MAX};
+pub use problem::{FailedAttempt, Problem, ProblemKind};
+pub use projection::{SNAPSHOT_MESSAGES_MAX, SessionProjection};
 pub use schema::schemas;
-pub use transcript::{Fold, Transcript};
+pub use transcript::{ApplyOutcome, Transcript};

@@ -1,6 +1,6 @@
 //! What is said in a session: messages made of parts.
 //!
-//! A message comes in pieces: an event holds the parts that are new or have changed, and a [`Delta`] more of one part.
+//! A message comes in pieces: an event holds the parts that are new or have changed, and a [`MessageDelta`] more of one part.
 //! Parts have ids, so that pieces can be put together in any number of steps ([`crate::Transcript`]).
 
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub struct Message {
     /// Its name within the session.
     pub id: String,
     /// Who speaks.
-    pub role: Role,
+    pub role: MessageRole,
     /// Who wrote it, if a person or program other than the agent did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
@@ -31,14 +31,13 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier: bool,
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MessagePart>,
 }
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "MessageRole")]
-pub enum Role {
+pub enum MessageRole {
     /// Whoever uses the agent.
     User,
     /// The agent.
@@ -53,18 +52,18 @@ pub enum Role {
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Part {
+pub struct MessagePart {
     /// Its name within the message.
     pub id: String,
     /// What it is.
     #[serde(flatten)]
-    pub content: Content,
+    pub content: PartContent,
 }
 
 /// What a part is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Content {
+pub enum PartContent {
     /// Text, as Markdown.
     Text {
         /// The text.
@@ -199,7 +198,7 @@ pub struct ToolResult {
     pub output: String,
     /// What it changed in files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub diffs: Vec<Diff>,
+    pub diffs: Vec<FileDiff>,
     /// How the command ended, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -211,7 +210,7 @@ pub struct ToolResult {
 /// What was changed in one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Diff {
+pub struct FileDiff {
     /// The file.
     pub path: String,
     /// The change in the unified format, where the agent gives it so.
@@ -228,7 +227,7 @@ pub struct Diff {
 /// More of one part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Delta {
+pub struct MessageDelta {
     /// The message.
     pub message_id: String,
     /// The part; it begins with its first delta, if it was not told before.

@@ -9,32 +9,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Event, RuntimeId, SessionId, lending::RelayCall, presence::Presence};
+use crate::{Event, RuntimeId, SessionId, lending::RelayCall, presence::WorkerPresence};
 
 /// A frame of either stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Frame {
+pub enum ObservationFrame {
     /// Something happened.
     Event {
         /// What, and where in the stream.
-        envelope: Box<Envelope>,
+        envelope: Box<EventEnvelope>,
     },
     /// Something is wrong with the stream.
     Diagnostic {
         /// What.
-        diagnostic: Diagnostic,
+        diagnostic: StreamDiagnostic,
     },
     /// Something about the stream itself.
     Control {
         /// What.
-        control: Control,
+        control: StreamControl,
     },
 }
 
 /// An event and its place in the stream of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Envelope {
+pub struct EventEnvelope {
     /// Stands for "this was the last event that I received"; means nothing to anybody but who issued it.
     pub cursor: String,
     /// The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers.
@@ -57,18 +57,18 @@ pub struct Envelope {
 /// Something about the stream itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Control {
+pub enum StreamControl {
     /// What follows was missed since the cursor.
     Resumed {
         /// Whether all of it is there.
-        resume: Resume,
+        resume: ResumeOutcome,
     },
     /// What follows has just happened.
     Live,
     /// Nothing happened for a while.
     Heartbeat,
     /// Who is there for the worker has changed; only on the stream of a backend.
-    Presence(Presence),
+    Presence(WorkerPresence),
     /// Something was asked of a device for the worker, or came of it; only on the stream of a backend.
     Relay(Box<RelayCall>),
     /// What a newer peer says.
@@ -79,7 +79,7 @@ pub enum Control {
 /// How a stream goes on after a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Resume {
+pub enum ResumeOutcome {
     /// With everything that came after it.
     Ok,
     /// With what is left of it.
@@ -90,7 +90,7 @@ pub enum Resume {
 
 /// Something is wrong with a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Diagnostic {
+pub struct StreamDiagnostic {
     /// What, for programs: a leg and a trouble, such as `runtime.cursor_expired`.
     pub code: String,
     /// What, for people.
@@ -100,14 +100,14 @@ pub struct Diagnostic {
     pub details: Option<Value>,
 }
 
-impl Diagnostic {
+impl StreamDiagnostic {
     /// A trouble on a leg.
-    pub fn new(leg: Leg, trouble: Trouble, message: impl Into<String>) -> Self {
+    pub fn new(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
         Self { code: format!("{leg}.{trouble}"), message: message.into(), details: None }
     }
 
     /// Where, and what, if it is one that we know.
-    pub fn known(&self) -> Option<(Leg, Trouble)> {
+    pub fn known(&self) -> Option<(StreamLeg, DiagnosticKind)> {
         let (leg, trouble) = self.code.split_once('.')?;
         Some((leg.parse().ok()?, trouble.parse().ok()?))
     }
@@ -115,7 +115,7 @@ impl Diagnostic {
 
 /// Which of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Leg {
+pub enum StreamLeg {
     /// From the runtime to the backend.
     Runtime,
     /// From the backend to the client.
@@ -124,7 +124,7 @@ pub enum Leg {
 
 /// What can go wrong with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Trouble {
+pub enum DiagnosticKind {
     /// The cursor cannot be read.
     CursorMalformed,
     /// The cursor was not issued here, or for another worker, or in an earlier life of it.
@@ -153,36 +153,36 @@ pub enum Trouble {
 
 /// How a stream ends.
 #[derive(Debug, Clone, PartialEq)]
-pub struct End {
+pub struct StreamEnd {
     /// What to tell before.
-    pub diagnostic: Option<Diagnostic>,
+    pub diagnostic: Option<StreamDiagnostic>,
     /// How the socket is closed.
-    pub code: CloseCode,
+    pub code: StreamCloseCode,
 }
 
-impl End {
+impl StreamEnd {
     /// Because of this trouble.
-    pub fn with(leg: Leg, trouble: Trouble, message: impl Into<String>) -> Self {
-        Self::because(Diagnostic::new(leg, trouble, message))
+    pub fn with(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
+        Self::because(StreamDiagnostic::new(leg, trouble, message))
     }
 
     /// Because of what is told.
-    pub fn because(diagnostic: Diagnostic) -> Self {
+    pub fn because(diagnostic: StreamDiagnostic) -> Self {
         let close = diagnostic.known().and_then(|(_, trouble)| trouble.close());
-        Self { diagnostic: Some(diagnostic), code: close.unwrap_or(CloseCode::INTERNAL) }
+        Self { diagnostic: Some(diagnostic), code: close.unwrap_or(StreamCloseCode::INTERNAL) }
     }
 
     /// Because there is nothing to tell any more.
-    pub fn silently(code: CloseCode) -> Self {
+    pub fn silently(code: StreamCloseCode) -> Self {
         Self { diagnostic: None, code }
     }
 }
 
 /// How a WebSocket is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CloseCode(pub u16);
+pub struct StreamCloseCode(pub u16);
 
-impl CloseCode {
+impl StreamCloseCode {
     /// There is nothing more to say.
     pub const NORMAL: Self = Self(1000);
     /// The server goes away.
@@ -195,7 +195,7 @@ impl CloseCode {
     pub const TRY_LATER: Self = Self(1013);
 }
 
-impl Trouble {
+impl DiagnosticKind {
     /// Every trouble there is.
     pub const ALL: [Self; 12] = [
         Self::CursorMalformed,
@@ -230,15 +230,15 @@ impl Trouble {
     }
 
     /// How the stream is closed that ends with it; none if it goes on.
-    pub fn close(self) -> Option<CloseCode> {
+    pub fn close(self) -> Option<StreamCloseCode> {
         match self {
             Self::CursorMalformed
             | Self::CursorUnknown
             | Self::CursorExpired
             | Self::WorkerNotFound
             | Self::ObservationOnly
-            | Self::Denied => Some(CloseCode::POLICY),
-            Self::WorkerUnavailable | Self::Lagged => Some(CloseCode::TRY_LATER),
+            | Self::Denied => Some(StreamCloseCode::POLICY),
+            Self::WorkerUnavailable | Self::Lagged => Some(StreamCloseCode::TRY_LATER),
             Self::RuntimeUnavailable
             | Self::UpstreamDisconnect
             | Self::MalformedFrame
@@ -247,13 +247,13 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for DiagnosticKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl fmt::Display for Leg {
+impl fmt::Display for StreamLeg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Runtime => "runtime",
@@ -265,24 +265,24 @@ impl fmt::Display for Leg {
 /// A word that names none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is no such code")]
-pub struct UnknownCode;
+pub struct UnknownDiagnostic;
 
-impl FromStr for Trouble {
-    type Err = UnknownCode;
+impl FromStr for DiagnosticKind {
+    type Err = UnknownDiagnostic;
 
-    fn from_str(text: &str) -> Result<Self, UnknownCode> {
-        Self::ALL.into_iter().find(|trouble| trouble.name() == text).ok_or(UnknownCode)
+    fn from_str(text: &str) -> Result<Self, UnknownDiagnostic> {
+        Self::ALL.into_iter().find(|trouble| trouble.name() == text).ok_or(UnknownDiagnostic)
     }
 }
 
-impl FromStr for Leg {
-    type Err = UnknownCode;
+impl FromStr for StreamLeg {
+    type Err = UnknownDiagnostic;
 
-    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+    fn from_str(text: &str) -> Result<Self, UnknownDiagnostic> {
         match text {
             "runtime" => Ok(Self::Runtime),
             "backend" => Ok(Self::Backend),
-            _ => Err(UnknownCode),
+            _ => Err(UnknownDiagnostic),
         }
     }
 }
@@ -292,13 +292,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{event::Status, sessions::State};
+    use crate::{event::SessionStatus, sessions::SessionState};
 
     /// observation-24, observation-26: the form of a frame; DESIGN: the payload is the universal event as it is.
     #[test]
     fn a_frame_looks_like_this() {
-        let payload = Event::Status(Status { state: State::Idle, detail: None });
-        let envelope = Envelope {
+        let payload = Event::Status(SessionStatus { state: SessionState::Idle, detail: None });
+        let envelope = EventEnvelope {
             cursor: "00000000000000ff-7".into(),
             event_id: "00000000000000ff-7".into(),
             runtime_id: None,
@@ -311,8 +311,12 @@ mod tests {
             "cursor": "00000000000000ff-7", "event_id": "00000000000000ff-7", "worker_id": "s",
             "payload": { "status": { "state": "idle", "detail": null } },
         } });
-        assert_eq!(serde_json::to_value(Frame::Event { envelope: envelope.into() }).unwrap(), json);
-        let control = Frame::Control { control: Control::Resumed { resume: Resume::Ok } };
+        assert_eq!(
+            serde_json::to_value(ObservationFrame::Event { envelope: envelope.into() }).unwrap(),
+            json
+        );
+        let control =
+            ObservationFrame::Control { control: StreamControl::Resumed { resume: ResumeOutcome::Ok } };
         assert_eq!(
             serde_json::to_value(control).unwrap(),
             json!({ "kind": "control", "control": { "type": "resumed", "resume": "ok" } })
@@ -322,14 +326,17 @@ mod tests {
     /// observation-64: the codes are stable words, with the leg before them; unknown ones are kept.
     #[test]
     fn a_code_is_a_leg_and_a_trouble() {
-        for trouble in Trouble::ALL {
-            for leg in [Leg::Runtime, Leg::Backend] {
-                let diagnostic = Diagnostic::new(leg, trouble, "");
+        for trouble in DiagnosticKind::ALL {
+            for leg in [StreamLeg::Runtime, StreamLeg::Backend] {
+                let diagnostic = StreamDiagnostic::new(leg, trouble, "");
                 assert_eq!(diagnostic.known(), Some((leg, trouble)), "{}", diagnostic.code);
             }
         }
-        assert_eq!(Diagnostic::new(Leg::Runtime, Trouble::CursorExpired, "").code, "runtime.cursor_expired");
-        let newer: Diagnostic =
+        assert_eq!(
+            StreamDiagnostic::new(StreamLeg::Runtime, DiagnosticKind::CursorExpired, "").code,
+            "runtime.cursor_expired"
+        );
+        let newer: StreamDiagnostic =
             serde_json::from_value(json!({ "code": "runtime.on_fire", "message": "hot" })).unwrap();
         assert_eq!((newer.known(), newer.code.as_str()), (None, "runtime.on_fire"));
     }
@@ -337,7 +344,7 @@ mod tests {
     /// observation-64: which troubles end a stream.
     #[test]
     fn some_troubles_end_a_stream() {
-        let going_on = Trouble::ALL.into_iter().filter(|trouble| trouble.close().is_none());
+        let going_on = DiagnosticKind::ALL.into_iter().filter(|trouble| trouble.close().is_none());
         let going_on: Vec<_> = going_on.map(|trouble| trouble.to_string()).collect();
         assert_eq!(
             going_on,

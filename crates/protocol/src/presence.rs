@@ -9,17 +9,17 @@ use crate::UserName;
 /// Who is there for a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Presence {
+pub struct WorkerPresence {
     /// Who watches it, by name.
-    pub watchers: Vec<Watcher>,
+    pub watchers: Vec<PresentViewer>,
     /// Who sent, answered or cancelled something in the last minutes, the last one first.
-    pub drivers: Vec<Driver>,
+    pub drivers: Vec<RecentDriver>,
 }
 
 /// Somebody who watches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Watcher {
+pub struct PresentViewer {
     /// Who.
     pub user: UserName,
     /// On how many sockets.
@@ -31,7 +31,7 @@ pub struct Watcher {
 /// Somebody who drives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Driver {
+pub struct RecentDriver {
     /// Who.
     pub user: UserName,
     /// When they last did something.

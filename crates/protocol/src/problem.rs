@@ -11,30 +11,30 @@ macro_rules! problems {
     ($($(#[$doc:meta])* $kind:ident = $status:literal $slug:literal $title:literal;)*) => {
         /// What went wrong, as a stable name that programs may branch on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Kind { $($(#[$doc])* #[doc = $title] $kind,)* }
+        pub enum ProblemKind { $($(#[$doc])* #[doc = $title] $kind,)* }
 
-        impl Kind {
+        impl ProblemKind {
             /// Every kind, in the order of the table.
-            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+            pub const ALL: &'static [ProblemKind] = &[$(ProblemKind::$kind),*];
 
             /// The `type` member: a URN that never changes.
             pub const fn urn(self) -> &'static str {
-                match self { $(Kind::$kind => concat!("urn:problem:", $slug),)* }
+                match self { $(ProblemKind::$kind => concat!("urn:problem:", $slug),)* }
             }
 
             /// The last part of that.
             pub const fn slug(self) -> &'static str {
-                match self { $(Kind::$kind => $slug,)* }
+                match self { $(ProblemKind::$kind => $slug,)* }
             }
 
             /// The HTTP status that goes with it.
             pub const fn status(self) -> u16 {
-                match self { $(Kind::$kind => $status,)* }
+                match self { $(ProblemKind::$kind => $status,)* }
             }
 
             /// A short sentence for people, the same for every occurrence.
             pub const fn title(self) -> &'static str {
-                match self { $(Kind::$kind => $title,)* }
+                match self { $(ProblemKind::$kind => $title,)* }
             }
         }
     };
@@ -127,27 +127,27 @@ problems! {
     NoSpace             = 507 "no-space"               "There is no space left";
 }
 
-impl Serialize for Kind {
+impl Serialize for ProblemKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.urn())
     }
 }
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for ProblemKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let urn = Cow::<str>::deserialize(deserializer)?;
-        let kind = Kind::ALL.iter().find(|kind| kind.urn() == urn);
+        let kind = ProblemKind::ALL.iter().find(|kind| kind.urn() == urn);
         kind.copied().ok_or_else(|| de::Error::custom(format!("unknown problem type `{urn}`")))
     }
 }
 
-impl JsonSchema for Kind {
+impl JsonSchema for ProblemKind {
     fn schema_name() -> Cow<'static, str> {
-        "ProblemType".into()
+        "ProblemKind".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let urns: Vec<_> = Kind::ALL.iter().map(|kind| kind.urn()).collect();
+        let urns: Vec<_> = ProblemKind::ALL.iter().map(|kind| kind.urn()).collect();
         json_schema!({ "type": "string", "enum": urns })
     }
 }
@@ -158,7 +158,7 @@ impl JsonSchema for Kind {
 pub struct Problem {
     /// What went wrong, for programs.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: ProblemKind,
     /// What went wrong, for people; the same for every problem of this type.
     pub title: Cow<'static, str>,
     /// The HTTP status.
@@ -170,7 +170,7 @@ pub struct Problem {
     pub stderr_tail: Option<String>,
     /// What was tried and why it failed, where several things were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub causes: Vec<Attempt>,
+    pub causes: Vec<FailedAttempt>,
     /// Why a device did not do what it was asked, where that is the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay: Option<Box<RelayError>>,
@@ -182,7 +182,7 @@ pub struct Problem {
 /// Something that was tried and failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
+pub struct FailedAttempt {
     /// What was tried.
     pub source: String,
     /// Why it failed.
@@ -191,7 +191,7 @@ pub struct Attempt {
 
 impl Problem {
     /// A problem of `kind` with the particulars of this occurrence.
-    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self {
             kind,
             title: kind.title().into(),
@@ -211,16 +211,16 @@ mod tests {
 
     #[test]
     fn kinds_have_distinct_names_and_error_statuses() {
-        let mut urns: Vec<_> = Kind::ALL.iter().map(|kind| kind.urn()).collect();
+        let mut urns: Vec<_> = ProblemKind::ALL.iter().map(|kind| kind.urn()).collect();
         urns.sort_unstable();
         urns.dedup();
-        assert_eq!(urns.len(), Kind::ALL.len());
-        assert!(Kind::ALL.iter().all(|kind| (400..600).contains(&kind.status())));
+        assert_eq!(urns.len(), ProblemKind::ALL.len());
+        assert!(ProblemKind::ALL.iter().all(|kind| (400..600).contains(&kind.status())));
     }
 
     #[test]
     fn a_problem_survives_the_wire() {
-        let problem = Problem::new(Kind::AgentBusy, "its queue of 1 024 messages is full");
+        let problem = Problem::new(ProblemKind::AgentBusy, "its queue of 1 024 messages is full");
         let json = serde_json::to_string(&problem).unwrap();
         assert!(json.starts_with(r#"{"type":"urn:problem:agent-busy","title":"The agent does"#), "{json}");
         assert_eq!(serde_json::from_str::<Problem>(&json).unwrap(), problem);

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ProcessId, object};
+use crate::{ProcessId, json_object};
 
 /// `POST /v1/processes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Start {
+pub struct StartProcessRequest {
     /// The program.
     pub command: String,
     /// Its arguments.
@@ -24,7 +24,7 @@ pub struct Start {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Give it a terminal of this size.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<TerminalSize>")]
     pub terminal: Option<TerminalSize>,
 }
@@ -44,9 +44,9 @@ pub struct TerminalSize {
 /// The answer of `GET /v1/processes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProcessList {
+pub struct UserProcessList {
     /// Every process that was started and not deleted, oldest first.
-    pub items: Vec<Process>,
+    pub items: Vec<UserProcess>,
     /// Always `null`: the list is whole.
     pub next_cursor: Option<String>,
 }
@@ -54,7 +54,7 @@ pub struct ProcessList {
 /// One process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Process {
+pub struct UserProcess {
     /// Its id.
     pub id: ProcessId,
     /// The program.
@@ -68,18 +68,17 @@ pub struct Process {
     /// The system's id for it, which is its group's too.
     pub pid: u32,
     /// Whether it runs.
-    pub state: State,
+    pub state: ProcessState,
     /// When it was started.
     pub started_at: Timestamp,
     /// How it ended, once it has.
-    pub exit: Option<Exit>,
+    pub exit: Option<ProcessExit>,
 }
 
 /// Whether a process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ProcessState")]
-pub enum State {
+pub enum ProcessState {
     /// It runs.
     Running,
     /// It has ended.
@@ -89,8 +88,7 @@ pub enum State {
 /// How a process ended. Code and signal are both `null` when that is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ProcessExit")]
-pub struct Exit {
+pub struct ProcessExit {
     /// The exit code, if it ended by itself.
     pub code: Option<i32>,
     /// The signal that ended it, if one did.
@@ -102,11 +100,11 @@ pub struct Exit {
 /// The answer of `GET /v1/processes/{id}/logs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LogPage {
+pub struct ProcessLogPage {
     /// Pieces of output, in the order they came.
-    pub items: Vec<LogEntry>,
+    pub items: Vec<ProcessLogEntry>,
     /// What was asked for and is no longer kept, if so; the items go on at its `oldest`.
-    pub gap: Option<LogGap>,
+    pub gap: Option<ProcessLogGap>,
     /// Pass it as `after` for what comes next; `null` when the process has ended and this was all.
     pub next_cursor: Option<String>,
 }
@@ -114,7 +112,7 @@ pub struct LogPage {
 /// Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LogGap {
+pub struct ProcessLogGap {
     /// The number of the next piece that can be read.
     pub oldest: u64,
     /// The number of the piece that came last.
@@ -124,11 +122,11 @@ pub struct LogGap {
 /// One piece of output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LogEntry {
+pub struct ProcessLogEntry {
     /// Its number: the first is 1, each next one is one more.
     pub seq: u64,
     /// Where it came from.
-    pub stream: Stream,
+    pub stream: OutputStream,
     /// When it came.
     pub at: Timestamp,
     /// What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later.
@@ -138,7 +136,7 @@ pub struct LogEntry {
 /// One of the standard streams of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Stream {
+pub enum OutputStream {
     /// Standard output, or the terminal.
     Stdout,
     /// Standard error.
@@ -148,15 +146,15 @@ pub enum Stream {
 /// `POST /v1/processes/{id}/signal`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SendSignal {
+pub struct SendSignalRequest {
     /// The signal.
-    pub signal: Signal,
+    pub signal: ProcessSignal,
 }
 
 /// A signal that can be sent to a process and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Signal {
+pub enum ProcessSignal {
     /// Hang up.
     Hup,
     /// Interrupt, as Ctrl-C does.

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use crate::{
     Event, Transcript, TurnId, WaitId,
-    event::{EndReason, InputState, Receipt, Usage},
-    sessions::{Input, Snapshot},
-    wait::{Ask, Wait, WaitDefault},
+    event::{InputReceipt, InputState, TokenUsage, TurnEndReason},
+    sessions::{SessionInput, SessionSnapshot},
+    wait::{Wait, WaitDefault, WaitRequest},
 };
 
 /// How many messages a snapshot has at most; earlier ones are read from the transcript.
@@ -17,26 +17,26 @@ pub const SNAPSHOT_MESSAGES_MAX: usize = 50;
 /// It knows what events tell. What they do not (the attachments of what waits, until when a wait is open) is as the
 /// snapshot had it, or left out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Projection {
-    snapshot: Snapshot,
+pub struct SessionProjection {
+    snapshot: SessionSnapshot,
     /// The messages of the snapshot, which are kept here instead.
     transcript: Transcript,
 }
 
-impl Projection {
+impl SessionProjection {
     /// Goes on from a snapshot.
-    pub fn new(mut snapshot: Snapshot) -> Self {
+    pub fn new(mut snapshot: SessionSnapshot) -> Self {
         let messages = std::mem::take(&mut snapshot.messages);
         let transcript = Transcript::resume(messages, snapshot.seq);
         Self { snapshot, transcript }
     }
 
     /// What the session has come to.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> SessionSnapshot {
         let messages = self.transcript.messages();
         let skip = messages.len().saturating_sub(SNAPSHOT_MESSAGES_MAX);
         let has_earlier = self.snapshot.has_earlier || skip > 0;
-        Snapshot { messages: messages[skip..].to_vec(), has_earlier, ..self.snapshot.clone() }
+        SessionSnapshot { messages: messages[skip..].to_vec(), has_earlier, ..self.snapshot.clone() }
     }
 
     /// Takes the next event, which was written down at `time`.
@@ -52,7 +52,7 @@ impl Projection {
             self.snapshot.has_earlier = true;
         }
         self.fold(event, time);
-        let Snapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
+        let SessionSnapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
         (session.newest, session.updated_at) = (*seq, time);
         (session.waits, session.queued) = (waits.len() as u64, inputs.len() as u64);
     }
@@ -69,7 +69,7 @@ impl Projection {
                 if let Some(usage) = &ended.usage {
                     session.usage.add(usage);
                 }
-                if ended.reason != EndReason::Failed {
+                if ended.reason != TurnEndReason::Failed {
                     session.error = None;
                 }
             }
@@ -79,10 +79,15 @@ impl Projection {
             Event::CommandsUpdated(updated) => self.snapshot.commands.clone_from(&updated.commands),
             Event::Input(receipt) => self.take_receipt(receipt, time),
             Event::QuestionAsked(question) => {
-                self.open(question.id, question.turn_id, Ask::Question(question.clone()), time);
+                self.open(question.id, question.turn_id, WaitRequest::Question(question.clone()), time);
             }
             Event::PermissionAsked(permission) => {
-                self.open(permission.id, permission.turn_id, Ask::Permission(permission.clone()), time);
+                self.open(
+                    permission.id,
+                    permission.turn_id,
+                    WaitRequest::Permission(permission.clone()),
+                    time,
+                );
             }
             Event::QuestionResolved(resolved) => self.snapshot.waits.retain(|wait| wait.id != resolved.id),
             Event::PermissionResolved(resolved) => self.snapshot.waits.retain(|wait| wait.id != resolved.id),
@@ -95,13 +100,13 @@ impl Projection {
         }
     }
 
-    fn take_receipt(&mut self, receipt: &Receipt, time: Timestamp) {
+    fn take_receipt(&mut self, receipt: &InputReceipt, time: Timestamp) {
         let inputs = &mut self.snapshot.inputs;
         let known = inputs.iter().position(|input| input.id == receipt.input_id);
         match (receipt.state, known) {
             (InputState::Accepted, None) => {
                 let Some(turn_id) = receipt.turn_id else { return };
-                inputs.push(Input {
+                inputs.push(SessionInput {
                     id: receipt.input_id,
                     turn_id,
                     author: receipt.author.clone(),
@@ -121,7 +126,7 @@ impl Projection {
         }
     }
 
-    fn open(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: Ask, time: Timestamp) {
+    fn open(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: WaitRequest, time: Timestamp) {
         let session_id = self.snapshot.session.id.clone();
         self.snapshot.waits.retain(|wait| wait.id != id);
         self.snapshot.waits.push(Wait {
@@ -137,7 +142,7 @@ impl Projection {
     }
 }
 
-impl Usage {
+impl TokenUsage {
     /// Adds what one turn took; what the conversation holds now takes the place of what it held.
     pub fn add(&mut self, turn: &Self) {
         self.input_tokens += turn.input_tokens;

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentName, Author, InputId, Message, Record, SessionId, TurnId,
-    agents::Capabilities,
+    AgentName, Author, EventRecord, InputId, Message, SessionId, TurnId,
+    agents::AgentCapabilities,
     config::{McpServer, Skill},
-    event::{Command, InputState, Plan, Usage},
+    event::{AgentCommand, AgentPlan, InputState, TokenUsage},
     wait::{PermissionAnswer, Wait},
 };
 
 /// `POST /v1/sessions/{id}`: a new session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Create {
+pub struct CreateSessionRequest {
     /// The agent.
     pub agent: AgentName,
     /// How the agent behaves; `build` if left out.
@@ -79,7 +79,7 @@ pub enum PermissionMode {
 /// What came of creating a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Created {
+pub struct SessionCreated {
     /// Whether the agent can be used.
     pub healthy: bool,
     /// Why not.
@@ -163,8 +163,7 @@ pub enum AgentError {
 /// Where a session is in its life.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SessionState")]
-pub enum State {
+pub enum SessionState {
     /// Its agent does not run; the next message starts it.
     #[default]
     Dormant,
@@ -216,7 +215,7 @@ pub struct Session {
     /// The directory that the agent works in.
     pub directory: String,
     /// Where it is in its life.
-    pub state: State,
+    pub state: SessionState,
     /// The turn that runs.
     pub turn_id: Option<TurnId>,
     /// How many inputs wait for their turn.
@@ -224,11 +223,11 @@ pub struct Session {
     /// How many waits are open.
     pub waits: u64,
     /// What all turns took together.
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The last error, if the last turn ended with one.
     pub error: Option<AgentError>,
     /// What the agent can do.
-    pub capabilities: Capabilities,
+    pub capabilities: AgentCapabilities,
     /// When it was created.
     pub created_at: Timestamp,
     /// When something last happened.
@@ -240,12 +239,12 @@ pub struct Session {
 /// `POST /v1/sessions/{id}/messages`: something for the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Send {
+pub struct SendMessageRequest {
     /// What it says.
     pub message: String,
     /// What goes with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<MessageAttachment>,
     /// What to do while a turn runs.
     #[serde(default)]
     pub when_busy: WhenBusy,
@@ -257,7 +256,7 @@ pub struct Send {
 /// Something that goes with a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub enum Attachment {
+pub enum MessageAttachment {
     /// A text.
     Text {
         /// What it is called.
@@ -296,7 +295,7 @@ pub enum WhenBusy {
 /// A message that was written down.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Sent {
+pub struct MessageAccepted {
     /// Its name.
     pub input_id: InputId,
     /// The turn that it belongs to.
@@ -308,7 +307,7 @@ pub struct Sent {
 /// `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Edit {
+pub struct EditInputRequest {
     /// What it is to say.
     pub message: String,
     /// Who changed it.
@@ -319,7 +318,7 @@ pub struct Edit {
 /// Something that was sent and has not been delivered, or has been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct SessionInput {
     /// Its name.
     pub id: InputId,
     /// The turn that it belongs to.
@@ -330,7 +329,7 @@ pub struct Input {
     pub message: String,
     /// What goes with it.
     #[serde(default)]
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<MessageAttachment>,
     /// How far it has come.
     pub state: InputState,
     /// When it came.
@@ -340,9 +339,9 @@ pub struct Input {
 /// The answer of `GET /v1/sessions/{id}/inputs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct InputList {
+pub struct SessionInputList {
     /// What waits for its turn, in that order.
-    pub items: Vec<Input>,
+    pub items: Vec<SessionInput>,
     /// Always `null`: the list is whole.
     pub next_cursor: Option<String>,
 }
@@ -352,7 +351,7 @@ pub struct InputList {
 #[serde(rename_all = "camelCase")]
 pub struct EventPage {
     /// The events after `offset`.
-    pub events: Vec<Record>,
+    pub events: Vec<EventRecord>,
     /// Whether there are more by now.
     pub has_more: bool,
 }
@@ -360,7 +359,7 @@ pub struct EventPage {
 /// The answer of `GET /v1/sessions/{id}/messages`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Transcribed {
+pub struct TranscriptPage {
     /// The messages, in order.
     pub items: Vec<Message>,
     /// Where to go on, if there are more.
@@ -372,7 +371,7 @@ pub struct Transcribed {
 /// `POST /v1/sessions/{id}/questions/{question_id}/reply`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct QuestionReply {
+pub struct AnswerQuestionRequest {
     /// For each question what was chosen.
     pub answers: Vec<Vec<String>>,
     /// Who answers.
@@ -383,7 +382,7 @@ pub struct QuestionReply {
 /// `POST /v1/sessions/{id}/questions/{question_id}/reject`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct QuestionReject {
+pub struct RejectQuestionRequest {
     /// Who does not want to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
@@ -392,7 +391,7 @@ pub struct QuestionReject {
 /// `POST /v1/sessions/{id}/permissions/{permission_id}/reply`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PermissionReply {
+pub struct AnswerPermissionRequest {
     /// The answer.
     pub reply: PermissionAnswer,
     /// Who answers.
@@ -403,7 +402,7 @@ pub struct PermissionReply {
 /// What all events of a session up to one come to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Snapshot {
+pub struct SessionSnapshot {
     /// The place of the last event that it covers.
     pub seq: u64,
     /// The session.
@@ -415,9 +414,9 @@ pub struct Snapshot {
     /// What waits for a person.
     pub waits: Vec<Wait>,
     /// What waits for its turn.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<SessionInput>,
     /// What the agent means to do.
-    pub plan: Plan,
+    pub plan: AgentPlan,
     /// The commands that the agent knows.
-    pub commands: Vec<Command>,
+    pub commands: Vec<AgentCommand>,
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    Event, Message, Record,
-    message::{Content, Delta, DeltaKind, Part, ToolResult},
+    Event, EventRecord, Message,
+    message::{DeltaKind, MessageDelta, MessagePart, PartContent, ToolResult},
 };
 
 /// The messages of a session as its events tell them. Events that were applied before change nothing.
@@ -18,7 +18,7 @@ pub struct Transcript {
 
 /// What an event did to a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fold {
+pub enum ApplyOutcome {
     /// It was taken.
     Applied,
     /// It was there already.
@@ -38,16 +38,16 @@ impl Transcript {
     }
 
     /// Takes the next event.
-    pub fn apply(&mut self, record: &Record) -> Fold {
+    pub fn apply(&mut self, record: &EventRecord) -> ApplyOutcome {
         if record.seq <= self.seq {
-            return Fold::Repeated;
+            return ApplyOutcome::Repeated;
         }
         if record.seq != self.seq + 1 {
-            return Fold::Gap { expected: self.seq + 1 };
+            return ApplyOutcome::Gap { expected: self.seq + 1 };
         }
         self.seq = record.seq;
         self.fold(&record.event);
-        Fold::Applied
+        ApplyOutcome::Applied
     }
 
     /// Takes an event that is known to be the next one, of which only the effect matters; where the message is that it
@@ -102,7 +102,7 @@ impl Transcript {
         Some(at)
     }
 
-    fn extend(&mut self, delta: &Delta) -> Option<usize> {
+    fn extend(&mut self, delta: &MessageDelta) -> Option<usize> {
         // The message of a delta is told before it; one that is not is of a peer that we do not know well.
         let &at = self.places.get(&delta.message_id)?;
         let parts = &mut self.messages[at].parts;
@@ -111,28 +111,28 @@ impl Transcript {
             None => {
                 let mut content = begin(delta);
                 grow(&mut content, delta);
-                parts.push(Part { id: delta.part_id.clone(), content });
+                parts.push(MessagePart { id: delta.part_id.clone(), content });
             }
         }
         Some(at)
     }
 }
 
-fn begin(delta: &Delta) -> Content {
+fn begin(delta: &MessageDelta) -> PartContent {
     match delta.kind {
-        DeltaKind::Reasoning => Content::Reasoning { text: String::new() },
+        DeltaKind::Reasoning => PartContent::Reasoning { text: String::new() },
         DeltaKind::ToolOutput => {
             // The part of a result is named after its call.
-            Content::ToolResult(ToolResult { call_id: delta.part_id.clone(), ..ToolResult::default() })
+            PartContent::ToolResult(ToolResult { call_id: delta.part_id.clone(), ..ToolResult::default() })
         }
-        DeltaKind::Text | DeltaKind::Other => Content::Text { text: String::new() },
+        DeltaKind::Text | DeltaKind::Other => PartContent::Text { text: String::new() },
     }
 }
 
-fn grow(content: &mut Content, delta: &Delta) {
+fn grow(content: &mut PartContent, delta: &MessageDelta) {
     match content {
-        Content::Text { text } | Content::Reasoning { text } => text.push_str(&delta.text),
-        Content::ToolResult(result) => result.output.push_str(&delta.text),
+        PartContent::Text { text } | PartContent::Reasoning { text } => text.push_str(&delta.text),
+        PartContent::ToolResult(result) => result.output.push_str(&delta.text),
         _ => {}
     }
 }

@@ -28,7 +28,7 @@ pub struct Wait {
     /// The turn that waits.
     pub turn_id: Option<TurnId>,
     /// What is asked.
-    pub ask: Ask,
+    pub ask: WaitRequest,
     /// Since when.
     pub opened_at: Timestamp,
     /// Until when; for ever if none.
@@ -36,7 +36,7 @@ pub struct Wait {
     /// What holds when nobody answers in time.
     pub default: WaitDefault,
     /// How it was settled; none while it is open.
-    pub settled: Option<Settled>,
+    pub settled: Option<WaitSettlement>,
 }
 
 /// What holds when nobody answers in time.
@@ -50,9 +50,9 @@ pub enum WaitDefault {
 /// How a wait was settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Settled {
+pub struct WaitSettlement {
     /// How.
-    pub outcome: Outcome,
+    pub outcome: WaitOutcome,
     /// By whom; none if nobody answered.
     pub author: Option<Author>,
     /// When.
@@ -86,7 +86,7 @@ pub enum WaitEvent {
 /// `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WaitReply {
+pub struct AnswerWaitRequest {
     /// The answer.
     pub answer: WaitAnswer,
     /// Who answers.
@@ -109,17 +109,17 @@ pub enum WaitAnswer {
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Ask {
+pub enum WaitRequest {
     /// Whether the agent may do something.
-    Permission(Permission),
+    Permission(PermissionRequest),
     /// What the agent wants to know, or whether its plan is approved.
-    Question(Question),
+    Question(QuestionRequest),
 }
 
 /// How a wait was settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub enum WaitOutcome {
     /// A permission.
     Permission(PermissionOutcome),
     /// A question.
@@ -129,7 +129,7 @@ pub enum Outcome {
 /// The agent asks before it does something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Permission {
+pub struct PermissionRequest {
     /// Its name, for the reply.
     pub id: WaitId,
     /// The turn that waits.
@@ -181,7 +181,7 @@ pub enum PermissionOutcome {
 /// A question, or a plan, for a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub struct QuestionRequest {
     /// Its name, for the reply.
     pub id: WaitId,
     /// The turn that waits.
@@ -203,7 +203,7 @@ pub struct QuestionItem {
     /// The same in a word or two.
     pub header: Option<String>,
     /// What can be chosen from.
-    pub options: Vec<Choice>,
+    pub options: Vec<QuestionOption>,
     /// Whether more than one can be chosen.
     pub multiple: bool,
     /// Whether any other text is an answer too.
@@ -213,7 +213,7 @@ pub struct QuestionItem {
 /// Something that can be chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Choice {
+pub struct QuestionOption {
     /// What it is called; this is what an answer says.
     pub label: String,
     /// What it means.

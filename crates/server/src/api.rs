@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::Router;
 use http::{Method, Uri};
-use protocol::{Kind, Problem};
+use protocol::{Problem, ProblemKind};
 use serde_json::{Map, Value};
 use utoipa::{
     IntoResponses, Modify,
@@ -86,9 +86,9 @@ pub fn with_fallbacks<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Ro
 }
 
 async fn no_such_route(uri: Uri) -> Refusal {
-    Refusal::new(Kind::NotFound, format!("there is nothing at `{}`", uri.path()))
+    Refusal::new(ProblemKind::NotFound, format!("there is nothing at `{}`", uri.path()))
 }
 
 async fn no_such_method(method: Method, uri: Uri) -> Refusal {
-    Refusal::new(Kind::MethodNotAllowed, format!("`{}` cannot be used with {method}", uri.path()))
+    Refusal::new(ProblemKind::MethodNotAllowed, format!("`{}` cannot be used with {method}", uri.path()))
 }

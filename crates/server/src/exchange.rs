@@ -3,7 +3,7 @@
 use std::{fmt::Display, sync::Arc, time::Instant};
 
 use http::{Method, Request, Response, Uri};
-use protocol::{Kind, SessionId};
+use protocol::{ProblemKind, SessionId};
 use tower::{Service, ServiceExt};
 use tracing::{Instrument, Span, debug, field::Empty, info_span};
 
@@ -46,7 +46,7 @@ impl Exchange {
             debug!(elapsed_us = elapsed.as_micros() as u64, "answered");
             metrics.answered(route, &method, status, elapsed);
             // Taken from it, so that who passes the answer on within the process does not count it too.
-            if let Some(kind) = answer.extensions_mut().remove::<Kind>() {
+            if let Some(kind) = answer.extensions_mut().remove::<ProblemKind>() {
                 metrics.refused(kind);
             }
             Ok(answer)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request, rejection::PathRejection};
 use http::{HeaderMap, HeaderName, header, request::Parts};
-use protocol::{Author, IdempotencyKey, Kind, Object};
+use protocol::{Author, IdempotencyKey, JsonObject, ProblemKind};
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
@@ -32,7 +32,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
         match axum::extract::Path::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(value)) => Ok(Self(value)),
             Err(PathRejection::FailedToDeserializePathParams(error)) => {
-                Err(Refusal::new(Kind::InvalidRequest, error.body_text()))
+                Err(Refusal::new(ProblemKind::InvalidRequest, error.body_text()))
             }
             Err(error) => Err(Refusal::internal(&error)),
         }
@@ -48,7 +48,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = axum::extract::Query::from_request_parts(parts, state).await;
         let axum::extract::Query(value) =
-            query.map_err(|error| Refusal::new(Kind::InvalidRequest, error.body_text()))?;
+            query.map_err(|error| Refusal::new(ProblemKind::InvalidRequest, error.body_text()))?;
         Ok(Self(value))
     }
 }
@@ -84,7 +84,7 @@ where
 async fn json<T: DeserializeOwned>(request: Request, bytes_max: usize, Stall(stall): Stall) -> Result<T> {
     need_json(request.headers())?;
     let bytes = intake::collect(request.into_body(), bytes_max, stall).await?;
-    Ok(parse::<Object<T>>(&bytes)?.0)
+    Ok(parse::<JsonObject<T>>(&bytes)?.0)
 }
 
 /// A JSON body that may be left out.
@@ -104,7 +104,7 @@ where
             return Ok(Self(T::default()));
         }
         json?;
-        Ok(Self(parse::<Option<Object<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
+        Ok(Self(parse::<Option<JsonObject<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
     }
 }
 
@@ -133,7 +133,7 @@ impl<S: Sync> FromRequestParts<S> for By {
         let name = std::str::from_utf8(value.as_bytes()).unwrap_or_default();
         let author = name.parse::<Author>();
         let author = author.map_err(|error| {
-            Refusal::new(Kind::InvalidRequest, format!("`Tombolo-Author` cannot be used: {error}"))
+            Refusal::new(ProblemKind::InvalidRequest, format!("`Tombolo-Author` cannot be used: {error}"))
         })?;
         Ok(Self { author: Some(author) })
     }
@@ -141,7 +141,7 @@ impl<S: Sync> FromRequestParts<S> for By {
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     serde_json::from_slice::<T>(bytes)
-        .map_err(|error| Refusal::new(Kind::InvalidRequest, format!("the body is not valid: {error}")))
+        .map_err(|error| Refusal::new(ProblemKind::InvalidRequest, format!("the body is not valid: {error}")))
 }
 
 /// Refuses a body that does not say it is JSON: a web page of another origin cannot send one that does.
@@ -159,7 +159,7 @@ pub fn need_type(headers: &HeaderMap, needed: &str) -> Result<()> {
         None => "nothing".to_owned(),
     };
     let detail = format!("`Content-Type` must be `{needed}`, and it is {found}");
-    Err(Refusal::new(Kind::UnsupportedMedia, detail))
+    Err(Refusal::new(ProblemKind::UnsupportedMedia, detail))
 }
 
 /// After which event a stream is to go on: the header `Last-Event-ID`, or else what the query says.
@@ -168,7 +168,7 @@ pub fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>
         // Some clients send the header empty until they have read an id.
         None | Some("") => Ok(query),
         Some(text) => text.parse().map(Some).map_err(|_| {
-            Refusal::new(Kind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
+            Refusal::new(ProblemKind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
         }),
     }
 }
@@ -177,7 +177,7 @@ pub fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = value.to_str().unwrap_or_default().parse::<IdempotencyKey>();
-    key.map(Some).map_err(|error| Refusal::new(Kind::InvalidRequest, error.to_string()))
+    key.map(Some).map_err(|error| Refusal::new(ProblemKind::InvalidRequest, error.to_string()))
 }
 
 /// How long a request waits: what it asks for, within `max`.
@@ -185,7 +185,7 @@ pub fn patience(timeout_ms: Option<u64>, max: Duration) -> Result<Duration> {
     let wanted = timeout_ms.map_or(max, Duration::from_millis);
     if wanted.is_zero() || wanted > max {
         let detail = format!("`timeoutMs` must be between 1 and {}", max.as_millis());
-        return Err(Refusal::new(Kind::InvalidRequest, detail));
+        return Err(Refusal::new(ProblemKind::InvalidRequest, detail));
     }
     Ok(wanted)
 }

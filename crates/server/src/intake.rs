@@ -6,7 +6,7 @@ use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::{Refusal, Result};
 
@@ -15,11 +15,11 @@ pub async fn next(body: &mut Body, pause: Duration) -> Result<Option<Bytes>> {
     loop {
         let Ok(frame) = tokio::time::timeout(pause, body.frame()).await else {
             let detail = format!("nothing more of the body came for {} s", pause.as_secs());
-            return Err(Refusal::new(Kind::RequestTimeout, detail));
+            return Err(Refusal::new(ProblemKind::RequestTimeout, detail));
         };
         match frame {
             None => return Ok(None),
-            Some(Err(_)) => return Err(Refusal::new(Kind::InvalidRequest, "the body was cut off")),
+            Some(Err(_)) => return Err(Refusal::new(ProblemKind::InvalidRequest, "the body was cut off")),
             // Trailers say nothing that we read.
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) => return Ok(Some(data)),
@@ -54,5 +54,5 @@ pub async fn collect(mut body: Body, bytes_max: usize, pause: Duration) -> Resul
 }
 
 fn too_large(bytes_max: usize) -> Refusal {
-    Refusal::new(Kind::PayloadTooLarge, format!("the body may have at most {bytes_max} bytes"))
+    Refusal::new(ProblemKind::PayloadTooLarge, format!("the body may have at most {bytes_max} bytes"))
 }

@@ -35,7 +35,7 @@ pub use inside::Inside;
 pub use listen::{Listener, Peer, Service};
 pub use metrics::Metrics;
 pub use names::{Names, bearer, is_loopback_host};
-pub use protocol::Chain;
+pub use protocol::ErrorChain;
 pub use refusal::{Refusal, Result};
 pub use request_id::{REQUEST_ID, RequestId};
 pub use sockets::{Sockets, WebSocket};

@@ -16,7 +16,7 @@ use tower_http::cors::CorsLayer;
 use tracing::{debug, warn};
 
 use crate::{
-    Chain, Check, Gate, Inside, Metrics, Sockets, Templates,
+    Check, ErrorChain, Gate, Inside, Metrics, Sockets, Templates,
     exchange::Exchange,
     socket::{self, Socket},
 };
@@ -149,7 +149,7 @@ impl Service {
                 }
             };
             if let Err(error) = ended {
-                debug!(error = %Chain(&error), "a connection ended early");
+                debug!(error = %ErrorChain(&error), "a connection ended early");
             }
             drop((place, open));
         }

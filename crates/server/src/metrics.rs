@@ -14,7 +14,7 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::{Refusal, Result};
 
@@ -82,7 +82,7 @@ impl Metrics {
     }
 
     /// Counts what went wrong with it.
-    pub(crate) fn refused(&self, kind: Kind) {
+    pub(crate) fn refused(&self, kind: ProblemKind) {
         self.0.problems.get_or_create(&[("problem", kind.slug())]).inc();
     }
 }

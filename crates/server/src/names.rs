@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, header};
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::{Refusal, Result};
 
@@ -28,13 +28,13 @@ impl Names {
         let host = text(headers, header::HOST).unwrap_or_default();
         if !self.known_host(host) {
             let detail = format!("`Host: {host}` is not a name of this server; allow it with --allow-host");
-            return Err(Refusal::new(Kind::HostNotAllowed, detail));
+            return Err(Refusal::new(ProblemKind::HostNotAllowed, detail));
         }
         let Some(origin) = text(headers, header::ORIGIN) else { return Ok(()) };
         if !self.origins.iter().any(|allowed| allowed == "*") && !self.is_ours(headers) {
             let detail =
                 format!("pages of `{origin}` may not use this server; allow them with --cors-allow-origin");
-            return Err(Refusal::new(Kind::HostNotAllowed, detail));
+            return Err(Refusal::new(ProblemKind::HostNotAllowed, detail));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use protocol::observation::{End, Frame, Leg, Trouble};
+use protocol::observation::{DiagnosticKind, ObservationFrame, StreamEnd, StreamLeg};
 use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, timeout};
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
@@ -18,13 +18,13 @@ use crate::{WebSocket, fragments};
 /// What happens in a worker, as frames.
 pub trait Observed: Send {
     /// Whose stream it is.
-    const LEG: Leg;
+    const LEG: StreamLeg;
 
     /// The next frames, waiting for them. Cancel safe.
     ///
     /// # Errors
     /// When there are none any more: how it ends.
-    fn next(&mut self) -> impl Future<Output = Result<Vec<Bytes>, End>> + Send;
+    fn next(&mut self) -> impl Future<Output = Result<Vec<Bytes>, StreamEnd>> + Send;
 }
 
 /// Where to begin.
@@ -69,7 +69,7 @@ pub async fn serve_until<O: Observed>(
     socket: WebSocket,
     mut observed: O,
     patience: Patience,
-    over: impl Future<Output = End> + Send,
+    over: impl Future<Output = StreamEnd> + Send,
 ) {
     let (mut sender, mut receiver) = socket.split();
     let end = tokio::select! {
@@ -83,7 +83,8 @@ pub async fn serve_until<O: Observed>(
     let farewell = async {
         if let Some(diagnostic) = end.diagnostic {
             // A wire type always can be serialised.
-            let last = serde_json::to_string(&Frame::Diagnostic { diagnostic }).unwrap_or_default();
+            let last =
+                serde_json::to_string(&ObservationFrame::Diagnostic { diagnostic }).unwrap_or_default();
             let _ = sender.send(Message::Text(last.into())).await;
         }
         let close = CloseFrame { code: end.code.0.into(), reason: reason.into() };
@@ -99,7 +100,7 @@ async fn show(
     observed: &mut impl Observed,
     sender: &mut SplitSink<WebSocket, Message>,
     patience: Patience,
-) -> Option<End> {
+) -> Option<StreamEnd> {
     let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -126,13 +127,21 @@ async fn send(
 }
 
 /// Hears the peer, which may only show that it is there.
-async fn listen(receiver: &mut SplitStream<WebSocket>, leg: Leg, patience: Patience) -> Option<End> {
+async fn listen(
+    receiver: &mut SplitStream<WebSocket>,
+    leg: StreamLeg,
+    patience: Patience,
+) -> Option<StreamEnd> {
     loop {
         match timeout(patience.silence_max, receiver.next()).await {
             // Frames are put together before anybody hears of them.
             Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => {}
             Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
-                return Some(End::with(leg, Trouble::ObservationOnly, "this stream can only be listened to"));
+                return Some(StreamEnd::with(
+                    leg,
+                    DiagnosticKind::ObservationOnly,
+                    "this stream can only be listened to",
+                ));
             }
             // It has left, or nothing was heard of it for long.
             Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) | Err(_) => return None,

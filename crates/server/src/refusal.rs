@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use protocol::{Chain, Kind, Problem};
+use protocol::{ErrorChain, Problem, ProblemKind};
 use tracing::error;
 
 use crate::RequestId;
@@ -28,15 +28,15 @@ pub type Result<T> = std::result::Result<T, Refusal>;
 
 impl Refusal {
     /// A problem of this kind; `detail` is for people.
-    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Problem::new(kind, detail).into()
     }
 
     /// Something that should not happen: the log keeps the cause, the caller is told no more than that.
     pub fn internal(error: &dyn error::Error) -> Self {
         let request = RequestId::current();
-        error!(request = request.as_ref().map(RequestId::as_str), error = %Chain(error), "a request failed");
-        Self::new(Kind::Internal, "the server's log says more")
+        error!(request = request.as_ref().map(RequestId::as_str), error = %ErrorChain(error), "a request failed");
+        Self::new(ProblemKind::Internal, "the server's log says more")
     }
 
     /// Tells when to come again.
@@ -68,30 +68,30 @@ impl IntoResponse for Refusal {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match kind {
-            Kind::Unauthorized => {
+            ProblemKind::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            Kind::AgentBusy
-            | Kind::ProcessBusy
-            | Kind::TooManyProcesses
-            | Kind::TooManyConnections
-            | Kind::TooManySessions
-            | Kind::QueueFull
-            | Kind::StoreLocked
-            | Kind::ShuttingDown
-            | Kind::TooManyRequests => {
+            ProblemKind::AgentBusy
+            | ProblemKind::ProcessBusy
+            | ProblemKind::TooManyProcesses
+            | ProblemKind::TooManyConnections
+            | ProblemKind::TooManySessions
+            | ProblemKind::QueueFull
+            | ProblemKind::StoreLocked
+            | ProblemKind::ShuttingDown
+            | ProblemKind::TooManyRequests => {
                 let after = self.retry_after.unwrap_or(RETRY_AFTER);
                 // Whole seconds, and never too early.
                 let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
                 headers.insert(header::RETRY_AFTER, seconds.into());
             }
-            Kind::UpgradeRequired => {
+            ProblemKind::UpgradeRequired => {
                 headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
                 headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
                 headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
             }
             // The rest of the request is not read, so the connection cannot be used again.
-            Kind::PayloadTooLarge | Kind::RequestTimeout => {
+            ProblemKind::PayloadTooLarge | ProblemKind::RequestTimeout => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}

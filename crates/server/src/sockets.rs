@@ -6,7 +6,7 @@ use axum::response::Response;
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use prometheus_client::{metrics::gauge::ConstGauge, registry::Registry};
-use protocol::Kind;
+use protocol::ProblemKind;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::{
     WebSocketStream,
@@ -46,7 +46,7 @@ impl Sockets {
     ) -> Result<Response, Refusal> {
         let Upgrade { answer, connection } = upgrade?;
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
-            Refusal::new(Kind::TooManyConnections, format!("{} WebSockets are open", self.sockets_max))
+            Refusal::new(ProblemKind::TooManyConnections, format!("{} WebSockets are open", self.sockets_max))
         })?;
         // The whole of what is read into is cleared each time; what was needed once to write is kept.
         let config = WebSocketConfig::default()

@@ -3,7 +3,7 @@
 use axum::{body::Body, extract::FromRequestParts, response::Response};
 use http::{Request, header, request::Parts};
 use hyper::upgrade::OnUpgrade;
-use protocol::Kind;
+use protocol::ProblemKind;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 
 use crate::{Refusal, subprotocol};
@@ -21,7 +21,7 @@ impl<S: Sync> FromRequestParts<S> for Upgrade {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        let refused = |detail: String| Refusal::new(Kind::UpgradeRequired, detail);
+        let refused = |detail: String| Refusal::new(ProblemKind::UpgradeRequired, detail);
         let mut head = Request::new(());
         (*head.method_mut(), *head.version_mut()) = (parts.method.clone(), parts.version);
         *head.headers_mut() = parts.headers.clone();

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use process::{Control, Screen, SendError, Size, Stdin};
 use protocol::{
     ProcessId,
-    processes::{Exit, Process, Signal, State, TerminalSize},
+    processes::{ProcessExit, ProcessSignal, ProcessState, TerminalSize, UserProcess},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +29,7 @@ pub(crate) struct Entry {
     pub(crate) terminal: Option<Mutex<Terminal>>,
     pub(crate) ring: Ring,
     /// How it ended; set before its journal tells so.
-    pub(crate) exit: OnceLock<Exit>,
+    pub(crate) exit: OnceLock<ProcessExit>,
     /// Cancelled when it has ended and its journal is complete.
     pub(crate) ended: CancellationToken,
     /// Cancelled when it is being stopped: its readers are no longer waited for.
@@ -42,16 +42,16 @@ pub(crate) struct Terminal {
 }
 
 impl Entry {
-    pub(crate) fn describe(&self) -> Process {
+    pub(crate) fn describe(&self) -> UserProcess {
         let exit = self.exit.get().copied();
-        Process {
+        UserProcess {
             id: self.id,
             command: self.command.clone(),
             args: self.args.clone(),
             cwd: self.cwd.clone(),
             terminal: self.terminal.as_ref().map(|terminal| terminal.lock().size),
             pid: self.control.pid(),
-            state: if exit.is_some() { State::Exited } else { State::Running },
+            state: if exit.is_some() { ProcessState::Exited } else { ProcessState::Running },
             started_at: self.started_at,
             exit,
         }
@@ -79,7 +79,7 @@ impl Entry {
         Ok(())
     }
 
-    pub(crate) fn signal(&self, signal: Signal) -> Result<(), Error> {
+    pub(crate) fn signal(&self, signal: ProcessSignal) -> Result<(), Error> {
         self.running()?;
         self.control.signal(number(signal)).map_err(|error| match error {
             process::Error::Exited => Error::Ended(self.id),
@@ -114,16 +114,16 @@ impl Entry {
     }
 }
 
-fn number(signal: Signal) -> process::Signal {
+fn number(signal: ProcessSignal) -> process::Signal {
     match signal {
-        Signal::Hup => process::Signal::HUP,
-        Signal::Int => process::Signal::INT,
-        Signal::Quit => process::Signal::QUIT,
-        Signal::Term => process::Signal::TERM,
-        Signal::Kill => process::Signal::KILL,
-        Signal::Usr1 => process::Signal::USR1,
-        Signal::Usr2 => process::Signal::USR2,
-        Signal::Stop => process::Signal::STOP,
-        Signal::Cont => process::Signal::CONT,
+        ProcessSignal::Hup => process::Signal::HUP,
+        ProcessSignal::Int => process::Signal::INT,
+        ProcessSignal::Quit => process::Signal::QUIT,
+        ProcessSignal::Term => process::Signal::TERM,
+        ProcessSignal::Kill => process::Signal::KILL,
+        ProcessSignal::Usr1 => process::Signal::USR1,
+        ProcessSignal::Usr2 => process::Signal::USR2,
+        ProcessSignal::Stop => process::Signal::STOP,
+        ProcessSignal::Cont => process::Signal::CONT,
     }
 }

@@ -6,7 +6,7 @@
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use journal::Seq;
-use protocol::processes::{Exit, LogEntry, Stream};
+use protocol::processes::{OutputStream, ProcessExit, ProcessLogEntry};
 
 const STDERR: u8 = 1;
 const EXITED: u8 = 1 << 1;
@@ -24,14 +24,14 @@ pub enum Event {
     /// It wrote something.
     Output(Output),
     /// It has ended; nothing comes after this.
-    Exited(Exit),
+    Exited(ProcessExit),
 }
 
 /// Something that a process wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Where it was written to.
-    pub stream: Stream,
+    pub stream: OutputStream,
     /// When it was read.
     pub at: Timestamp,
     /// What was written, after what is repeated of the piece before.
@@ -47,8 +47,8 @@ impl Output {
     }
 
     /// The piece with the number `seq`, as it is told.
-    pub fn entry(&self, seq: Seq) -> LogEntry {
-        LogEntry { seq: seq.get(), stream: self.stream, at: self.at, text: self.text() }
+    pub fn entry(&self, seq: Seq) -> ProcessLogEntry {
+        ProcessLogEntry { seq: seq.get(), stream: self.stream, at: self.at, text: self.text() }
     }
 
     /// What was written, as text. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told
@@ -66,10 +66,10 @@ impl Event {
         let at = Timestamp::new(frame.get_i64(), frame.get_i32()).unwrap_or_default();
         if tag & EXITED != 0 {
             let mut number = || (frame.get_u8() != 0).then_some(frame.get_i32());
-            return Self::Exited(Exit { code: number(), signal: number(), at });
+            return Self::Exited(ProcessExit { code: number(), signal: number(), at });
         }
         Self::Output(Output {
-            stream: if tag & STDERR == 0 { Stream::Stdout } else { Stream::Stderr },
+            stream: if tag & STDERR == 0 { OutputStream::Stdout } else { OutputStream::Stderr },
             at,
             carry: usize::from(tag >> CARRY_SHIFT),
             last: tag & LAST != 0,
@@ -86,7 +86,7 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     /// Adds the frame for `bytes`, which were read at `at`.
-    pub(crate) fn output(&mut self, stream: Stream, at: Timestamp, bytes: &[u8], out: &mut BytesMut) {
+    pub(crate) fn output(&mut self, stream: OutputStream, at: Timestamp, bytes: &[u8], out: &mut BytesMut) {
         let carry = &mut self.unfinished[usize::from(bit(stream))];
         let tag = bit(stream) | (carry.len() as u8) << CARRY_SHIFT;
         let start = head(tag, at, carry.len() + bytes.len(), out);
@@ -98,7 +98,7 @@ impl Encoder {
     }
 
     /// Adds the frame that tells what `stream` left unfinished for good; false if that is nothing.
-    pub(crate) fn rest(&mut self, stream: Stream, at: Timestamp, out: &mut BytesMut) -> bool {
+    pub(crate) fn rest(&mut self, stream: OutputStream, at: Timestamp, out: &mut BytesMut) -> bool {
         let carry = std::mem::take(&mut self.unfinished[usize::from(bit(stream))]);
         if carry.is_empty() {
             return false;
@@ -109,13 +109,13 @@ impl Encoder {
     }
 
     /// Whether `stream` left something unfinished.
-    pub(crate) fn has_rest(&self, stream: Stream) -> bool {
+    pub(crate) fn has_rest(&self, stream: OutputStream) -> bool {
         !self.unfinished[usize::from(bit(stream))].is_empty()
     }
 }
 
 /// Adds the frame for the end of the process.
-pub(crate) fn exited(exit: &Exit, out: &mut BytesMut) {
+pub(crate) fn exited(exit: &ProcessExit, out: &mut BytesMut) {
     head(EXITED, exit.at, 10, out);
     for number in [exit.code, exit.signal] {
         out.put_u8(u8::from(number.is_some()));
@@ -131,10 +131,10 @@ fn head(tag: u8, at: Timestamp, more: usize, out: &mut BytesMut) -> usize {
     out.len()
 }
 
-const fn bit(stream: Stream) -> u8 {
+const fn bit(stream: OutputStream) -> u8 {
     match stream {
-        Stream::Stdout => 0,
-        Stream::Stderr => STDERR,
+        OutputStream::Stdout => 0,
+        OutputStream::Stderr => STDERR,
     }
 }
 

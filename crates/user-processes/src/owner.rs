@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use journal::Writer;
 use process::Outputs;
-use protocol::processes::{Exit, Stream};
+use protocol::processes::{OutputStream, ProcessExit};
 
 use crate::{entry::Entry, frame};
 
@@ -27,8 +27,8 @@ impl Owner {
     pub(crate) async fn run(mut self) {
         while let Some(output) = self.outputs.next().await {
             let stream = match output.stream {
-                process::Stream::Stdout => Stream::Stdout,
-                process::Stream::Stderr => Stream::Stderr,
+                process::Stream::Stdout => OutputStream::Stdout,
+                process::Stream::Stderr => OutputStream::Stderr,
             };
             self.append(stream, &output.bytes);
             // A reader that keeps up loses nothing; one that has stalled is not waited for.
@@ -37,10 +37,10 @@ impl Owner {
             }
         }
         let exit = self.entry.control.wait().await;
-        self.end(Exit { code: exit.code, signal: exit.signal, at: Timestamp::now() });
+        self.end(ProcessExit { code: exit.code, signal: exit.signal, at: Timestamp::now() });
     }
 
-    fn append(&mut self, stream: Stream, bytes: &[u8]) {
+    fn append(&mut self, stream: OutputStream, bytes: &[u8]) {
         let Self { journal, encoder, .. } = self;
         let mut batch = journal.batch();
         batch.push(|_, out| encoder.output(stream, Timestamp::now(), bytes, out));
@@ -48,10 +48,10 @@ impl Owner {
     }
 
     /// Whoever reads of the end finds the process ended, and whoever waited for it finds the log complete.
-    fn end(self, exit: Exit) {
+    fn end(self, exit: ProcessExit) {
         let Self { entry, mut journal, mut encoder, .. } = self;
         let _ = entry.exit.set(exit);
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
             if encoder.has_rest(stream) {
                 let mut batch = journal.batch();
                 batch.push(|_, out| {

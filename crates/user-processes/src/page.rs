@@ -3,7 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use journal::{Ring, Seq};
-use protocol::processes::{LogGap, LogPage};
+use protocol::processes::{ProcessLogGap, ProcessLogPage};
 
 use crate::{Event, Follower, Item};
 
@@ -14,11 +14,11 @@ pub const PAGE_MAX: usize = 1000;
 pub const PAGE_BYTES_MAX: usize = 1 << 20;
 
 /// Up to `limit` pieces of output after `after`, or from the oldest that is kept.
-pub(crate) fn read(ring: &Ring, after: Option<Seq>, limit: usize) -> LogPage {
+pub(crate) fn read(ring: &Ring, after: Option<Seq>, limit: usize) -> ProcessLogPage {
     let mut follower = Follower::new(ring, after);
     // Nobody waits: what is there is there.
     let mut cx = Context::from_waker(Waker::noop());
-    let mut page = LogPage { items: Vec::new(), gap: None, next_cursor: None };
+    let mut page = ProcessLogPage { items: Vec::new(), gap: None, next_cursor: None };
     let mut bytes = 0;
     while page.items.len() < limit && bytes < PAGE_BYTES_MAX {
         match follower.poll_next(&mut cx) {
@@ -29,7 +29,7 @@ pub(crate) fn read(ring: &Ring, after: Option<Seq>, limit: usize) -> LogPage {
             // A page has room for one gap; whoever is that slow is told of the next one by the next page.
             Poll::Ready(Some(Item::Gap(_))) if !page.items.is_empty() => break,
             Poll::Ready(Some(Item::Gap(gap))) => {
-                page.gap = Some(LogGap { oldest: gap.oldest.get(), newest: gap.newest.get() });
+                page.gap = Some(ProcessLogGap { oldest: gap.oldest.get(), newest: gap.newest.get() });
             }
             Poll::Ready(Some(Item::Event(_, Event::Exited(_))) | None) => return page,
             Poll::Pending => break,

@@ -12,7 +12,7 @@ use journal::{Ring, Seq};
 use parking_lot::Mutex;
 use protocol::{
     ProcessId,
-    processes::{LogPage, Process, Signal, Start, TerminalSize},
+    processes::{ProcessLogPage, ProcessSignal, StartProcessRequest, TerminalSize, UserProcess},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -60,7 +60,7 @@ impl Processes {
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::Start`], [`Error::TooMany`] and [`Error::ShuttingDown`].
-    pub async fn start(&self, start: Start) -> Result<Process, Error> {
+    pub async fn start(&self, start: StartProcessRequest) -> Result<UserProcess, Error> {
         let place = self.inner.places.clone().try_acquire_owned();
         let place = place.map_err(|_| Error::TooMany(self.inner.config.limits.processes))?;
         let spec = start::spec(&start, &self.inner.config).await?;
@@ -72,11 +72,11 @@ impl Processes {
     /// Makes the process known and gives it an owner.
     fn adopt(
         &self,
-        start: Start,
+        start: StartProcessRequest,
         cwd: String,
         started: Started,
         place: OwnedSemaphorePermit,
-    ) -> Result<Process, Error> {
+    ) -> Result<UserProcess, Error> {
         let Started { stdin, outputs, control, terminal } = started;
         let (journal, ring) = Ring::new(self.inner.config.limits.log);
         let entry = Arc::new(Entry {
@@ -115,7 +115,7 @@ impl Processes {
     }
 
     /// Every process that was started and not forgotten, oldest first.
-    pub fn list(&self) -> Vec<Process> {
+    pub fn list(&self) -> Vec<UserProcess> {
         self.inner.known.lock().entries.values().map(|entry| entry.describe()).collect()
     }
 
@@ -123,12 +123,12 @@ impl Processes {
     ///
     /// # Errors
     /// [`Error::NotFound`], as all that follows.
-    pub fn get(&self, id: ProcessId) -> Result<Process, Error> {
+    pub fn get(&self, id: ProcessId) -> Result<UserProcess, Error> {
         Ok(self.entry(id)?.describe())
     }
 
     /// Up to `limit` pieces of what it wrote after `after`, or from the oldest that is kept, without waiting.
-    pub fn logs(&self, id: ProcessId, after: Option<Seq>, limit: usize) -> Result<LogPage, Error> {
+    pub fn logs(&self, id: ProcessId, after: Option<Seq>, limit: usize) -> Result<ProcessLogPage, Error> {
         Ok(page::read(&self.entry(id)?.ring, after, limit))
     }
 
@@ -155,7 +155,7 @@ impl Processes {
     ///
     /// # Errors
     /// [`Error::Ended`] and [`Error::Refused`].
-    pub fn signal(&self, id: ProcessId, signal: Signal) -> Result<(), Error> {
+    pub fn signal(&self, id: ProcessId, signal: ProcessSignal) -> Result<(), Error> {
         self.entry(id)?.signal(signal)
     }
 
@@ -168,7 +168,7 @@ impl Processes {
     }
 
     /// Waits for its end, but no longer than `limit`: the process as it is then, which may still run.
-    pub async fn wait(&self, id: ProcessId, limit: Duration) -> Result<Process, Error> {
+    pub async fn wait(&self, id: ProcessId, limit: Duration) -> Result<UserProcess, Error> {
         let entry = self.entry(id)?;
         let _ = tokio::time::timeout(limit, entry.ended.cancelled()).await;
         Ok(entry.describe())

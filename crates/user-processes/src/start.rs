@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use process::{Control, Outputs, Screen, Size, Spec, Stdin};
-use protocol::processes::{Start, TerminalSize};
+use protocol::processes::{StartProcessRequest, TerminalSize};
 
 use crate::{Config, Error, InvalidStart};
 
@@ -16,7 +16,7 @@ pub(crate) struct Started {
 }
 
 /// Says how the process is to be started.
-pub(crate) async fn spec(start: &Start, config: &Config) -> Result<Spec, InvalidStart> {
+pub(crate) async fn spec(start: &StartProcessRequest, config: &Config) -> Result<Spec, InvalidStart> {
     if start.command.is_empty() || start.command.contains('\0') {
         return Err(InvalidStart::Command);
     }

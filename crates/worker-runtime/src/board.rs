@@ -13,7 +13,7 @@ use journal::{Frames, Item, Reader, Retention, Ring, Start, Writer};
 use parking_lot::Mutex;
 use protocol::{
     SessionId, WaitId,
-    wait::{Settled, Wait, WaitEvent},
+    wait::{Wait, WaitEvent, WaitSettlement},
 };
 
 use crate::waits::withdrawn;
@@ -151,7 +151,7 @@ impl Waiting {
 
 /// A wait of a session that is no longer there.
 fn gone(wait: Wait) -> Wait {
-    let settled = Settled { outcome: withdrawn(&wait.ask), author: None, at: Timestamp::now() };
+    let settled = WaitSettlement { outcome: withdrawn(&wait.ask), author: None, at: Timestamp::now() };
     Wait { settled: Some(settled), ..wait }
 }
 

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use journal::durable;
 use protocol::{
-    AgentName, IdempotencyKey, InputId, SessionId, TurnId, WaitId, sessions::AgentError, wait::Settled,
+    AgentName, IdempotencyKey, InputId, SessionId, TurnId, WaitId, sessions::AgentError, wait::WaitSettlement,
 };
 
 /// What can go wrong with a session.
@@ -73,7 +73,7 @@ pub enum Error {
         /// What it was.
         wait: WaitId,
         /// How it was settled.
-        settled: Box<Settled>,
+        settled: Box<WaitSettlement>,
     },
     /// The answer does not fit the question.
     #[error("{0}")]
@@ -95,11 +95,11 @@ pub enum Error {
     Ending(SessionId),
 }
 
-fn by(settled: &Settled) -> String {
+fn by(settled: &WaitSettlement) -> String {
     settled.author.as_ref().map(|author| format!(" by {author}")).unwrap_or_default()
 }
 
-fn how(settled: &Settled) -> String {
+fn how(settled: &WaitSettlement) -> String {
     serde_json::to_string(&settled.outcome).unwrap_or_default()
 }
 

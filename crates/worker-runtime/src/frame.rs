@@ -3,7 +3,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
-use protocol::{AgentName, Event, EventId, Record, SessionId};
+use protocol::{AgentName, Event, EventId, EventRecord, SessionId};
 use serde::{Serialize, de::IgnoredAny};
 
 /// How long the number is that a frame begins with: the length of its JSON.
@@ -67,7 +67,7 @@ pub fn render(seq: u64, frame: &[u8], include_raw: bool, out: &mut BytesMut) {
 }
 
 /// The record that lies in `frame` at the place `seq`.
-pub fn decode(seq: u64, frame: &[u8], include_raw: bool) -> serde_json::Result<Record> {
+pub fn decode(seq: u64, frame: &[u8], include_raw: bool) -> serde_json::Result<EventRecord> {
     let mut json = BytesMut::new();
     render(seq, frame, include_raw, &mut json);
     serde_json::from_slice(&json)
@@ -81,13 +81,13 @@ pub(crate) fn parts(frame: &[u8]) -> (&[u8], &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use protocol::{event::Status, sessions::State};
+    use protocol::{event::SessionStatus, sessions::SessionState};
     use serde_json::json;
 
     use super::*;
 
     fn frame(raw: Option<&[u8]>) -> Bytes {
-        let event = Event::Status(Status { state: State::Idle, detail: None });
+        let event = Event::Status(SessionStatus { state: SessionState::Idle, detail: None });
         encode(
             &Body {
                 id: EventId::mint(),

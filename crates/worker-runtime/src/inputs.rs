@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use journal::durable::{Durable, Note};
 use protocol::{
     Author, IdempotencyKey, InputId, TurnId,
-    event::{InputState, Receipt},
-    sessions::{Input, Send, Sent},
+    event::{InputReceipt, InputState},
+    sessions::{MessageAccepted, SendMessageRequest, SessionInput},
 };
 use sha2::{Digest, Sha256};
 
@@ -40,7 +40,11 @@ impl Inputs {
     }
 
     /// What was answered when this was sent before.
-    pub(crate) fn repeated(&self, key: &IdempotencyKey, send: &Send) -> Result<Option<Sent>, Error> {
+    pub(crate) fn repeated(
+        &self,
+        key: &IdempotencyKey,
+        send: &SendMessageRequest,
+    ) -> Result<Option<MessageAccepted>, Error> {
         let Some(known) = self.all.iter().find(|known| known.key.as_ref() == Some(key)) else {
             return Ok(None);
         };
@@ -53,17 +57,17 @@ impl Inputs {
     /// Writes down something new.
     pub(crate) fn accept(
         &mut self,
-        send: Send,
+        send: SendMessageRequest,
         key: Option<IdempotencyKey>,
         turn: TurnId,
         author: Author,
-    ) -> Result<Input, Error> {
+    ) -> Result<SessionInput, Error> {
         let waiting = self.queued().count();
         if waiting >= QUEUE_MAX {
             return Err(Error::QueueFull(waiting));
         }
         let digest = digest(&send);
-        let input = Input {
+        let input = SessionInput {
             id: InputId::mint(),
             turn_id: turn,
             author,
@@ -84,12 +88,12 @@ impl Inputs {
     }
 
     /// Those that wait, in order.
-    pub(crate) fn queued(&self) -> impl Iterator<Item = &Input> {
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &SessionInput> {
         self.all.iter().map(|kept| &kept.input).filter(|input| is_queued(input.state))
     }
 
     /// The input of this name.
-    pub(crate) fn get(&self, id: InputId) -> Option<&Input> {
+    pub(crate) fn get(&self, id: InputId) -> Option<&SessionInput> {
         self.all.iter().map(|kept| &kept.input).find(|input| input.id == id)
     }
 
@@ -105,7 +109,7 @@ impl Inputs {
         id: InputId,
         state: InputState,
         reason: Option<&str>,
-    ) -> Option<Receipt> {
+    ) -> Option<InputReceipt> {
         let kept = self.all.iter_mut().find(|kept| kept.input.id == id)?;
         let settled =
             matches!(kept.input.state, InputState::Consumed | InputState::Refused | InputState::Withdrawn);
@@ -120,11 +124,16 @@ impl Inputs {
     }
 
     /// Changes what an input says, while it waits.
-    pub(crate) fn edit(&mut self, id: InputId, message: String, author: &Author) -> Result<Receipt, Error> {
+    pub(crate) fn edit(
+        &mut self,
+        id: InputId,
+        message: String,
+        author: &Author,
+    ) -> Result<InputReceipt, Error> {
         let kept = self.waiting(id)?;
         kept.input.message = message;
         let edited = note(INPUT, id.to_string(), kept);
-        let receipt = Receipt {
+        let receipt = InputReceipt {
             state: InputState::Edited,
             author: author.clone(),
             message: Some(kept.input.message.clone()),
@@ -135,7 +144,7 @@ impl Inputs {
     }
 
     /// Takes an input back, while it waits.
-    pub(crate) fn withdraw(&mut self, id: InputId, author: Option<Author>) -> Result<Receipt, Error> {
+    pub(crate) fn withdraw(&mut self, id: InputId, author: Option<Author>) -> Result<InputReceipt, Error> {
         self.waiting(id)?;
         let mut receipt = self.advance(id, InputState::Withdrawn, None).ok_or(Error::InputGone(id))?;
         receipt.author = author.unwrap_or(receipt.author);
@@ -161,8 +170,8 @@ fn is_queued(state: InputState) -> bool {
 }
 
 /// What to tell of an input.
-pub(crate) fn receipt(input: &Input) -> Receipt {
-    Receipt {
+pub(crate) fn receipt(input: &SessionInput) -> InputReceipt {
+    InputReceipt {
         input_id: input.id,
         state: input.state,
         author: input.author.clone(),
@@ -173,11 +182,11 @@ pub(crate) fn receipt(input: &Input) -> Receipt {
 }
 
 /// What to answer to whoever sent it.
-pub(crate) fn sent(input: &Input) -> Sent {
-    Sent { input_id: input.id, turn_id: input.turn_id, state: input.state }
+pub(crate) fn sent(input: &SessionInput) -> MessageAccepted {
+    MessageAccepted { input_id: input.id, turn_id: input.turn_id, state: input.state }
 }
 
-fn digest(send: &Send) -> String {
+fn digest(send: &SendMessageRequest) -> String {
     let json = serde_json::to_vec(send).unwrap_or_default();
     Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
 }

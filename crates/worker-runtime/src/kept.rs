@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use journal::durable::Note;
 use protocol::{
     IdempotencyKey, TurnId,
-    event::{Command, Plan, Usage},
-    sessions::{AgentError, Create, Input},
+    event::{AgentCommand, AgentPlan, TokenUsage},
+    sessions::{AgentError, CreateSessionRequest, SessionInput},
     wait::Wait,
 };
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,12 @@ pub(crate) const WAIT: &str = "wait";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kept {
     /// How it was created, without the token.
-    pub(crate) create: Create,
+    pub(crate) create: CreateSessionRequest,
     pub(crate) directory: PathBuf,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) agent_session_id: Option<String>,
-    pub(crate) usage: Usage,
+    pub(crate) usage: TokenUsage,
     pub(crate) error: Option<AgentError>,
     /// How often its agent was started.
     pub(crate) runs: u64,
@@ -43,15 +43,15 @@ pub(crate) struct Kept {
     pub(crate) folded: u64,
     /// … and there are so many.
     pub(crate) messages: u64,
-    pub(crate) plan: Plan,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) plan: AgentPlan,
+    pub(crate) commands: Vec<AgentCommand>,
 }
 
 /// An input, and under which key it came.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeptInput {
-    pub(crate) input: Input,
+    pub(crate) input: SessionInput,
     pub(crate) key: Option<IdempotencyKey>,
     /// Of what came with the key.
     pub(crate) digest: String,

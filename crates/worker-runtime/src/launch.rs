@@ -17,7 +17,7 @@ use agents::{
 use process::Spec;
 use protocol::{
     AgentName, SessionId,
-    sessions::{AgentError, Create},
+    sessions::{AgentError, CreateSessionRequest},
 };
 
 use crate::{Config, Settings, error::chain, link::Link, metrics::Metrics};
@@ -33,7 +33,7 @@ pub(crate) struct Launcher {
 
 /// What is to be started.
 pub(crate) struct Start {
-    pub(crate) create: Create,
+    pub(crate) create: CreateSessionRequest,
     pub(crate) directory: PathBuf,
     pub(crate) private: PathBuf,
     pub(crate) run: String,

@@ -9,7 +9,7 @@ use prometheus_client::{
     },
     registry::Registry,
 };
-use protocol::{event::EndReason, sessions::State};
+use protocol::{event::TurnEndReason, sessions::SessionState};
 
 /// The one thing that a number is told apart by.
 type Label = [(&'static str, &'static str); 1];
@@ -27,17 +27,23 @@ pub(crate) struct Metrics {
 }
 
 /// Every way that a turn may end, …
-const REASONS: [EndReason; 6] = [
-    EndReason::Completed,
-    EndReason::Interrupted,
-    EndReason::Failed,
-    EndReason::MaxTokens,
-    EndReason::Refused,
-    EndReason::Other,
+const REASONS: [TurnEndReason; 6] = [
+    TurnEndReason::Completed,
+    TurnEndReason::Interrupted,
+    TurnEndReason::Failed,
+    TurnEndReason::MaxTokens,
+    TurnEndReason::Refused,
+    TurnEndReason::Other,
 ];
 
 /// … and every state that a session may be in.
-const STATES: [State; 5] = [State::Dormant, State::Starting, State::Idle, State::Running, State::Waiting];
+const STATES: [SessionState; 5] = [
+    SessionState::Dormant,
+    SessionState::Starting,
+    SessionState::Idle,
+    SessionState::Running,
+    SessionState::Waiting,
+];
 
 impl Default for Metrics {
     fn default() -> Self {
@@ -68,13 +74,13 @@ impl Metrics {
         self.journal.register(registry.sub_registry_with_prefix("journal"));
     }
 
-    pub(crate) fn turn_ended(&self, reason: EndReason) {
+    pub(crate) fn turn_ended(&self, reason: TurnEndReason) {
         self.turn_ends.get_or_create(&[("reason", ended(reason))]).inc();
     }
 }
 
 /// Tells how it is with the sessions: the state of each, and how many waits it has.
-pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (State, u64)>) {
+pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item = (SessionState, u64)>) {
     let states = Family::<Label, Gauge>::default();
     for known in STATES {
         states.get_or_create_owned(&[("state", state(known))]);
@@ -82,7 +88,7 @@ pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item
     let (mut agents, mut waits) = (0, 0);
     for (now, open) in sessions {
         states.get_or_create(&[("state", state(now))]).inc();
-        agents += u64::from(now != State::Dormant);
+        agents += u64::from(now != SessionState::Dormant);
         waits += open;
     }
     registry.register("sessions", "Existing sessions", states);
@@ -91,25 +97,25 @@ pub(crate) fn register_now(registry: &mut Registry, sessions: impl Iterator<Item
 }
 
 /// How a turn ended, as it is counted.
-pub(crate) fn ended(reason: EndReason) -> &'static str {
+pub(crate) fn ended(reason: TurnEndReason) -> &'static str {
     match reason {
-        EndReason::Completed => "completed",
-        EndReason::Interrupted => "interrupted",
-        EndReason::Failed => "failed",
-        EndReason::MaxTokens => "maxTokens",
-        EndReason::Refused => "refused",
-        EndReason::Other => "other",
+        TurnEndReason::Completed => "completed",
+        TurnEndReason::Interrupted => "interrupted",
+        TurnEndReason::Failed => "failed",
+        TurnEndReason::MaxTokens => "maxTokens",
+        TurnEndReason::Refused => "refused",
+        TurnEndReason::Other => "other",
     }
 }
 
 /// A state as it is counted.
-fn state(state: State) -> &'static str {
+fn state(state: SessionState) -> &'static str {
     match state {
-        State::Dormant => "dormant",
-        State::Starting => "starting",
-        State::Idle => "idle",
-        State::Running => "running",
-        State::Waiting => "waiting",
-        State::Ended | State::Other => "other",
+        SessionState::Dormant => "dormant",
+        SessionState::Starting => "starting",
+        SessionState::Idle => "idle",
+        SessionState::Running => "running",
+        SessionState::Waiting => "waiting",
+        SessionState::Ended | SessionState::Other => "other",
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use journal::{Item, durable};
 use protocol::{
     SessionId,
-    observation::{CloseCode, Control, End, Leg, Resume, Trouble},
+    observation::{DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamEnd, StreamLeg},
 };
 use tracing::warn;
 
@@ -28,7 +28,7 @@ pub struct Observation {
     /// What goes first.
     ready: VecDeque<Bytes>,
     /// Where the rest comes from, or why nothing does.
-    source: Result<Source, End>,
+    source: Result<Source, StreamEnd>,
 }
 
 /// The events of a worker, from one place on.
@@ -44,8 +44,8 @@ struct Source {
 }
 
 /// It ends with this trouble of the runtime.
-fn trouble(trouble: Trouble, message: &str) -> End {
-    End::with(Leg::Runtime, trouble, message)
+fn trouble(trouble: DiagnosticKind, message: &str) -> StreamEnd {
+    StreamEnd::with(StreamLeg::Runtime, trouble, message)
 }
 
 impl Sessions {
@@ -69,7 +69,7 @@ impl Sessions {
         let reader = self.reader(id, place.map_or(covered, |Place(seq)| seq.min(covered))).await?;
         let mut ready = VecDeque::from([frames.snapshot(snapshot)]);
         if place.is_some() {
-            ready.push_back(frames::control(Control::Resumed { resume: Resume::Ok }));
+            ready.push_back(frames::control(StreamControl::Resumed { resume: ResumeOutcome::Ok }));
         }
         Ok(Observation { ready, source: Ok(Source { frames, reader, covered, live: false, over: false }) })
     }
@@ -80,7 +80,7 @@ impl Observation {
     ///
     /// # Errors
     /// When there are none any more: how it ends.
-    pub async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    pub async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         let source = match &mut self.source {
             Ok(source) => source,
             Err(end) => return Err(end.clone()),
@@ -95,11 +95,11 @@ impl Observation {
 
 impl Source {
     /// The next frames, all at once. Cancel safe.
-    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         // Whatever was missed is sent: the next event is one that has just happened.
         if !self.live && self.reader.cursor().seq.get() >= self.covered {
             self.live = true;
-            return Ok(vec![frames::control(Control::Live)]);
+            return Ok(vec![frames::control(StreamControl::Live)]);
         }
         match self.reader.next().await {
             Ok(Some(Item::Frames(chunk))) => {
@@ -111,8 +111,8 @@ impl Source {
             }
             Ok(Some(Item::Gap(_))) => Err(resume::expired()),
             Ok(None) | Err(durable::Error::Deleted) => {
-                let code = if self.over { CloseCode::NORMAL } else { CloseCode::AWAY };
-                Err(End::silently(code))
+                let code = if self.over { StreamCloseCode::NORMAL } else { StreamCloseCode::AWAY };
+                Err(StreamEnd::silently(code))
             }
             Err(error) => Err(unreadable(&error)),
         }
@@ -120,9 +120,9 @@ impl Source {
 }
 
 /// How an observation ends whose journal cannot be read.
-fn unreadable(error: &durable::Error) -> End {
+fn unreadable(error: &durable::Error) -> StreamEnd {
     warn!(error = %chain(error), "could not open a worker's event stream");
-    trouble(Trouble::WorkerUnavailable, "the worker's events cannot be read")
+    trouble(DiagnosticKind::WorkerUnavailable, "the worker's events cannot be read")
 }
 
 #[cfg(test)]

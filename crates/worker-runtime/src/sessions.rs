@@ -15,8 +15,11 @@ use journal::{
 use prometheus_client::registry::Registry;
 use protocol::{
     Author, IdempotencyKey, InputId, Message, SessionId, WaitId,
-    sessions::{Create, Created, Edit, Input, PermissionReply, QuestionReply, Send, Sent, Session, Snapshot},
-    wait::{Wait, WaitReply},
+    sessions::{
+        AnswerPermissionRequest, AnswerQuestionRequest, CreateSessionRequest, EditInputRequest,
+        MessageAccepted, SendMessageRequest, Session, SessionCreated, SessionInput, SessionSnapshot,
+    },
+    wait::{AnswerWaitRequest, Wait},
 };
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -95,10 +98,14 @@ impl Sessions {
     }
 
     /// Creates a session, or finds it, and has its agent running.
-    pub async fn create(&self, id: &SessionId, create: Create) -> Result<Created, Error> {
+    pub async fn create(
+        &self,
+        id: &SessionId,
+        create: CreateSessionRequest,
+    ) -> Result<SessionCreated, Error> {
         let shelf = self.shelf().await?;
         let (token, validate) = (create.token.clone(), create.validate_token);
-        let wanted = Create { token: None, validate_token: false, ..create };
+        let wanted = CreateSessionRequest { token: None, validate_token: false, ..create };
         let entry = match shelf.get(id) {
             Some(entry) => entry,
             None => {
@@ -129,13 +136,24 @@ impl Sessions {
     }
 
     /// Finds out whether the agent can use its model, in a place of its own.
-    async fn validated(&self, id: &SessionId, create: &Create, shared: &Shared, created: Created) -> Created {
+    async fn validated(
+        &self,
+        id: &SessionId,
+        create: &CreateSessionRequest,
+        shared: &Shared,
+        created: SessionCreated,
+    ) -> SessionCreated {
         let directory = self.inner.launcher.private(id).join("probe");
         // What cannot be made is told when the agent cannot be started in it.
         let _ = tokio::fs::create_dir_all(&directory).await;
         let token = shared.token.lock().as_ref().map(|token| token.reveal().to_owned());
         let start = launch::Start {
-            create: Create { token, mcp: Default::default(), skills: Default::default(), ..create.clone() },
+            create: CreateSessionRequest {
+                token,
+                mcp: Default::default(),
+                skills: Default::default(),
+                ..create.clone()
+            },
             private: directory.join("private"),
             directory,
             run: "probe".into(),
@@ -143,12 +161,12 @@ impl Sessions {
         };
         match probe(&self.inner.launcher, start).await {
             Ok(()) => created,
-            Err(error) => Created { healthy: false, error: Some(error), ..created },
+            Err(error) => SessionCreated { healthy: false, error: Some(error), ..created },
         }
     }
 
     /// Whether there can be such a session.
-    async fn check(&self, shelf: &Shelf, create: &Create) -> Result<(), Error> {
+    async fn check(&self, shelf: &Shelf, create: &CreateSessionRequest) -> Result<(), Error> {
         let count = shelf.sessions.read().len();
         if count >= self.inner.launcher.config.sessions_max {
             return Err(Error::TooMany(count));
@@ -166,14 +184,19 @@ impl Sessions {
         }
     }
 
-    async fn write_down(&self, shelf: &Shelf, id: &SessionId, create: &Create) -> Result<Arc<Shared>, Error> {
+    async fn write_down(
+        &self,
+        shelf: &Shelf,
+        id: &SessionId,
+        create: &CreateSessionRequest,
+    ) -> Result<Arc<Shared>, Error> {
         let kept = first(create.clone(), self.directory(create)?);
         let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
         journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
         Ok(Shared::new(id.clone(), journal, &kept, (&self.inner.launcher.installer, &self.inner.board)))
     }
 
-    fn directory(&self, create: &Create) -> Result<PathBuf, Error> {
+    fn directory(&self, create: &CreateSessionRequest) -> Result<PathBuf, Error> {
         let Some(directory) = &create.directory else {
             return Ok(self.inner.launcher.config.current_dir.clone());
         };
@@ -205,17 +228,22 @@ impl Sessions {
     }
 
     /// Writes down a message for the agent.
-    pub async fn send(&self, id: &SessionId, send: Send, key: Option<IdempotencyKey>) -> Result<Sent, Error> {
+    pub async fn send(
+        &self,
+        id: &SessionId,
+        send: SendMessageRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<MessageAccepted, Error> {
         self.ask_of(id, |reply| Msg::Send(send, key, reply)).await
     }
 
     /// What waits for its turn.
-    pub async fn inputs(&self, id: &SessionId) -> Result<Vec<Input>, Error> {
+    pub async fn inputs(&self, id: &SessionId) -> Result<Vec<SessionInput>, Error> {
         self.ask_of(id, Msg::Inputs).await
     }
 
     /// Changes what an input says, while it waits.
-    pub async fn edit(&self, id: &SessionId, input: InputId, edit: Edit) -> Result<(), Error> {
+    pub async fn edit(&self, id: &SessionId, input: InputId, edit: EditInputRequest) -> Result<(), Error> {
         let author = author(edit.author)?;
         self.ask_of(id, |reply| Msg::Edit(input, edit.message, author, reply)).await
     }
@@ -231,7 +259,12 @@ impl Sessions {
     }
 
     /// Answers a question.
-    pub async fn answer(&self, id: &SessionId, wait: WaitId, reply: QuestionReply) -> Result<(), Error> {
+    pub async fn answer(
+        &self,
+        id: &SessionId,
+        wait: WaitId,
+        reply: AnswerQuestionRequest,
+    ) -> Result<(), Error> {
         let author = author(reply.author)?;
         self.ask_of(id, |done| Msg::Answer(wait, Answer::Answers(reply.answers), author, done))
             .await
@@ -245,7 +278,12 @@ impl Sessions {
     }
 
     /// Answers a permission.
-    pub async fn permit(&self, id: &SessionId, wait: WaitId, reply: PermissionReply) -> Result<(), Error> {
+    pub async fn permit(
+        &self,
+        id: &SessionId,
+        wait: WaitId,
+        reply: AnswerPermissionRequest,
+    ) -> Result<(), Error> {
         let author = author(reply.author)?;
         self.ask_of(id, |done| Msg::Answer(wait, Answer::Permission(reply.reply), author, done))
             .await
@@ -263,7 +301,7 @@ impl Sessions {
     }
 
     /// Answers whatever is asked; how it was settled.
-    pub async fn settle(&self, wait: WaitId, reply: WaitReply) -> Result<Wait, Error> {
+    pub async fn settle(&self, wait: WaitId, reply: AnswerWaitRequest) -> Result<Wait, Error> {
         let session = self.board().await?.session_of(wait).ok_or(Error::WaitNotFound(wait))?;
         let author = author(reply.author)?;
         self.ask_of(&session, |done| Msg::Answer(wait, reply.answer.into(), author, done)).await
@@ -280,7 +318,7 @@ impl Sessions {
     }
 
     /// What all events so far come to.
-    pub async fn snapshot(&self, id: &SessionId) -> Result<Snapshot, Error> {
+    pub async fn snapshot(&self, id: &SessionId) -> Result<SessionSnapshot, Error> {
         self.ask_of(id, Msg::Snapshot).await
     }
 

@@ -7,7 +7,7 @@ use journal::durable::Durable;
 use parking_lot::{Mutex, RwLock};
 use protocol::{
     SessionId, TurnId,
-    sessions::{Session, State},
+    sessions::{Session, SessionState},
 };
 
 use crate::{board::Board, kept::Kept};
@@ -43,7 +43,7 @@ impl Shared {
 /// What changes of a session while it is held.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Doing {
-    pub(crate) state: State,
+    pub(crate) state: SessionState,
     pub(crate) turn: Option<TurnId>,
     pub(crate) queued: u64,
 }

@@ -11,7 +11,7 @@ use journal::{
     durable::{self, Store},
 };
 use parking_lot::{Mutex, RwLock};
-use protocol::{SessionId, sessions::Create};
+use protocol::{SessionId, sessions::CreateSessionRequest};
 use tokio::{
     runtime::Handle,
     sync::{OnceCell, mpsc},
@@ -42,7 +42,7 @@ pub(crate) struct Shelf {
 pub(crate) struct Entry {
     pub(crate) id: SessionId,
     /// How it was created, without the token.
-    pub(crate) create: Create,
+    pub(crate) create: CreateSessionRequest,
     /// Filled once it is written down that there is such a session.
     pub(crate) shared: OnceCell<Arc<Shared>>,
     /// The way to its worker, if it has one.
@@ -102,7 +102,7 @@ impl Shelf {
 
 impl Entry {
     /// One of which nothing is written down yet.
-    pub(crate) fn new(id: SessionId, create: Create, thread: Handle) -> Self {
+    pub(crate) fn new(id: SessionId, create: CreateSessionRequest, thread: Handle) -> Self {
         let (shared, door, unfinished) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
         Self { id, create, shared, door, thread, unfinished }
     }

@@ -9,7 +9,8 @@ use protocol::{
     Author, Event, SessionId, TurnId, WaitId,
     event::{PermissionResolved, QuestionResolved},
     wait::{
-        Ask, Outcome, Permission, PermissionOutcome, Question, QuestionOutcome, Settled, Wait, WaitDefault,
+        PermissionOutcome, PermissionRequest, QuestionOutcome, QuestionRequest, Wait, WaitDefault,
+        WaitOutcome, WaitRequest, WaitSettlement,
     },
 };
 
@@ -54,12 +55,12 @@ impl Waits {
         }
         let (id, now) = (WaitId::mint(), Timestamp::now());
         let ask = match asking {
-            Asking::Permission(ask) => Ask::Permission(permission(id, turn, ask)),
-            Asking::Question(ask) => Ask::Question(question(id, turn, ask)),
+            Asking::Permission(ask) => WaitRequest::Permission(permission(id, turn, ask)),
+            Asking::Question(ask) => WaitRequest::Question(question(id, turn, ask)),
         };
         let event = match &ask {
-            Ask::Permission(permission) => Event::PermissionAsked(permission.clone()),
-            Ask::Question(question) => Event::QuestionAsked(question.clone()),
+            WaitRequest::Permission(permission) => Event::PermissionAsked(permission.clone()),
+            WaitRequest::Question(question) => Event::QuestionAsked(question.clone()),
         };
         let wait = Wait {
             id,
@@ -101,18 +102,20 @@ impl Waits {
     pub(crate) fn settle(
         &mut self,
         id: WaitId,
-        outcome: Outcome,
+        outcome: WaitOutcome,
         author: Option<Author>,
     ) -> Option<(Event, String)> {
         let kept = self.all.iter_mut().find(|kept| kept.wait.id == id && kept.wait.settled.is_none())?;
         kept.wait.settled =
-            Some(Settled { outcome: outcome.clone(), author: author.clone(), at: Timestamp::now() });
+            Some(WaitSettlement { outcome: outcome.clone(), author: author.clone(), at: Timestamp::now() });
         self.changes.push(note(WAIT, id.to_string(), kept));
         let event = match outcome {
-            Outcome::Permission(outcome) => {
+            WaitOutcome::Permission(outcome) => {
                 Event::PermissionResolved(PermissionResolved { id, outcome, author })
             }
-            Outcome::Question(outcome) => Event::QuestionResolved(QuestionResolved { id, outcome, author }),
+            WaitOutcome::Question(outcome) => {
+                Event::QuestionResolved(QuestionResolved { id, outcome, author })
+            }
         };
         Some((event, kept.key.clone()))
     }
@@ -131,7 +134,7 @@ impl Waits {
     }
 
     /// Those that nobody answered in time, with how they are settled now.
-    pub(crate) fn overdue(&self, now: Timestamp) -> Vec<(WaitId, Outcome)> {
+    pub(crate) fn overdue(&self, now: Timestamp) -> Vec<(WaitId, WaitOutcome)> {
         let late = self.unsettled().filter(|wait| wait.expires_at.is_some_and(|at| at <= now));
         late.map(|wait| (wait.id, expired(&wait.ask))).collect()
     }
@@ -153,7 +156,7 @@ impl Waits {
 }
 
 /// Whether these answers fit the question.
-pub(crate) fn check(question: &Question, answers: &[Vec<String>]) -> Result<(), Error> {
+pub(crate) fn check(question: &QuestionRequest, answers: &[Vec<String>]) -> Result<(), Error> {
     let (asked, answered) = (question.questions.len(), answers.len());
     if asked != answered {
         return Err(Error::InvalidAnswer(format!(
@@ -175,27 +178,27 @@ pub(crate) fn check(question: &Question, answers: &[Vec<String>]) -> Result<(), 
     Ok(())
 }
 
-fn permission(id: WaitId, turn_id: Option<TurnId>, ask: PermissionAsk) -> Permission {
+fn permission(id: WaitId, turn_id: Option<TurnId>, ask: PermissionAsk) -> PermissionRequest {
     let PermissionAsk { call_id, tool, kind, title, reason, input, always } = ask;
-    Permission { id, turn_id, call_id, tool, kind, title, reason, input, always }
+    PermissionRequest { id, turn_id, call_id, tool, kind, title, reason, input, always }
 }
 
-fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> Question {
+fn question(id: WaitId, turn_id: Option<TurnId>, ask: QuestionAsk) -> QuestionRequest {
     let QuestionAsk { call_id, questions, plan } = ask;
-    Question { id, turn_id, call_id, questions, plan }
+    QuestionRequest { id, turn_id, call_id, questions, plan }
 }
 
 /// How a wait is settled that the agent no longer asks.
-pub(crate) fn withdrawn(ask: &Ask) -> Outcome {
+pub(crate) fn withdrawn(ask: &WaitRequest) -> WaitOutcome {
     match ask {
-        Ask::Permission(_) => Outcome::Permission(PermissionOutcome::Withdrawn),
-        Ask::Question(_) => Outcome::Question(QuestionOutcome::Withdrawn),
+        WaitRequest::Permission(_) => WaitOutcome::Permission(PermissionOutcome::Withdrawn),
+        WaitRequest::Question(_) => WaitOutcome::Question(QuestionOutcome::Withdrawn),
     }
 }
 
-fn expired(ask: &Ask) -> Outcome {
+fn expired(ask: &WaitRequest) -> WaitOutcome {
     match ask {
-        Ask::Permission(_) => Outcome::Permission(PermissionOutcome::Expired),
-        Ask::Question(_) => Outcome::Question(QuestionOutcome::Expired),
+        WaitRequest::Permission(_) => WaitOutcome::Permission(PermissionOutcome::Expired),
+        WaitRequest::Question(_) => WaitOutcome::Question(QuestionOutcome::Expired),
     }
 }

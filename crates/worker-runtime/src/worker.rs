@@ -19,8 +19,8 @@ use agents::{
 use jiff::Timestamp;
 use protocol::{
     Event, InputId, TurnId,
-    event::{EndReason, Ended, EndedReason, InputState, TurnEnded},
-    sessions::Created,
+    event::{InputState, SessionEndReason, SessionEnded, TurnEndReason, TurnEnded},
+    sessions::SessionCreated,
 };
 use tokio::{sync::mpsc, time::Instant};
 use tracing::Span;
@@ -61,7 +61,7 @@ pub(crate) struct Worker {
     turn: Option<Turn>,
     agent: Agent,
     /// Whoever waits to hear whether the agent can be used.
-    wakers: Vec<Reply<Created>>,
+    wakers: Vec<Reply<SessionCreated>>,
     draft: Draft,
     says: Vec<Saying>,
     /// What is answered once it is written down.
@@ -161,13 +161,13 @@ impl Worker {
         let Some((why, reply)) = self.stopping.take() else { return self.stop_agent().await };
         self.stop_agent().await;
         if self.turn.is_some() {
-            self.end_turn(EndReason::Interrupted, None, true);
+            self.end_turn(TurnEndReason::Interrupted, None, true);
         }
         if why == Stop::Delete {
             for id in self.inputs.queued().map(|input| input.id).collect::<Vec<_>>() {
                 self.advance(id, InputState::Refused, Some("the session was deleted"));
             }
-            self.emit(Event::Ended(Ended { reason: EndedReason::Deleted }), true);
+            self.emit(Event::Ended(SessionEnded { reason: SessionEndReason::Deleted }), true);
         }
         self.dirty = true;
         self.rx.close();
@@ -183,7 +183,12 @@ impl Worker {
     }
 
     /// Ends the turn that runs, if one does.
-    fn end_turn(&mut self, reason: EndReason, usage: Option<protocol::event::Usage>, synthetic: bool) {
+    fn end_turn(
+        &mut self,
+        reason: TurnEndReason,
+        usage: Option<protocol::event::TokenUsage>,
+        synthetic: bool,
+    ) {
         for event in self.waits.withdraw_all() {
             self.emit(event, true);
         }

@@ -1,7 +1,7 @@
 //! Observations over WebSockets, for backends.
 
 use bytes::Bytes;
-use protocol::observation::{End, Leg};
+use protocol::observation::{StreamEnd, StreamLeg};
 use server::observed::Observed;
 
 pub use server::observed::{INPUT_BYTES_MAX, Patience, serve};
@@ -9,9 +9,9 @@ pub use server::observed::{INPUT_BYTES_MAX, Patience, serve};
 use crate::Observation;
 
 impl Observed for Observation {
-    const LEG: Leg = Leg::Runtime;
+    const LEG: StreamLeg = StreamLeg::Runtime;
 
-    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         Observation::next(self).await
     }
 }

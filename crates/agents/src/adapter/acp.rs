@@ -11,8 +11,11 @@ use std::collections::HashMap;
 
 use protocol::{
     Event, InputId,
-    event::{Command, CommandsUpdated, EndReason, Plan, Started, Step, StepState, Usage},
-    sessions::{AgentError, Attachment, PermissionMode},
+    event::{
+        AgentCommand, AgentPlan, AgentStarted, CommandsUpdated, PlanStep, PlanStepState, TokenUsage,
+        TurnEndReason,
+    },
+    sessions::{AgentError, MessageAttachment, PermissionMode},
 };
 use serde_json::{Value, json};
 
@@ -67,7 +70,7 @@ struct Acp {
     unseen: Option<InputId>,
     speech: Speech,
     asks: Asks,
-    usage: Usage,
+    usage: TokenUsage,
 }
 
 impl Acp {
@@ -86,7 +89,7 @@ impl Acp {
             prompt: None,
             unseen: None,
             asks: Asks::default(),
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
         }
     }
 
@@ -172,7 +175,7 @@ impl Acp {
             Ok(setup) => self.setup = Some(setup),
             Err(error) => return out.facts.push(Fact::Failed(error)),
         }
-        let started = Started {
+        let started = AgentStarted {
             model: setup::current(result, "model"),
             mode: setup::current(result, "mode"),
             version: self.version.clone(),
@@ -205,14 +208,14 @@ impl Acp {
 
     fn blocks(&self, prompt: &Prompt) -> Vec<Value> {
         let attached = prompt.attachments.iter().map(|attachment| match attachment {
-            Attachment::Text { name, text } => json!({ "type": "text",
+            MessageAttachment::Text { name, text } => json!({ "type": "text",
                 "text": name.as_ref().map_or_else(|| text.clone(), |name| format!("{name}:\n{text}")) }),
-            Attachment::File { path } => {
+            MessageAttachment::File { path } => {
                 let path = self.options.directory.join(path);
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 json!({ "type": "resource_link", "name": name, "uri": format!("file://{}", path.display()) })
             }
-            Attachment::Image { mime_type, data } => {
+            MessageAttachment::Image { mime_type, data } => {
                 json!({ "type": "image", "mimeType": mime_type, "data": data })
             }
         });
@@ -228,22 +231,22 @@ impl Acp {
         }
         let (reason, error) = match outcome {
             Ok(result) => (end_reason(result["stopReason"].as_str().unwrap_or_default()), None),
-            Err(error) => (EndReason::Failed, Some(failure(error))),
+            Err(error) => (TurnEndReason::Failed, Some(failure(error))),
         };
         let usage = outcome.ok().and_then(|result| self.usage(result));
         out.facts.push(Fact::TurnEnded { reason, usage, error });
     }
 
-    fn usage(&self, result: &Value) -> Option<Usage> {
+    fn usage(&self, result: &Value) -> Option<TokenUsage> {
         let count = |value: &Value, name: &str| value[name].as_u64();
         let told = &result["usage"];
         let quota = &result["_meta"]["quota"]["token_count"];
         let input = count(told, "inputTokens").or(count(quota, "input_tokens"));
         let output = count(told, "outputTokens").or(count(quota, "output_tokens"));
-        if input.is_none() && output.is_none() && self.usage == Usage::default() {
+        if input.is_none() && output.is_none() && self.usage == TokenUsage::default() {
             return None;
         }
-        Some(Usage {
+        Some(TokenUsage {
             input_tokens: input.unwrap_or_default(),
             output_tokens: output.unwrap_or_default(),
             cached_tokens: count(told, "cachedReadTokens").unwrap_or_default(),
@@ -379,13 +382,13 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn end_reason(stop: &str) -> EndReason {
+fn end_reason(stop: &str) -> TurnEndReason {
     match stop {
-        "end_turn" => EndReason::Completed,
-        "cancelled" => EndReason::Interrupted,
-        "max_tokens" | "max_turn_requests" => EndReason::MaxTokens,
-        "refusal" => EndReason::Refused,
-        _ => EndReason::Other,
+        "end_turn" => TurnEndReason::Completed,
+        "cancelled" => TurnEndReason::Interrupted,
+        "max_tokens" | "max_turn_requests" => TurnEndReason::MaxTokens,
+        "refusal" => TurnEndReason::Refused,
+        _ => TurnEndReason::Other,
     }
 }
 
@@ -406,22 +409,22 @@ fn failure(error: &Value) -> AgentError {
     }
 }
 
-fn plan(update: &Value) -> Plan {
+fn plan(update: &Value) -> AgentPlan {
     let entries = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let step = |entry: &Value| Step {
+    let step = |entry: &Value| PlanStep {
         text: text(&entry["content"]),
         state: match entry["status"].as_str().unwrap_or_default() {
-            "completed" => StepState::Completed,
-            "in_progress" => StepState::InProgress,
-            _ => StepState::Pending,
+            "completed" => PlanStepState::Completed,
+            "in_progress" => PlanStepState::InProgress,
+            _ => PlanStepState::Pending,
         },
     };
-    Plan { steps: entries.iter().map(step).collect() }
+    AgentPlan { steps: entries.iter().map(step).collect() }
 }
 
 fn commands(update: &Value) -> CommandsUpdated {
     let all = update["availableCommands"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let command = |command: &Value| Command {
+    let command = |command: &Value| AgentCommand {
         name: text(&command["name"]),
         description: command["description"].as_str().map(str::to_owned),
         hint: command["input"]["hint"].as_str().map(str::to_owned),

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use protocol::{
     InputId,
-    event::{EndReason, Started, Usage},
-    message::Role,
+    event::{AgentStarted, TokenUsage, TurnEndReason},
+    message::MessageRole,
     sessions::AgentError,
 };
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ struct Amp {
     inputs: VecDeque<InputId>,
     calls: Calls,
     /// What the turn took so far.
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
 }
 
 impl Adapter for Amp {
@@ -122,7 +122,7 @@ impl Amp {
             // It would have a person log in, and takes what it is told for a code.
             Err(_) if said.starts_with(b"No API key found") => {
                 let error = AgentError::TokenError { message: "Amp has no key".into() };
-                self.end(EndReason::Failed, Some(error), out);
+                self.end(TurnEndReason::Failed, Some(error), out);
                 self.leave(out);
                 Ok(())
             }
@@ -153,7 +153,7 @@ impl Amp {
         if !std::mem::replace(&mut self.started, true) {
             let owned = |key: &str| text(line, key).map(str::to_owned);
             let started =
-                Started { model: None, mode: owned("agent_mode"), version: None, resumed: self.resumed };
+                AgentStarted { model: None, mode: owned("agent_mode"), version: None, resumed: self.resumed };
             out.facts.push(Fact::Started { agent_session_id: owned("session_id"), started });
         }
     }
@@ -186,7 +186,7 @@ impl Amp {
             return out.facts.push(Fact::Consumed(input));
         }
         let id = self.name();
-        let role = if parent.is_some() { Role::User } else { Role::System };
+        let role = if parent.is_some() { MessageRole::User } else { MessageRole::System };
         out.event(message(&id, role, parent, others));
     }
 
@@ -205,7 +205,7 @@ impl Amp {
                 false => content::part(n.to_string(), block),
             });
         }
-        out.event(message(&id, Role::Assistant, parent, parts));
+        out.event(message(&id, MessageRole::Assistant, parent, parts));
         if parent.is_some() {
             return;
         }
@@ -213,14 +213,14 @@ impl Amp {
             self.took(&usage(took));
         }
         match text(said, "stop_reason") {
-            Some("end_turn" | "stop_sequence") => self.end(EndReason::Completed, None, out),
+            Some("end_turn" | "stop_sequence") => self.end(TurnEndReason::Completed, None, out),
             // It does not say why a message was cut. If it is not because it was told more, nothing follows.
-            None if !calls && self.inputs.is_empty() => self.end(EndReason::MaxTokens, None, out),
+            None if !calls && self.inputs.is_empty() => self.end(TurnEndReason::MaxTokens, None, out),
             _ => {}
         }
     }
 
-    fn took(&mut self, new: &Usage) {
+    fn took(&mut self, new: &TokenUsage) {
         let sum = self.usage.get_or_insert_default();
         sum.input_tokens = sum.input_tokens.saturating_add(new.input_tokens);
         sum.output_tokens = sum.output_tokens.saturating_add(new.output_tokens);
@@ -228,7 +228,7 @@ impl Amp {
         sum.context_tokens = Some(context(new));
     }
 
-    fn end(&mut self, reason: EndReason, error: Option<AgentError>, out: &mut Out) {
+    fn end(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
         for event in self.calls.abandon(|_| true) {
             out.event(event);
         }

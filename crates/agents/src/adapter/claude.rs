@@ -21,9 +21,9 @@ use inputs::Inputs;
 use outcome::Failure;
 use protocol::{
     Event, InputId,
-    event::{EndReason, Status, Usage},
+    event::{SessionStatus, TokenUsage, TurnEndReason},
     message::ToolStatus,
-    sessions::{AgentError, PermissionMode, State},
+    sessions::{AgentError, PermissionMode, SessionState},
     wait::PermissionAnswer,
 };
 use serde_json::{Value, json};
@@ -193,7 +193,13 @@ impl Claude {
         }
     }
 
-    fn end(&mut self, reason: EndReason, usage: Option<Usage>, error: Option<AgentError>, out: &mut Out) {
+    fn end(
+        &mut self,
+        reason: TurnEndReason,
+        usage: Option<TokenUsage>,
+        error: Option<AgentError>,
+        out: &mut Out,
+    ) {
         let background = !self.background.is_empty();
         for event in self.calls.abandon(|open| open.parent.is_none() || !background) {
             out.event(event);
@@ -213,8 +219,8 @@ impl Claude {
             return;
         }
         self.noted = detail.is_some();
-        let state = if self.turn == Turn::Idle { State::Idle } else { State::Running };
-        out.event(Event::Status(Status { state, detail }));
+        let state = if self.turn == Turn::Idle { SessionState::Idle } else { SessionState::Running };
+        out.event(Event::Status(SessionStatus { state, detail }));
     }
 
     /// The agent asks whether it may use a tool.

@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
     Event, InputId,
-    event::{Started, Status},
-    sessions::{AgentError, State},
+    event::{AgentStarted, SessionStatus},
+    sessions::{AgentError, SessionState},
 };
 use serde_json::{Value, json};
 
@@ -207,7 +207,7 @@ impl Codex {
         self.settings.opened(result, resumed);
         out.facts.push(Fact::Started {
             agent_session_id: self.thread.clone(),
-            started: Started {
+            started: AgentStarted {
                 model: self.settings.model.clone(),
                 mode: Some(self.settings.agent_mode.clone()),
                 version: self.version.clone(),
@@ -247,11 +247,11 @@ impl Codex {
     /// Tells people something that passes.
     fn status(&self, detail: impl Into<String>, out: &mut Out) {
         let state = match (&self.thread, &self.turn) {
-            (None, _) => State::Starting,
-            (Some(_), None) => State::Idle,
-            (Some(_), Some(_)) => State::Running,
+            (None, _) => SessionState::Starting,
+            (Some(_), None) => SessionState::Idle,
+            (Some(_), Some(_)) => SessionState::Running,
         };
-        out.event(Event::Status(Status { state, detail: Some(detail.into()) }));
+        out.event(Event::Status(SessionStatus { state, detail: Some(detail.into()) }));
     }
 }
 

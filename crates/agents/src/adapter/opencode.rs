@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use protocol::{
     Event,
-    event::{Plan, Step, StepState},
+    event::{AgentPlan, PlanStep, PlanStepState},
     sessions::AgentError,
 };
 use serde_json::Value;
@@ -214,17 +214,17 @@ fn is_copy(line: &[u8]) -> bool {
     memchr::memmem::find(line, br#""payload":{"type":"sync""#).is_some()
 }
 
-fn plan(todos: &Value) -> Plan {
-    let step = |todo: &Value| Step {
+fn plan(todos: &Value) -> AgentPlan {
+    let step = |todo: &Value| PlanStep {
         text: todo["content"].as_str().unwrap_or_default().to_owned(),
         state: match todo["status"].as_str() {
-            Some("pending") => StepState::Pending,
-            Some("in_progress") => StepState::InProgress,
-            Some("completed") => StepState::Completed,
-            _ => StepState::Other,
+            Some("pending") => PlanStepState::Pending,
+            Some("in_progress") => PlanStepState::InProgress,
+            Some("completed") => PlanStepState::Completed,
+            _ => PlanStepState::Other,
         },
     };
-    Plan { steps: todos.as_array().into_iter().flatten().map(step).collect() }
+    AgentPlan { steps: todos.as_array().into_iter().flatten().map(step).collect() }
 }
 
 #[cfg(test)]

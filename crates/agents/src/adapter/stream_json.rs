@@ -8,13 +8,13 @@ pub(super) mod tools;
 
 use protocol::{
     Event, Message,
-    event::Usage,
-    message::{Part, Role},
+    event::TokenUsage,
+    message::{MessagePart, MessageRole},
 };
 use serde_json::Value;
 
 /// A message, or those parts of it that are new.
-pub(super) fn message(id: &str, role: Role, parent: Option<&str>, parts: Vec<Part>) -> Event {
+pub(super) fn message(id: &str, role: MessageRole, parent: Option<&str>, parts: Vec<MessagePart>) -> Event {
     Event::Message(Message {
         id: id.into(),
         role,
@@ -42,9 +42,9 @@ pub(super) fn parent(line: &Value) -> Option<&str> {
 }
 
 /// What a `usage` of the Messages API says.
-pub(super) fn usage(said: &Value) -> Usage {
+pub(super) fn usage(said: &Value) -> TokenUsage {
     let count = |key: &str| said.get(key).and_then(Value::as_u64).unwrap_or_default();
-    Usage {
+    TokenUsage {
         // What is put into a cache is read like everything else.
         input_tokens: count("input_tokens").saturating_add(count("cache_creation_input_tokens")),
         output_tokens: count("output_tokens"),
@@ -53,11 +53,11 @@ pub(super) fn usage(said: &Value) -> Usage {
             .pointer("/output_tokens_details/thinking_tokens")
             .and_then(Value::as_u64)
             .unwrap_or(0),
-        ..Usage::default()
+        ..TokenUsage::default()
     }
 }
 
 /// How many tokens the conversation holds after a message with this usage.
-pub(super) fn context(usage: &Usage) -> u64 {
+pub(super) fn context(usage: &TokenUsage) -> u64 {
     usage.input_tokens.saturating_add(usage.cached_tokens).saturating_add(usage.output_tokens)
 }

@@ -17,11 +17,11 @@ fn a_users_definition_shadows_the_built_in_one() {
     let text = "[mock]\ncommand = [\"/bin/cat\", \"-u\"]\nargs = [\"-\"]\nenv = { A = \"{b}\" }\n[claude]\ncommand = [\"x\"]\n";
     let catalog = catalog(text);
     let mock = agent(&catalog, "mock");
-    assert_eq!(mock.source, Source::User);
+    assert_eq!(mock.source, AgentSource::User);
     let plan = mock.plan(Purpose::Acp, &SearchPath::default(), &|_| None).unwrap();
     assert_eq!((plan.program, plan.args), ("/bin/cat".into(), vec!["-u".to_owned(), "-".to_owned()]));
     assert_eq!(plan.env["A"], "{b}", "what a user says stands for itself");
-    assert_eq!(agent(&catalog, "claude").source, Source::User);
+    assert_eq!(agent(&catalog, "claude").source, AgentSource::User);
 }
 
 /// daemon-8: a user's agent may speak another protocol than ACP.
@@ -55,7 +55,7 @@ fn every_row_names_components_that_exist() {
     for name in ["claude", "codex", "opencode", "amp", "gemini", "pi", "mock", "cursor", "goose"] {
         assert!(names.contains(name), "{name} is not among {names:?}");
     }
-    for agent in catalog.iter().filter(|agent| agent.source != Source::BuiltIn) {
+    for agent in catalog.iter().filter(|agent| agent.source != AgentSource::BuiltIn) {
         assert!(
             catalog.component(&agent.id.clone().into()).is_some(),
             "{} has no component of its own",
@@ -75,7 +75,7 @@ fn every_row_names_components_that_exist() {
 #[test]
 fn every_row_names_capabilities_that_exist() {
     let table: toml::Table = include_str!("../../catalog.toml").parse().unwrap();
-    let known = serde_json::to_value(protocol::agents::Capabilities::default()).unwrap();
+    let known = serde_json::to_value(protocol::agents::AgentCapabilities::default()).unwrap();
     let rows = table["agents"].as_table().unwrap().values().filter_map(|row| row.get("capabilities"));
     let named: Vec<_> = rows.flat_map(|row| row.as_table().unwrap().keys()).collect();
     assert!(!named.is_empty());
@@ -99,7 +99,7 @@ fn a_registry_adds_agents_and_replaces_none_of_ours() {
         { "id": "py", "name": "Py", "version": "1.2", "distribution": { "uvx": { "package": "py-acp==1.2" } } },
     ] });
     let catalog = catalog("").with_registry(&Registry::parse(&text.to_string()).unwrap());
-    assert_eq!(agent(&catalog, "claude").source, Source::Catalog);
+    assert_eq!(agent(&catalog, "claude").source, AgentSource::Catalog);
     assert!(
         catalog.get(&"npm".parse().unwrap()).is_none() && catalog.get(&"windows".parse().unwrap()).is_none()
     );

@@ -8,7 +8,9 @@ use clap::{Args, Subcommand};
 use client::{Client, Message, Reply};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{EventRange, Exit, Instance, InstanceList, Prepare, State},
+    acp::{
+        AcpInstance, AcpInstanceList, AcpInstanceState, AcpProcessExit, EventRange, PrepareInstanceRequest,
+    },
 };
 
 use super::{
@@ -193,7 +195,7 @@ impl RequestCommand for AcpCommand {
             AcpCommand::Prepare { id, agent, cwd, env, linger, args } => {
                 let linger_ms = linger.duration().map(duration::milliseconds);
                 let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
-                let options = Prepare { agent, cwd, env, args, linger_ms };
+                let options = PrepareInstanceRequest { agent, cwd, env, args, linger_ms };
                 output.answer(&acp.prepare(&id, &options).await?, |created| instance(&created))
             }
             AcpCommand::Delete { id, grace, grace_ms } => {
@@ -205,7 +207,7 @@ impl RequestCommand for AcpCommand {
     }
 }
 
-fn list(list: InstanceList) -> String {
+fn list(list: AcpInstanceList) -> String {
     let rows = list.items.into_iter().map(|instance| {
         [
             instance.server_id.to_string(),
@@ -221,7 +223,7 @@ fn list(list: InstanceList) -> String {
     table(["ID", "AGENT", "STATE", "PID", "STARTED", "PENDING", "READERS", "EVENTS"], rows)
 }
 
-fn instance(instance: &Instance) -> String {
+fn instance(instance: &AcpInstance) -> String {
     card([
         ("id", instance.server_id.to_string()),
         ("agent", instance.agent.to_string()),
@@ -235,13 +237,17 @@ fn instance(instance: &Instance) -> String {
     ])
 }
 
-fn state(instance: &Instance) -> String {
+fn state(instance: &AcpInstance) -> String {
     match (instance.state, &instance.exit) {
-        (State::Starting, _) => "starting".into(),
-        (State::Running, _) => "running".into(),
-        (State::Exited, Some(Exit { code: Some(code), .. })) => format!("exited ({code})"),
-        (State::Exited, Some(Exit { signal: Some(signal), .. })) => format!("exited (signal {signal})"),
-        (State::Exited, _) => "exited".into(),
+        (AcpInstanceState::Starting, _) => "starting".into(),
+        (AcpInstanceState::Running, _) => "running".into(),
+        (AcpInstanceState::Exited, Some(AcpProcessExit { code: Some(code), .. })) => {
+            format!("exited ({code})")
+        }
+        (AcpInstanceState::Exited, Some(AcpProcessExit { signal: Some(signal), .. })) => {
+            format!("exited (signal {signal})")
+        }
+        (AcpInstanceState::Exited, _) => "exited".into(),
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use client::{Client, InstallEvent};
 use protocol::{
     AgentName,
-    agents::{AgentList, Install, Installed, Protocol, Source},
+    agents::{AgentInstalled, AgentList, AgentProtocol, AgentSource, InstallAgentRequest},
 };
 
 use super::operations::mirrors;
@@ -65,7 +65,7 @@ impl RequestCommand for DaemonAgentsCommand {
         match self {
             DaemonAgentsCommand::List => output.answer(&agents.list().await?, list),
             DaemonAgentsCommand::Install { agent, version, reinstall } => {
-                follow(client, output, &agent, &Install { version, reinstall }).await
+                follow(client, output, &agent, &InstallAgentRequest { version, reinstall }).await
             }
             DaemonAgentsCommand::Modes { agent } => output.answer(&agents.modes(&agent).await?, |list| {
                 let rows = list.modes.into_iter().map(|mode| [mode.id, mode.name, mode.description]);
@@ -81,7 +81,12 @@ impl RequestCommand for DaemonAgentsCommand {
 }
 
 /// Shows the progress of an installation, and prints its result.
-async fn follow(client: &Client, output: Output, agent: &AgentName, options: &Install) -> Outcome {
+async fn follow(
+    client: &Client,
+    output: Output,
+    agent: &AgentName,
+    options: &InstallAgentRequest,
+) -> Outcome {
     let mut events = client.agents().follow_install(agent, options).await?;
     let mut bars = progress::InstallProgressBars::default();
     let mut result = None;
@@ -119,27 +124,27 @@ pub(crate) fn list(list: AgentList) -> String {
     table(header, rows)
 }
 
-fn source(source: Source) -> &'static str {
+fn source(source: AgentSource) -> &'static str {
     match source {
-        Source::BuiltIn => "built in",
-        Source::Catalog => "catalog",
-        Source::Registry => "registry",
-        Source::User => "user",
+        AgentSource::BuiltIn => "built in",
+        AgentSource::Catalog => "catalog",
+        AgentSource::Registry => "registry",
+        AgentSource::User => "user",
     }
 }
 
-fn protocol(own: Protocol, acp: bool) -> String {
+fn protocol(own: AgentProtocol, acp: bool) -> String {
     let name = match own {
-        Protocol::Acp => return "acp".into(),
-        Protocol::Claude => "claude",
-        Protocol::Codex => "codex",
-        Protocol::Opencode => "opencode",
-        Protocol::Amp => "amp",
+        AgentProtocol::Acp => return "acp".into(),
+        AgentProtocol::Claude => "claude",
+        AgentProtocol::Codex => "codex",
+        AgentProtocol::Opencode => "opencode",
+        AgentProtocol::Amp => "amp",
     };
     if acp { format!("{name}, acp") } else { name.into() }
 }
 
-fn installed(installed: Installed) -> String {
+fn installed(installed: AgentInstalled) -> String {
     card([
         ("agent", installed.agent.to_string()),
         ("already installed", yes_no(installed.already_installed)),

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use client::{Client, Page, Upload};
-use protocol::fs::{EntryList, Kind, Move, Stat, Unpacked, Written};
+use protocol::fs::{
+    ArchiveUnpacked, DirectoryEntryList, FileKind, FileMetadata, FileWritten, MoveFileRequest,
+};
 
 use super::{input, operations::mirrors};
 use crate::{
@@ -161,7 +163,7 @@ impl RequestCommand for FsCommand {
                 card([("path", directory.path), ("created", yes_no(directory.created))])
             }),
             FsCommand::Move { from, to, overwrite } => output
-                .answer(&fs.rename(&Move { from, to, overwrite }).await?, |moved| {
+                .answer(&fs.rename(&MoveFileRequest { from, to, overwrite }).await?, |moved| {
                     card([("from", moved.from), ("to", moved.to)])
                 }),
             FsCommand::Stat { path } => output.answer(&fs.stat(&path).await?, stat),
@@ -177,7 +179,7 @@ async fn upload_batch(
     client: &Client,
     path: &str,
     source: Option<PathBuf>,
-) -> Result<client::Answer<Unpacked>, Failure> {
+) -> Result<client::Answer<ArchiveUnpacked>, Failure> {
     let directory = source.clone().filter(|source| source.is_dir());
     let Some(directory) = directory else {
         let (archive, bar) = with_progress(input::upload(source.as_deref()).await?);
@@ -201,7 +203,7 @@ fn with_progress(upload: Upload) -> (Upload, indicatif::ProgressBar) {
     (upload.on_progress(move |sent| shown.set_position(sent)), bar)
 }
 
-fn entries(list: EntryList, output: Output) -> String {
+fn entries(list: DirectoryEntryList, output: Output) -> String {
     let rows = list
         .items
         .into_iter()
@@ -213,7 +215,7 @@ fn entries(list: EntryList, output: Output) -> String {
     shown
 }
 
-fn stat(stat: Stat) -> String {
+fn stat(stat: FileMetadata) -> String {
     card([
         ("path", stat.path),
         ("kind", kind(stat.kind).into()),
@@ -225,11 +227,11 @@ fn stat(stat: Stat) -> String {
     ])
 }
 
-fn written(written: Written) -> String {
+fn written(written: FileWritten) -> String {
     card([("path", written.path), ("bytes", written.bytes.to_string()), ("etag", written.etag)])
 }
 
-fn unpacked(unpacked: Unpacked) -> String {
+fn unpacked(unpacked: ArchiveUnpacked) -> String {
     card([
         ("path", unpacked.path),
         ("files", unpacked.files.to_string()),
@@ -238,11 +240,11 @@ fn unpacked(unpacked: Unpacked) -> String {
     ])
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: FileKind) -> &'static str {
     match kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink => "link",
-        Kind::Other => "other",
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "link",
+        FileKind::Other => "other",
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use client::Client;
-use protocol::config::{Command, McpServer, McpServerList, Transport};
+use protocol::config::{McpCommand, McpServer, McpServerList, McpTransport};
 
 use super::{input, operations::mirrors};
 use crate::{
@@ -112,7 +112,7 @@ fn server(server: McpServer) -> String {
         McpServer::Remote { url, transport, headers, oauth, enabled, timeout_ms } => card([
             ("type", "remote".into()),
             ("url", url),
-            ("transport", if transport == Some(Transport::Sse) { "sse".into() } else { "http".into() }),
+            ("transport", if transport == Some(McpTransport::Sse) { "sse".into() } else { "http".into() }),
             ("headers", names(headers.into_keys())),
             ("oauth", yes_no(oauth.is_some())),
             ("enabled", yes_no(enabled.unwrap_or(true))),
@@ -121,10 +121,10 @@ fn server(server: McpServer) -> String {
     }
 }
 
-fn line(command: Command, args: Vec<String>) -> String {
+fn line(command: McpCommand, args: Vec<String>) -> String {
     let mut words = match command {
-        Command::Program(program) => vec![program],
-        Command::Line(words) => words,
+        McpCommand::Program(program) => vec![program],
+        McpCommand::Line(words) => words,
     };
     words.extend(args);
     words.join(" ")

@@ -10,7 +10,10 @@ use clap::Subcommand;
 use client::Client;
 use protocol::{
     ProcessId,
-    processes::{Exit, Process, ProcessList, Signal, Start, State, TerminalSize},
+    processes::{
+        ProcessExit, ProcessSignal, ProcessState, StartProcessRequest, TerminalSize, UserProcess,
+        UserProcessList,
+    },
 };
 
 use super::{
@@ -109,7 +112,7 @@ Examples:
         id: ProcessId,
         /// The signal: HUP, INT, QUIT, TERM, KILL, USR1, USR2, STOP or CONT
         #[arg(value_parser = parse_signal)]
-        signal: Signal,
+        signal: ProcessSignal,
     },
     /// Resize the terminal of a process
     #[command(after_help = "Examples:\n  tombolo api processes resize prc_… 120x40")]
@@ -174,7 +177,7 @@ impl RequestCommand for ProcessesCommand {
                 let mut words = command.into_iter();
                 let command = words.next().unwrap_or_default();
                 let env = env.into_iter().map(|variable| (variable.name, variable.value)).collect();
-                let start = Start { command, args: words.collect(), cwd, env, terminal };
+                let start = StartProcessRequest { command, args: words.collect(), cwd, env, terminal };
                 output.answer(&processes.start(&start).await?, |process| one(&process))
             }
             ProcessesCommand::Get { id } => output.answer(&processes.get(id).await?, |process| one(&process)),
@@ -215,7 +218,7 @@ impl RequestCommand for ProcessesCommand {
     }
 }
 
-fn list(list: ProcessList) -> String {
+fn list(list: UserProcessList) -> String {
     let rows = list.items.into_iter().map(|process| {
         [
             process.id.to_string(),
@@ -228,7 +231,7 @@ fn list(list: ProcessList) -> String {
     table(["ID", "STATE", "PID", "STARTED", "COMMAND"], rows)
 }
 
-fn one(process: &Process) -> String {
+fn one(process: &UserProcess) -> String {
     card([
         ("id", process.id.to_string()),
         ("command", line(process)),
@@ -241,16 +244,18 @@ fn one(process: &Process) -> String {
     ])
 }
 
-fn state(process: &Process) -> String {
+fn state(process: &UserProcess) -> String {
     match (process.state, process.exit) {
-        (State::Running, _) => "running".into(),
-        (State::Exited, Some(Exit { code: Some(code), .. })) => format!("exited ({code})"),
-        (State::Exited, Some(Exit { signal: Some(signal), .. })) => format!("exited (signal {signal})"),
-        (State::Exited, _) => "exited".into(),
+        (ProcessState::Running, _) => "running".into(),
+        (ProcessState::Exited, Some(ProcessExit { code: Some(code), .. })) => format!("exited ({code})"),
+        (ProcessState::Exited, Some(ProcessExit { signal: Some(signal), .. })) => {
+            format!("exited (signal {signal})")
+        }
+        (ProcessState::Exited, _) => "exited".into(),
     }
 }
 
-fn line(process: &Process) -> String {
+fn line(process: &UserProcess) -> String {
     [std::slice::from_ref(&process.command), &process.args].concat().join(" ")
 }
 
@@ -272,7 +277,7 @@ fn parse_size(text: &str) -> Result<TerminalSize, &'static str> {
 }
 
 /// Parses the name of a signal, with or without `SIG`.
-fn parse_signal(text: &str) -> Result<Signal, &'static str> {
+fn parse_signal(text: &str) -> Result<ProcessSignal, &'static str> {
     let name = text.to_ascii_uppercase();
     let name = name.strip_prefix("SIG").unwrap_or(&name);
     serde_json::from_value(name.into())

@@ -11,7 +11,7 @@ use clap::Subcommand;
 use client::{Client, Pages};
 use protocol::{
     Author, InputId, SessionId, WaitId,
-    sessions::{Edit, PermissionReply, QuestionReply},
+    sessions::{AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest},
     wait::PermissionAnswer,
 };
 
@@ -257,7 +257,7 @@ impl RequestCommand for SessionsCommand {
             SessionsCommand::Inputs { id } => output.answer(&sessions.inputs(&id).await?, view::inputs),
             SessionsCommand::Edit { id, input, message, author } => {
                 let message = input::text(message, output).await?;
-                sessions.edit(&id, input, &Edit { message, author }).await?;
+                sessions.edit(&id, input, &EditInputRequest { message, author }).await?;
                 output.done(&format!("changed message {input}"))
             }
             SessionsCommand::Withdraw { id, input } => {
@@ -280,7 +280,7 @@ impl RequestCommand for SessionsCommand {
             }
             SessionsCommand::Answer { id, question, answer, answers, author } => {
                 let answers = parse_answers(answer, answers)?;
-                sessions.answer(&id, question, &QuestionReply { answers, author }).await?;
+                sessions.answer(&id, question, &AnswerQuestionRequest { answers, author }).await?;
                 output.done(&format!("answered {question}"))
             }
             SessionsCommand::Reject { id, question, author } => {
@@ -288,7 +288,7 @@ impl RequestCommand for SessionsCommand {
                 output.done(&format!("rejected {question}"))
             }
             SessionsCommand::Permit { id, permission, reply, author } => {
-                sessions.permit(&id, permission, &PermissionReply { reply, author }).await?;
+                sessions.permit(&id, permission, &AnswerPermissionRequest { reply, author }).await?;
                 output.done(&format!("answered {permission}"))
             }
         }

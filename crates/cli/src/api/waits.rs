@@ -5,7 +5,10 @@ use client::Client;
 use jiff::Timestamp;
 use protocol::{
     Author, WaitId,
-    wait::{Ask, Permission, PermissionAnswer, QuestionItem, WaitAnswer, WaitDefault, WaitList, WaitReply},
+    wait::{
+        AnswerWaitRequest, PermissionAnswer, PermissionRequest, QuestionItem, WaitAnswer, WaitDefault,
+        WaitList, WaitRequest,
+    },
 };
 
 use super::{operations::mirrors, sessions};
@@ -74,7 +77,7 @@ impl RequestCommand for DaemonWaitsCommand {
                     Some(_) => WaitAnswer::Reject,
                     None => WaitAnswer::Question(sessions::parse_answers(answer, answers)?),
                 };
-                let settled = client.waits().answer(id, &WaitReply { answer, author }).await?;
+                let settled = client.waits().answer(id, &AnswerWaitRequest { answer, author }).await?;
                 output.answer(&settled, |wait| waits::settled(None, &wait))
             }
         }
@@ -99,13 +102,13 @@ fn list(list: WaitList) -> String {
 }
 
 /// The answers that a wait accepts.
-pub(crate) fn choices(ask: &Ask) -> String {
+pub(crate) fn choices(ask: &WaitRequest) -> String {
     match ask {
-        Ask::Permission(permission) => match always(permission) {
+        WaitRequest::Permission(permission) => match always(permission) {
             Some(always) => format!("once, always ({always}), reject"),
             None => "once, always, reject".into(),
         },
-        Ask::Question(question) => {
+        WaitRequest::Question(question) => {
             let labels = |item: &QuestionItem| {
                 let labels: Vec<_> = item.options.iter().map(|option| option.label.clone()).collect();
                 labels.join(", ")
@@ -116,7 +119,7 @@ pub(crate) fn choices(ask: &Ask) -> String {
 }
 
 /// The rules that answering `always` would add, if the agent names them.
-pub(crate) fn always(permission: &Permission) -> Option<String> {
+pub(crate) fn always(permission: &PermissionRequest) -> Option<String> {
     (!permission.always.is_empty()).then(|| permission.always.join("; "))
 }
 

@@ -5,8 +5,8 @@ use client::{Client, Watched};
 use protocol::{
     SessionId, UserName,
     lending::RelayCall,
-    observation::{Control, Frame},
-    presence::Presence,
+    observation::{ObservationFrame, StreamControl},
+    presence::WorkerPresence,
     relay::{Status, VirtualPath},
 };
 
@@ -56,7 +56,7 @@ impl RequestCommand for DaemonWorkersCommand {
 pub(crate) async fn print_frames(mut watched: Watched, output: Output) -> Outcome {
     while let Some((text, frame)) = watched.next().await? {
         match frame {
-            Frame::Diagnostic { diagnostic } => {
+            ObservationFrame::Diagnostic { diagnostic } => {
                 let message = format!("{} ({})", diagnostic.message, diagnostic.code);
                 let stays_open = diagnostic.known().is_some_and(|(_, trouble)| trouble.close().is_none());
                 if !stays_open {
@@ -65,24 +65,28 @@ pub(crate) async fn print_frames(mut watched: Watched, output: Output) -> Outcom
                 output.talk(&message);
             }
             _ if output.json => output.line(&text)?,
-            Frame::Event { envelope } => {
+            ObservationFrame::Event { envelope } => {
                 let payload = serde_json::to_string(&envelope.payload).unwrap_or_default();
                 output.line(&format!("{}  {}", envelope.event_id, plain_json(payload.as_bytes())))?;
             }
-            Frame::Control { control: Control::Resumed { .. } } => output.talk("replaying missed events:"),
-            Frame::Control { control: Control::Live } => output.talk("live:"),
-            Frame::Control { control: Control::Presence(presence) } => {
+            ObservationFrame::Control { control: StreamControl::Resumed { .. } } => {
+                output.talk("replaying missed events:")
+            }
+            ObservationFrame::Control { control: StreamControl::Live } => output.talk("live:"),
+            ObservationFrame::Control { control: StreamControl::Presence(presence) } => {
                 output.talk(&describe_presence(&presence))
             }
-            Frame::Control { control: Control::Relay(call) } => output.talk(&describe_relay_call(&call)),
-            Frame::Control { control: Control::Heartbeat | Control::Unknown } => {}
+            ObservationFrame::Control { control: StreamControl::Relay(call) } => {
+                output.talk(&describe_relay_call(&call))
+            }
+            ObservationFrame::Control { control: StreamControl::Heartbeat | StreamControl::Unknown } => {}
         }
     }
     Ok(())
 }
 
 /// The users of a session on one line.
-fn describe_presence(presence: &Presence) -> String {
+fn describe_presence(presence: &WorkerPresence) -> String {
     let names = |users: Vec<&UserName>| match users.as_slice() {
         [] => "nobody".to_owned(),
         users => users.iter().map(|user| user.as_str()).collect::<Vec<_>>().join(", "),

@@ -2,7 +2,10 @@
 
 use protocol::{
     WaitId,
-    wait::{APPROVE, Ask, Permission, PermissionAnswer, Question, QuestionItem, REJECT, Wait},
+    wait::{
+        APPROVE, PermissionAnswer, PermissionRequest, QuestionItem, QuestionRequest, REJECT, Wait,
+        WaitRequest,
+    },
 };
 
 use super::screen::{Look, Screen};
@@ -20,8 +23,8 @@ pub(crate) struct Asking {
 
 #[derive(Debug)]
 enum What {
-    Permission(Permission),
-    Question { question: Question, answers: Vec<Vec<String>> },
+    Permission(PermissionRequest),
+    Question { question: QuestionRequest, answers: Vec<Vec<String>> },
 }
 
 /// What a line comes to.
@@ -44,10 +47,12 @@ impl Asking {
         Self::of(&wait.ask)
     }
 
-    pub(crate) fn of(ask: &Ask) -> Self {
+    pub(crate) fn of(ask: &WaitRequest) -> Self {
         match ask.clone() {
-            Ask::Permission(permission) => Self { id: permission.id, what: What::Permission(permission) },
-            Ask::Question(question) => {
+            WaitRequest::Permission(permission) => {
+                Self { id: permission.id, what: What::Permission(permission) }
+            }
+            WaitRequest::Question(question) => {
                 Self { id: question.id, what: What::Question { question, answers: Vec::new() } }
             }
         }
@@ -125,7 +130,7 @@ impl Asking {
 }
 
 /// What, where and how far.
-fn show_permission(permission: &Permission, screen: &mut Screen) -> Outcome {
+fn show_permission(permission: &PermissionRequest, screen: &mut Screen) -> Outcome {
     screen.spans(&[
         (Look::Yellow, "? the agent wants to use "),
         (Look::Bold, &permission.tool),
@@ -185,12 +190,12 @@ fn chosen(item: &QuestionItem, line: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::wait::Choice;
+    use protocol::wait::QuestionOption;
 
     use super::*;
 
     fn item(multiple: bool, custom: bool) -> QuestionItem {
-        let choice = |label: &str| Choice { label: label.into(), description: None };
+        let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice("Red"), choice("Green")];
         QuestionItem { question: "Which?".into(), header: None, options, multiple, custom }
     }
@@ -215,26 +220,26 @@ mod tests {
 
     #[test]
     fn questions_are_answered_one_after_the_other() {
-        let question = Question {
+        let question = QuestionRequest {
             id: WaitId::mint(),
             turn_id: None,
             call_id: None,
             questions: vec![item(false, false), item(true, false)],
             plan: None,
         };
-        let mut asking = Asking::of(&Ask::Question(question.clone()));
+        let mut asking = Asking::of(&WaitRequest::Question(question.clone()));
         assert!(matches!(asking.take("x"), Answered::Again(_)));
         assert_eq!(asking.take("1"), Answered::More);
         let all = vec![vec!["Red".to_owned()], vec!["Red".to_owned(), "Green".to_owned()]];
         assert_eq!(asking.take("1,2"), Answered::Question(all));
-        assert_eq!(Asking::of(&Ask::Question(question)).take("/reject"), Answered::Rejected);
+        assert_eq!(Asking::of(&WaitRequest::Question(question)).take("/reject"), Answered::Rejected);
     }
 
     #[test]
     fn a_plan_is_allowed_as_a_permission_is() {
-        let choice = |label: &str| Choice { label: label.into(), description: None };
+        let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice(APPROVE), choice(REJECT)];
-        let plan = Question {
+        let plan = QuestionRequest {
             id: WaitId::mint(),
             turn_id: None,
             call_id: None,
@@ -243,7 +248,7 @@ mod tests {
         };
         for (line, chosen) in [("allow", APPROVE), ("Deny", REJECT), ("approve", APPROVE), ("later", "later")]
         {
-            let answered = Asking::of(&Ask::Question(plan.clone())).take(line);
+            let answered = Asking::of(&WaitRequest::Question(plan.clone())).take(line);
             assert_eq!(answered, Answered::Question(vec![vec![chosen.to_owned()]]), "{line}");
         }
     }

@@ -1,6 +1,6 @@
 //! What was changed in a file, as lines.
 
-use protocol::message::Diff;
+use protocol::message::FileDiff;
 
 use super::screen::Look;
 
@@ -11,7 +11,7 @@ const LINES_MAX: usize = 40;
 const CONTEXT: usize = 2;
 
 /// The lines of a change, each with its look.
-pub(super) fn lines(diff: &Diff) -> Vec<(Look, String)> {
+pub(super) fn lines(diff: &FileDiff) -> Vec<(Look, String)> {
     let mut lines = match (&diff.unified, &diff.new_text) {
         (Some(unified), _) => unified.lines().map(|line| (look(line), line.to_owned())).collect(),
         (None, Some(new)) => between(diff.old_text.as_deref().unwrap_or_default(), new),
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_unified_change_is_coloured_by_its_signs() {
-        let diff = Diff {
+        let diff = FileDiff {
             path: "x".into(),
             unified: Some("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new".into()),
             old_text: None,

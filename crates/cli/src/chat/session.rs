@@ -2,9 +2,11 @@
 
 use client::{Client, InstallEvent};
 use protocol::{
-    AgentName, IdempotencyKey, Kind, SessionId,
-    agents::Install,
-    sessions::{Create, Send, Sent, Session, Snapshot, WhenBusy},
+    AgentName, IdempotencyKey, ProblemKind, SessionId,
+    agents::InstallAgentRequest,
+    sessions::{
+        CreateSessionRequest, MessageAccepted, SendMessageRequest, Session, SessionSnapshot, WhenBusy,
+    },
 };
 
 use super::{ChatOptions, show::describe};
@@ -22,7 +24,7 @@ const TRIES_MAX: u32 = 5;
 /// A session that is there.
 pub(super) struct Opened {
     pub(super) id: SessionId,
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: SessionSnapshot,
     pub(super) resumed: bool,
 }
 
@@ -46,7 +48,7 @@ pub(super) async fn open(client: &Client, options: &ChatOptions) -> Result<Opene
 async fn find(client: &Client, id: &SessionId) -> Result<Option<Session>, Failure> {
     match client.sessions().get(id).await {
         Ok(answer) => Ok(Some(answer.read()?)),
-        Err(error) if error.kind() == Some(Kind::SessionNotFound) => Ok(None),
+        Err(error) if error.kind() == Some(ProblemKind::SessionNotFound) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -90,7 +92,7 @@ async fn create(client: &Client, options: &ChatOptions) -> Result<SessionId, Fai
         None => format!("chat-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
     };
     install(client, &agent).await;
-    let create = Create {
+    let create = CreateSessionRequest {
         agent: agent.clone(),
         agent_mode: options.mode.clone().unwrap_or_else(|| "build".into()),
         permission_mode: options.permission_mode.unwrap_or_default(),
@@ -119,7 +121,9 @@ async fn install(client: &Client, agent: &AgentName) {
     if list.items.iter().any(|known| known.id == *agent && known.installed) {
         return;
     }
-    let Ok(mut events) = client.agents().follow_install(agent, &Install::default()).await else { return };
+    let Ok(mut events) = client.agents().follow_install(agent, &InstallAgentRequest::default()).await else {
+        return;
+    };
     exit::say(&format!("{agent} is not installed yet"));
     let mut shown = progress::InstallProgressBars::default();
     while let Ok(Some(event)) = events.next().await {
@@ -137,8 +141,8 @@ pub(super) async fn send(
     id: &SessionId,
     message: String,
     when_busy: WhenBusy,
-) -> client::Result<Sent> {
-    let send = Send { message, attachments: Vec::new(), when_busy, author: None };
+) -> client::Result<MessageAccepted> {
+    let send = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
     let key = uuid::Uuid::new_v4().to_string().parse::<IdempotencyKey>().ok();
     let mut tries = 0;
     loop {

@@ -6,9 +6,9 @@ mod tools;
 use std::collections::{HashMap, HashSet};
 
 use protocol::{
-    Event, InputId, Message, Record,
-    event::{EndReason, InputState, Plan, StepState, TurnEnded},
-    message::{Content, Delta, DeltaKind, Role},
+    Event, EventRecord, InputId, Message,
+    event::{AgentPlan, InputState, PlanStepState, TurnEndReason, TurnEnded},
+    message::{DeltaKind, MessageDelta, MessageRole, PartContent},
     sessions::Session,
     wait::{PermissionOutcome, QuestionOutcome},
 };
@@ -44,7 +44,7 @@ impl Show {
     }
 
     /// Shows one event.
-    pub(super) fn record(&mut self, record: &Record) -> Outcome {
+    pub(super) fn record(&mut self, record: &EventRecord) -> Outcome {
         match &record.event {
             Event::Started(started) if !self.greeted => {
                 self.greeted = true;
@@ -99,7 +99,7 @@ impl Show {
     /// Shows a message of before.
     pub(super) fn past(&mut self, message: &Message) -> Outcome {
         match message.role {
-            Role::User => self.said(message),
+            MessageRole::User => self.said(message),
             _ => self.message(message),
         }?;
         self.screen.fresh()
@@ -111,29 +111,29 @@ impl Show {
     }
 
     fn message(&mut self, message: &Message) -> Outcome {
-        if message.role == Role::User {
+        if message.role == MessageRole::User {
             let own = message.id.parse().is_ok_and(|input| self.own.remove(&input));
             return if own { Ok(()) } else { self.said(message) };
         }
         for part in &message.parts {
             let place = || (message.id.clone(), part.id.clone());
             match &part.content {
-                Content::Text { text } => self.rest(place(), text, false)?,
-                Content::Reasoning { text } => self.rest(place(), text, true)?,
-                Content::ToolCall(call) => self.tools.call(call, &mut self.screen)?,
-                Content::ToolResult(result) => self.tools.result(result, &mut self.screen)?,
-                Content::File { name, uri, .. } => {
+                PartContent::Text { text } => self.rest(place(), text, false)?,
+                PartContent::Reasoning { text } => self.rest(place(), text, true)?,
+                PartContent::ToolCall(call) => self.tools.call(call, &mut self.screen)?,
+                PartContent::ToolResult(result) => self.tools.result(result, &mut self.screen)?,
+                PartContent::File { name, uri, .. } => {
                     let name = name.as_ref().or(uri.as_ref()).map_or("a file", String::as_str);
                     self.screen.line(Look::Cyan, &format!("[{name}]"))?;
                 }
-                Content::Image { mime_type, .. } => {
+                PartContent::Image { mime_type, .. } => {
                     self.screen.line(Look::Cyan, &format!("[a picture, {mime_type}]"))?;
                 }
-                Content::Unparsed { raw, error } => {
+                PartContent::Unparsed { raw, error } => {
                     let raw: String = raw.to_string().chars().take(UNPARSED_CHARS_MAX).collect();
                     self.screen.line(Look::Dim, &format!("[not understood: {error}] {raw}"))?;
                 }
-                Content::Unknown(_) => {}
+                PartContent::Unknown(_) => {}
             }
         }
         Ok(())
@@ -143,14 +143,14 @@ impl Show {
     fn said(&mut self, message: &Message) -> Outcome {
         let author = message.author.as_ref().map_or("user", |author| author.as_str());
         let texts = message.parts.iter().filter_map(|part| match &part.content {
-            Content::Text { text } => Some(text.as_str()),
+            PartContent::Text { text } => Some(text.as_str()),
             _ => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         self.screen.spans(&[(Look::Cyan, author), (Look::Dim, " > "), (Look::Bold, &text)])
     }
 
-    fn delta(&mut self, delta: &Delta) -> Outcome {
+    fn delta(&mut self, delta: &MessageDelta) -> Outcome {
         let place = (delta.message_id.clone(), delta.part_id.clone());
         match delta.kind {
             // What a tool gives is shown when it has given all.
@@ -179,13 +179,13 @@ impl Show {
         if thought { self.screen.aside(Look::Dim, text) } else { self.screen.text(text) }
     }
 
-    fn plan(&mut self, plan: &Plan) -> Outcome {
+    fn plan(&mut self, plan: &AgentPlan) -> Outcome {
         self.screen.line(Look::Bold, "plan")?;
         for step in &plan.steps {
             let (sign, look) = match step.state {
-                StepState::Completed => ("  ☑ ", Look::Dim),
-                StepState::InProgress => ("  ◐ ", Look::Yellow),
-                StepState::Pending | StepState::Other => ("  ☐ ", Look::Plain),
+                PlanStepState::Completed => ("  ☑ ", Look::Dim),
+                PlanStepState::InProgress => ("  ◐ ", Look::Yellow),
+                PlanStepState::Pending | PlanStepState::Other => ("  ☐ ", Look::Plain),
             };
             self.screen.spans(&[(look, sign), (look, &step.text)])?;
         }
@@ -197,13 +197,13 @@ impl Show {
         self.shown.clear();
         self.screen.fresh()?;
         match ended.reason {
-            EndReason::Completed | EndReason::Other => {}
-            EndReason::Interrupted => self.screen.line(Look::Yellow, "– interrupted")?,
-            EndReason::Failed => self.screen.line(Look::Red, "✗ the turn failed")?,
-            EndReason::MaxTokens => {
+            TurnEndReason::Completed | TurnEndReason::Other => {}
+            TurnEndReason::Interrupted => self.screen.line(Look::Yellow, "– interrupted")?,
+            TurnEndReason::Failed => self.screen.line(Look::Red, "✗ the turn failed")?,
+            TurnEndReason::MaxTokens => {
                 self.screen.line(Look::Yellow, "– the model reached its limit of tokens")?
             }
-            EndReason::Refused => self.screen.line(Look::Yellow, "– the model refused")?,
+            TurnEndReason::Refused => self.screen.line(Look::Yellow, "– the model refused")?,
         }
         let Some(usage) = &ended.usage else { return Ok(()) };
         let cost = usage.cost_usd.map(|cost| format!(", ${cost:.4}")).unwrap_or_default();

@@ -114,7 +114,7 @@ pub(super) async fn build_device(
         environment: environment::without_secrets(),
     };
     let built = device::build(config, surroundings, consent, ledger).await;
-    built.map_err(|error| Failure::Usage(protocol::Chain(&error).to_string()))
+    built.map_err(|error| Failure::Usage(protocol::ErrorChain(&error).to_string()))
 }
 
 async fn serve(options: &ConnectOptions) -> Outcome {
@@ -124,7 +124,7 @@ async fn serve(options: &ConnectOptions) -> Outcome {
     let hub = device.hub_client(&config, options.token_file.as_deref())?;
     let LocalDevice { client_id, home } = device;
     let local_failure = |error: &(dyn std::error::Error + 'static)| {
-        Failure::Local(anyhow::anyhow!(protocol::Chain(error).to_string()))
+        Failure::Local(anyhow::anyhow!(protocol::ErrorChain(error).to_string()))
     };
     let _lock = home.claim().map_err(|error| local_failure(&error))?;
     let ledger = Ledger::open(&home.audit(), client_id.clone(), Kept::default())

@@ -16,7 +16,7 @@ use std::{
 };
 
 use device::{Answer, Device, Lending, Standing, Telling};
-use protocol::device::{Connection, Status};
+use protocol::device::{HubConnectionState, LocalDeviceStatus};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until},
@@ -244,16 +244,16 @@ async fn next_event(open: &mut Option<OpenQuestion>) -> QuestionEvent {
 }
 
 /// The status line.
-fn status_line(status: &Status) -> String {
+fn status_line(status: &LocalDeviceStatus) -> String {
     let connection = match &status.connection {
-        Connection::Calling => "connecting",
-        Connection::Away { .. } => "disconnected",
-        Connection::Connected { .. } => "connected",
+        HubConnectionState::Calling => "connecting",
+        HubConnectionState::Away { .. } => "disconnected",
+        HubConnectionState::Connected { .. } => "connected",
     };
     let lending = match &status.lending {
-        protocol::device::Lending::Active => connection.to_owned(),
-        protocol::device::Lending::Paused { .. } => format!("{connection}, paused"),
-        protocol::device::Lending::Stopped => "stopped".into(),
+        protocol::device::LendingState::Active => connection.to_owned(),
+        protocol::device::LendingState::Paused { .. } => format!("{connection}, paused"),
+        protocol::device::LendingState::Stopped => "stopped".into(),
     };
     let mut users: Vec<_> =
         status.running.iter().map(|running| running.session_id.as_deref().unwrap_or("?")).collect();

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, process::ExitCode, time::Duration};
 use clap::Args;
 use device::ask;
 use protocol::{
-    device::{Command, Connection, Lending, Status},
+    device::{DeviceCommand, HubConnectionState, LendingState, LocalDeviceStatus},
     relay::{ClientId, Mode},
 };
 use serde_json::json;
@@ -46,12 +46,12 @@ pub(super) struct PauseOptions {
 
 impl PauseOptions {
     pub(super) fn run(self) -> ExitCode {
-        self.selector.run(&Command::Pause { reason: self.reason })
+        self.selector.run(&DeviceCommand::Pause { reason: self.reason })
     }
 }
 
 impl DeviceSelector {
-    pub(super) fn run(self, command: &Command) -> ExitCode {
+    pub(super) fn run(self, command: &DeviceCommand) -> ExitCode {
         let output = Output { json: self.json };
         let outcome = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -61,24 +61,26 @@ impl DeviceSelector {
         exit::report(outcome, output.json, "")
     }
 
-    async fn send(self, command: &Command, output: Output) -> Outcome {
+    async fn send(self, command: &DeviceCommand, output: Output) -> Outcome {
         let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         let (status, connection) =
             ask(&home.socket(), command).await.map_err(|error| not_running(&client_id, error))?;
         match command {
-            Command::Status if output.json => output.line(&json!(status).to_string()),
-            Command::Status => output.line(&status_view(&status)),
-            Command::Pause { .. } => output.done(&format!("paused {client_id}; running requests continue")),
-            Command::Resume => match status.lending {
-                Lending::Stopped => Err(Failure::Usage(format!(
+            DeviceCommand::Status if output.json => output.line(&json!(status).to_string()),
+            DeviceCommand::Status => output.line(&status_view(&status)),
+            DeviceCommand::Pause { .. } => {
+                output.done(&format!("paused {client_id}; running requests continue"))
+            }
+            DeviceCommand::Resume => match status.lending {
+                LendingState::Stopped => Err(Failure::Usage(format!(
                     "device {client_id} is stopping; start it again with `tombolo device connect`"
                 ))),
                 _ => output.done(&format!("resumed {client_id}")),
             },
-            Command::Forget => {
+            DeviceCommand::Forget => {
                 output.done(&format!("forgot all remembered approvals of {client_id}; you are asked again"))
             }
-            Command::Stop => {
+            DeviceCommand::Stop => {
                 wait_until_ended(connection).await?;
                 output.done(&format!("stopped {client_id}"))
             }
@@ -110,18 +112,18 @@ fn not_running(client_id: &ClientId, error: io::Error) -> Failure {
 }
 
 /// The whole status, as tables.
-pub(super) fn status_view(status: &Status) -> String {
+pub(super) fn status_view(status: &LocalDeviceStatus) -> String {
     let lending = match &status.lending {
-        Lending::Active => "active".to_owned(),
-        Lending::Paused { reason: None } => "paused".into(),
-        Lending::Paused { reason: Some(reason) } => format!("paused: {reason}"),
-        Lending::Stopped => "stopped".into(),
+        LendingState::Active => "active".to_owned(),
+        LendingState::Paused { reason: None } => "paused".into(),
+        LendingState::Paused { reason: Some(reason) } => format!("paused: {reason}"),
+        LendingState::Stopped => "stopped".into(),
     };
     let none = || "-".to_owned();
     let (connection, accepted, latency) = match &status.connection {
-        Connection::Calling => ("connecting".to_owned(), none(), none()),
-        Connection::Away { reason } => (format!("disconnected: {reason}"), none(), none()),
-        Connection::Connected {
+        HubConnectionState::Calling => ("connecting".to_owned(), none(), none()),
+        HubConnectionState::Away { reason } => (format!("disconnected: {reason}"), none(), none()),
+        HubConnectionState::Connected {
             connection_id,
             since,
             accepted_capabilities,
@@ -189,7 +191,7 @@ pub(super) fn status_view(status: &Status) -> String {
 }
 
 /// A one-line summary of what the device lends.
-pub(super) fn lent_summary(status: &Status) -> String {
+pub(super) fn lent_summary(status: &LocalDeviceStatus) -> String {
     let roots = status.lent.roots.iter().map(|root| format!("{} {}", root.root_id, mode_name(root.mode)));
     let shell = status.lent.shell.iter().map(|runtime| format!("shell ({runtime})"));
     let tools = status.lent.tool_count.iter().map(|count| format!("{count} tools"));
@@ -202,7 +204,7 @@ pub(super) fn request_subject(summary: &serde_json::Map<String, serde_json::Valu
     ["program", "tool", "command_id"].iter().find_map(|name| Some(summary.get(*name)?.as_str()?.to_owned()))
 }
 
-fn display_name(status: &Status) -> String {
+fn display_name(status: &LocalDeviceStatus) -> String {
     match &status.label {
         Some(label) => format!("{} ({label})", status.client_id),
         None => status.client_id.to_string(),

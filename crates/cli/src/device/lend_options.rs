@@ -65,7 +65,7 @@ impl LendOptions {
         let home = storage::home();
         let mut config = match &self.config {
             Some(path) => DeviceConfig::read(path, home.as_deref())
-                .map_err(|error| usage(protocol::Chain(&error).to_string()))?,
+                .map_err(|error| usage(protocol::ErrorChain(&error).to_string()))?,
             None => DeviceConfig::default(),
         };
         let base = std::env::current_dir()

@@ -11,7 +11,7 @@ use client::{Client, Endpoint, Token};
 use device::{Consent, DeviceConfig, Home, Paired};
 use jiff::Timestamp;
 use protocol::{
-    lending::{BeginPairing, Claimed, PairedDevice, Pairing},
+    lending::{PairedDevice, PairingClaim, PairingStarted, StartPairingRequest},
     relay::Capabilities,
 };
 use tokio::time::sleep;
@@ -72,7 +72,7 @@ async fn pair(options: &PairOptions) -> Outcome {
         LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
     home.create().map_err(|error| Failure::Local(error.into()))?;
     let offer = offer(&config, &home, options.lend.config.as_deref()).await?;
-    let begin = BeginPairing {
+    let begin = StartPairingRequest {
         client_id,
         label: config.label.clone(),
         client_version: Some(env!("CARGO_PKG_VERSION").into()),
@@ -118,7 +118,10 @@ async fn offer(config: &DeviceConfig, home: &Home, file: Option<&Path>) -> Resul
 }
 
 /// Polls the hub until a user has confirmed or rejected the code, or it has expired.
-async fn wait_for_confirmation(endpoint: &Endpoint, pairing: &Pairing) -> Result<PairedDevice, Failure> {
+async fn wait_for_confirmation(
+    endpoint: &Endpoint,
+    pairing: &PairingStarted,
+) -> Result<PairedDevice, Failure> {
     let secret: Token = pairing.claim_secret.parse().map_err(|_| {
         Failure::Usage("the hub returned an invalid pairing secret; is this the URL of a Tombolo hub?".into())
     })?;
@@ -127,8 +130,8 @@ async fn wait_for_confirmation(endpoint: &Endpoint, pairing: &Pairing) -> Result
     loop {
         match hub.devices().claim().await {
             Ok(answer) => match answer.read()? {
-                Claimed::Confirmed(device) => return Ok(device),
-                Claimed::Waiting => {}
+                PairingClaim::Confirmed(device) => return Ok(device),
+                PairingClaim::Waiting => {}
             },
             // Keep polling through an outage: the hub may return before the code expires.
             Err(error @ client::Error::Transport(_)) if Timestamp::now() > pairing.expires_at => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use device::{Device, DeviceConfig, Lending, Standing, Telling};
 use jiff::Timestamp;
 use protocol::{
-    device::{AuditHead, Connection, Lent, LentRoot, Status},
+    device::{AuditHead, HubConnectionState, LentCapabilities, LentDirectory, LocalDeviceStatus},
     relay::ClientId,
 };
 use tokio::sync::watch;
@@ -28,7 +28,7 @@ pub(super) fn status_reporter(
     Arc::new(move || {
         let offer = device.offer();
         let seen = device.usage().seen();
-        Status {
+        LocalDeviceStatus {
             client_id: client_id.clone(),
             label: label.clone(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -36,12 +36,12 @@ pub(super) fn status_reporter(
             started_at,
             hub: hub.clone(),
             lending: match device.control().now() {
-                Lending::Active => protocol::device::Lending::Active,
-                Lending::Paused { reason } => protocol::device::Lending::Paused { reason },
-                Lending::Stopped => protocol::device::Lending::Stopped,
+                Lending::Active => protocol::device::LendingState::Active,
+                Lending::Paused { reason } => protocol::device::LendingState::Paused { reason },
+                Lending::Stopped => protocol::device::LendingState::Stopped,
             },
             connection: connection(&device, &standing.borrow()),
-            lent: Lent {
+            lent: LentCapabilities {
                 roots: roots.clone(),
                 shell: offer.shell.filter(|shell| shell.enabled).map(|shell| shell.runtime),
                 tool_count: offer.tools.filter(|tools| tools.enabled).map(|tools| tools.tool_count),
@@ -61,22 +61,22 @@ pub(super) fn status_reporter(
     })
 }
 
-fn connection(device: &Device, standing: &Standing) -> Connection {
+fn connection(device: &Device, standing: &Standing) -> HubConnectionState {
     match (standing, device.usage().live()) {
-        (Standing::Connected(_), Some(live)) => Connection::Connected {
+        (Standing::Connected(_), Some(live)) => HubConnectionState::Connected {
             connection_id: live.accepted.connection_id,
             since: live.since,
             accepted_capabilities: live.accepted.accepted_capabilities,
             accepted_roots: live.accepted.accepted_roots.unwrap_or_default(),
             latency_ms: live.peer.latency().map(|latency| latency.as_secs_f64() * 1000.0),
         },
-        (Standing::Away { reason }, _) => Connection::Away { reason: reason.clone() },
-        _ => Connection::Calling,
+        (Standing::Away { reason }, _) => HubConnectionState::Away { reason: reason.clone() },
+        _ => HubConnectionState::Calling,
     }
 }
 
-fn lent_root(lent: &device::LentRoot) -> LentRoot {
-    LentRoot {
+fn lent_root(lent: &device::LentRoot) -> LentDirectory {
+    LentDirectory {
         root_id: lent.root.root_id.clone(),
         virtual_path: lent.root.virtual_path.clone(),
         mode: lent.root.mode,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use client::{Client, Error};
 use protocol::{
     AgentName, ServerId,
-    acp::{Instance, Prepare, State},
+    acp::{AcpInstance, AcpInstanceState, PrepareInstanceRequest},
 };
 use uuid::Uuid;
 
@@ -71,7 +71,8 @@ impl<'a> Claim<'a> {
         // instance that was deleted already.
         let (agent, cwd) = (self.options.agent.clone(), self.options.cwd.clone());
         let linger_ms = Some(crate::duration::milliseconds(self.options.linger()));
-        let prepare = Prepare { agent, cwd, env: Default::default(), args: Vec::new(), linger_ms };
+        let prepare =
+            PrepareInstanceRequest { agent, cwd, env: Default::default(), args: Vec::new(), linger_ms };
         // Even if the answer is lost.
         self.owner = Owner::Us;
         let made = patience.persist(|| bounded(self.client.acp().prepare(&self.id, &prepare))).await;
@@ -84,12 +85,12 @@ impl<'a> Claim<'a> {
         Ok(Start { after: None, agent: None })
     }
 
-    async fn find(&self, patience: Patience) -> Result<Option<Instance>, Failure> {
+    async fn find(&self, patience: Patience) -> Result<Option<AcpInstance>, Failure> {
         let list = patience.persist(|| bounded(self.client.acp().list())).await?.read()?;
         Ok(list.items.into_iter().find(|instance| instance.server_id == self.id))
     }
 
-    fn share(&mut self, found: &Instance) -> Result<Start, Failure> {
+    fn share(&mut self, found: &AcpInstance) -> Result<Start, Failure> {
         let (id, asked) = (&self.id, &self.options.agent);
         if found.agent != *asked {
             return Err(Failure::Usage(format!("instance `{id}` runs `{}`, not `{asked}`", found.agent)));
@@ -98,7 +99,7 @@ impl<'a> Claim<'a> {
             say(&format!("tombolo: instance `{id}` is there already: --cwd changes nothing"));
         }
         self.owner = Owner::Others;
-        let agent = (found.state != State::Running).then(|| asked.clone());
+        let agent = (found.state != AcpInstanceState::Running).then(|| asked.clone());
         Ok(Start { after: Some(found.events.newest), agent })
     }
 

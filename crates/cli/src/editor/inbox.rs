@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use client::{EventKind, Events};
-use protocol::acp::Exit;
+use protocol::acp::AcpProcessExit;
 
 use super::{pending::Pending, writer::Writer};
 use crate::{
@@ -43,7 +43,7 @@ pub(super) async fn run(mut events: Events, writer: &Writer, pending: &RefCell<P
 }
 
 fn ended(data: &str) -> Failure {
-    let Ok(exit) = serde_json::from_str::<Exit>(data) else {
+    let Ok(exit) = serde_json::from_str::<AcpProcessExit>(data) else {
         return Failure::AgentEnded { how: "the agent ended".into(), last_words: String::new() };
     };
     let how = match (exit.code, exit.signal) {

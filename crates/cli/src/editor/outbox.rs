@@ -4,7 +4,7 @@ use std::{cell::RefCell, time::Duration};
 
 use bytes::Bytes;
 use client::{Client, Error, Message};
-use protocol::{AgentName, IdempotencyKey, Kind, ServerId};
+use protocol::{AgentName, IdempotencyKey, ProblemKind, ServerId};
 use uuid::Uuid;
 
 use super::{
@@ -90,8 +90,8 @@ impl<'a> Outbox<'a> {
             return Ok(None);
         };
         let code = match error.kind() {
-            Some(Kind::InvalidEnvelope) => PARSE_ERROR,
-            Some(Kind::IdInFlight | Kind::PayloadTooLarge) => INVALID_REQUEST,
+            Some(ProblemKind::InvalidEnvelope) => PARSE_ERROR,
+            Some(ProblemKind::IdInFlight | ProblemKind::PayloadTooLarge) => INVALID_REQUEST,
             _ => return Err(failure(error)),
         };
         // Only this message is wrong.
@@ -118,7 +118,7 @@ fn failure(error: Error) -> Failure {
         Error::Problem(refusal)
             if matches!(
                 refusal.kind,
-                Some(Kind::AgentExited | Kind::AgentRequired | Kind::InstanceNotFound)
+                Some(ProblemKind::AgentExited | ProblemKind::AgentRequired | ProblemKind::InstanceNotFound)
             ) =>
         {
             Failure::AgentEnded {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use client::Error;
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::exit::say;
 
@@ -67,7 +67,12 @@ fn passes(error: &Error) -> bool {
         Error::Unexpected { status, .. } => matches!(status, 408 | 429 | 502 | 503 | 504),
         Error::Problem(refusal) => matches!(
             refusal.kind,
-            Some(Kind::AgentBusy | Kind::ShuttingDown | Kind::TooManyConnections | Kind::RequestTimeout)
+            Some(
+                ProblemKind::AgentBusy
+                    | ProblemKind::ShuttingDown
+                    | ProblemKind::TooManyConnections
+                    | ProblemKind::RequestTimeout
+            )
         ),
         Error::Local { .. } => false,
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    RuntimeId, Workspace,
-    lending::{AddDevice, ConfirmPairing, Device, PairingRequest},
+    RuntimeId, WorkspaceName,
+    lending::{AddDeviceRequest, ConfirmPairingRequest, Device, PendingPairing},
     relay::{Capabilities, ClientId, Family},
 };
 
@@ -36,7 +36,7 @@ Examples:
         client_id: ClientId,
         /// Offer the device to this workspace
         #[arg(long, default_value_t)]
-        workspace: Workspace,
+        workspace: WorkspaceName,
         /// Show this label to people
         #[arg(long)]
         label: Option<String>,
@@ -75,7 +75,7 @@ Examples:
         code: String,
         /// Offer the device to this workspace
         #[arg(long, default_value_t)]
-        workspace: Workspace,
+        workspace: WorkspaceName,
         /// Let this runtime use the device; may be repeated
         #[arg(long)]
         runtime: Vec<RuntimeId>,
@@ -100,7 +100,7 @@ impl RequestCommand for HubDevicesCommand {
             HubDevicesCommand::List => output.answer(&devices.list().await?, |list| view(list.items)),
             HubDevicesCommand::Add { client_id, workspace, label, expires_in } => {
                 let expires_at = expires_in.map(duration::from_now).transpose()?;
-                let add = AddDevice { client_id, workspace, label, instance_id: None, expires_at };
+                let add = AddDeviceRequest { client_id, workspace, label, instance_id: None, expires_at };
                 let answer = devices.add(&add).await?;
                 output.talk("this token is shown once: save it to a file and pass it to the device with --token-file FILE");
                 output.answer(&answer, |added| added.secret)
@@ -126,7 +126,8 @@ impl RequestCommand for HubDevicesCommand {
                 let pairing = devices.pairing(&code).await?.read()?;
                 output.talk(&offered(&pairing));
                 let capabilities = grant.capabilities();
-                let confirm = ConfirmPairing { workspace, expires_at, runtimes: runtime, capabilities };
+                let confirm =
+                    ConfirmPairingRequest { workspace, expires_at, runtimes: runtime, capabilities };
                 output.answer(&devices.confirm(&code, &confirm).await?, |confirmed| {
                     let grants: Vec<_> = confirmed
                         .grants
@@ -166,7 +167,7 @@ fn view(devices: Vec<Device>) -> String {
     table(["NAME", "WORKSPACE", "LABEL", "CONNECTED", "OFFERS", "ROOTS", "EXPIRES"], rows)
 }
 
-fn pairings_table(pairings: Vec<PairingRequest>) -> String {
+fn pairings_table(pairings: Vec<PendingPairing>) -> String {
     let rows = pairings.into_iter().map(|pairing| {
         [
             pairing.code,
@@ -185,7 +186,7 @@ fn families(offered: &Capabilities) -> String {
 }
 
 /// The name and offers of a device, for the user who confirms its pairing.
-fn offered(pairing: &PairingRequest) -> String {
+fn offered(pairing: &PendingPairing) -> String {
     card([
         ("device", pairing.client_id.to_string()),
         ("label", or_dash(pairing.label.clone())),

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use client::Client;
 use protocol::{
     EnvironmentId, RuntimeId, SessionId,
-    lending::{AddEnvironment, Environment, UseDevice},
+    lending::{CreateEnvironmentRequest, Environment, EnvironmentSpec},
     relay::{Approval, ClientId, Family, RootId},
 };
 
@@ -88,14 +88,15 @@ impl RequestCommand for HubEnvironmentsCommand {
                 output.answer(&environments.list().await?, |list| view(list.items))
             }
             HubEnvironmentsCommand::Add { runtime, device, session, run, scope, only, root, ask } => {
-                let using = UseDevice {
+                let using = EnvironmentSpec {
                     client_id: device,
                     scope_id: scope,
                     capabilities: (!only.is_empty()).then_some(only),
                     roots: (!root.is_empty()).then_some(root),
                     approvals: ask.into_iter().collect(),
                 };
-                let add = AddEnvironment { runtime_id: runtime, session_id: session, run_id: run, using };
+                let add =
+                    CreateEnvironmentRequest { runtime_id: runtime, session_id: session, run_id: run, using };
                 output.answer(&environments.add(&add).await?, |added| {
                     format!("{}\n\nsecret, shown once: {}", view(vec![added.environment]), added.secret)
                 })

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use client::Client;
 use protocol::{
     GrantId, RuntimeId,
-    lending::AddGrant,
+    lending::CreateGrantRequest,
     relay::{ClientId, Grant},
 };
 
@@ -58,7 +58,7 @@ impl RequestCommand for HubGrantsCommand {
         match self {
             HubGrantsCommand::List => output.answer(&grants.list().await?, |list| view(list.items)),
             HubGrantsCommand::Add { client_id, runtime, scope, expires_in, grant } => {
-                let add = AddGrant {
+                let add = CreateGrantRequest {
                     client_id,
                     runtime_id: runtime,
                     scope_id: scope,

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    WaitId, Workspace,
+    WaitId, WorkspaceName,
     lending::{DeviceStatus, RelayStatus},
     relay::Family,
 };
@@ -27,13 +27,13 @@ pub(super) enum HubRelayCommand {
     #[command(after_help = "Examples:\n  tombolo hub relay enable lab")]
     Enable {
         /// The workspace
-        workspace: Workspace,
+        workspace: WorkspaceName,
     },
     /// Disconnect all devices of a workspace and refuse new connections
     #[command(after_help = "Examples:\n  tombolo hub relay disable lab")]
     Disable {
         /// The workspace
-        workspace: Workspace,
+        workspace: WorkspaceName,
     },
     /// Revoke an approval that was given for more than one request
     #[command(after_help = "Examples:\n  tombolo hub relay forget wat_0198c0de0198c0de0198c0de0198c0de")]
@@ -82,7 +82,7 @@ fn view(status: RelayStatus) -> String {
         });
         parts.push(table(["APPROVAL", "DEVICE", "REQUEST", "SCOPE", "ENVIRONMENT", "RUN", "BY"], rows));
     }
-    let off: Vec<_> = status.workspaces_off.iter().map(Workspace::as_str).collect();
+    let off: Vec<_> = status.workspaces_off.iter().map(WorkspaceName::as_str).collect();
     parts.push(format!(
         "open waits: {}; policy version: {}; disabled workspaces: {}",
         status.waits.len(),

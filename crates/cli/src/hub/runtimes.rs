@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    RuntimeId, Workspace,
-    hub::{AddRuntime, InviteRuntime, Runtime, RuntimeKind},
+    RuntimeId, WorkspaceName,
+    hub::{AddRuntimeRequest, CreateJoinTokenRequest, Runtime, RuntimeKind},
 };
 
 use crate::{
@@ -34,7 +34,7 @@ Examples:
         at: String,
         /// Add the runtime to this workspace
         #[arg(long, default_value_t)]
-        workspace: Workspace,
+        workspace: WorkspaceName,
         /// Read the token of the daemon from this file [default: the variable TOMBOLO_TOKEN]
         #[arg(long, value_name = "FILE")]
         with_token_file: Option<PathBuf>,
@@ -49,7 +49,7 @@ Examples:
         id: RuntimeId,
         /// Add the runtime to this workspace
         #[arg(long, default_value_t)]
-        workspace: Workspace,
+        workspace: WorkspaceName,
     },
     /// Show a runtime
     #[command(after_help = "Examples:\n  tombolo hub runtimes get box")]
@@ -73,11 +73,11 @@ impl RequestCommand for HubRuntimesCommand {
             HubRuntimesCommand::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
                 let token = token.map_err(Failure::Local)?.map(|token| token.reveal().to_owned());
-                let add = AddRuntime { id, workspace, endpoint: at, token };
+                let add = AddRuntimeRequest { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }
             HubRuntimesCommand::Invite { id, workspace } => {
-                let answer = runtimes.invite(&InviteRuntime { id, workspace }).await?;
+                let answer = runtimes.invite(&CreateJoinTokenRequest { id, workspace }).await?;
                 output.talk("this token is shown once: save it to a file and start the daemon with --join URL --join-token-file FILE");
                 output.answer(&answer, |invited| invited.token)
             }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use clap::Subcommand;
 use client::Client;
 use protocol::{
-    TokenId, TokenName, UserName, Workspace,
+    TokenId, TokenName, UserName, WorkspaceName,
     hub::Role,
-    people::{AddToken, Scope, Token},
+    people::{AccessToken, CreateTokenRequest, TokenScope},
 };
 
 use crate::{
@@ -43,7 +43,7 @@ Examples:
         role: Option<Role>,
         /// Limit the token to this workspace; may be repeated [default: all]
         #[arg(long)]
-        workspace: Vec<Workspace>,
+        workspace: Vec<WorkspaceName>,
         /// Let the token expire after this long, for example 30d or 12h [default: never]
         #[arg(long, value_name = VALUE_NAME, value_parser = duration::parse_positive)]
         expires_in: Option<Duration>,
@@ -68,9 +68,10 @@ impl RequestCommand for HubTokensCommand {
             }
             HubTokensCommand::Add { name, user, role, workspace, expires_in, quiet } => {
                 let workspaces = (!workspace.is_empty()).then_some(workspace);
-                let scope = (role.is_some() || workspaces.is_some()).then_some(Scope { role, workspaces });
+                let scope =
+                    (role.is_some() || workspaces.is_some()).then_some(TokenScope { role, workspaces });
                 let expires_at = expires_in.map(duration::from_now).transpose()?;
-                let answer = tokens.add(&AddToken { name, user, scope, expires_at }).await?;
+                let answer = tokens.add(&CreateTokenRequest { name, user, scope, expires_at }).await?;
                 if quiet {
                     return output.line(&answer.read()?.secret);
                 }
@@ -86,7 +87,7 @@ impl RequestCommand for HubTokensCommand {
     }
 }
 
-fn view(tokens: Vec<Token>) -> String {
+fn view(tokens: Vec<AccessToken>) -> String {
     let rows = tokens.into_iter().map(|token| {
         let scope = token.scope.as_ref().map(scope);
         [
@@ -102,9 +103,9 @@ fn view(tokens: Vec<Token>) -> String {
 }
 
 /// The limits of a token compared with its user.
-pub(super) fn scope(scope: &Scope) -> String {
+pub(super) fn scope(scope: &TokenScope) -> String {
     let role = scope.role.map_or("same as user".to_owned(), |role| role.to_string());
     let Some(workspaces) = &scope.workspaces else { return role };
-    let workspaces: Vec<_> = workspaces.iter().map(Workspace::as_str).collect();
+    let workspaces: Vec<_> = workspaces.iter().map(WorkspaceName::as_str).collect();
     format!("{role} in {}", workspaces.join(" "))
 }

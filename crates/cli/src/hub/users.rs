@@ -3,9 +3,9 @@
 use clap::{Args, Subcommand};
 use client::Client;
 use protocol::{
-    UserName, Workspace,
+    UserName, WorkspaceName,
     hub::Role,
-    people::{AddUser, SetUser, User},
+    people::{CreateUserRequest, UpdateUserRequest, User},
 };
 
 use crate::{
@@ -60,16 +60,16 @@ pub(super) struct RoleArgs {
     admin: bool,
     /// Set the role in a workspace: viewer, controller or owner; may be repeated
     #[arg(long, value_name = "WORKSPACE=ROLE", value_parser = parse_role)]
-    role: Vec<(Workspace, Role)>,
+    role: Vec<(WorkspaceName, Role)>,
     /// Set the role in all other workspaces, including future ones
     #[arg(long, value_name = "ROLE")]
     everywhere: Option<Role>,
 }
 
 /// Parses `WORKSPACE=ROLE`.
-fn parse_role(text: &str) -> Result<(Workspace, Role), String> {
+fn parse_role(text: &str) -> Result<(WorkspaceName, Role), String> {
     let (workspace, role) = text.split_once('=').ok_or("write WORKSPACE=ROLE, for example default=viewer")?;
-    let workspace = workspace.parse::<Workspace>().map_err(|error| error.to_string())?;
+    let workspace = workspace.parse::<WorkspaceName>().map_err(|error| error.to_string())?;
     Ok((workspace, role.parse::<Role>().map_err(|error| error.to_string())?))
 }
 
@@ -79,12 +79,12 @@ impl RequestCommand for HubUsersCommand {
         match self {
             HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),
             HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let add = AddUser { name, admin, everywhere, roles: role.into_iter().collect() };
+                let add = CreateUserRequest { name, admin, everywhere, roles: role.into_iter().collect() };
                 output.answer(&users.add(&add).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
             HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let set = SetUser { admin, everywhere, roles: role.into_iter().collect() };
+                let set = UpdateUserRequest { admin, everywhere, roles: role.into_iter().collect() };
                 output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Remove { name } => {

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use client::Client;
-use protocol::{RuntimeId, SessionId, presence::Presence};
+use protocol::{RuntimeId, SessionId, presence::WorkerPresence};
 
 use crate::{
     api,
@@ -63,7 +63,7 @@ impl RequestCommand for HubWorkersCommand {
     }
 }
 
-fn presence(presence: Presence) -> String {
+fn presence(presence: WorkerPresence) -> String {
     let watchers = presence.watchers.into_iter().map(|watcher| {
         let sockets = watcher.sockets.to_string();
         [watcher.user.to_string(), "watching".into(), sockets, time(Some(watcher.since_at))]

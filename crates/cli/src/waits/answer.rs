@@ -3,7 +3,7 @@
 use clap::Args;
 use protocol::{
     Author, WaitId,
-    wait::{Ask, WaitAnswer, WaitReply},
+    wait::{AnswerWaitRequest, WaitAnswer, WaitRequest},
 };
 
 use super::source::{OpenWait, WaitSource};
@@ -34,7 +34,7 @@ impl AnswerArgs {
         let Self { id, answer, reject, author } = self;
         let open = find(source.fetch().await?, &id)?;
         let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.ask, &answer)? };
-        source.answer(&open, &WaitReply { answer, author }, output).await
+        source.answer(&open, &AnswerWaitRequest { answer, author }, output).await
     }
 }
 
@@ -59,7 +59,7 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
 }
 
 /// Reads the words on the command line as the answer to `ask`.
-fn parse_answer(ask: &Ask, words: &[String]) -> Result<WaitAnswer, Failure> {
+fn parse_answer(ask: &WaitRequest, words: &[String]) -> Result<WaitAnswer, Failure> {
     let usage = |message: String| Err(Failure::Usage(message));
     let mut asking = Asking::of(ask);
     let mut words = words.iter();
@@ -81,7 +81,7 @@ fn parse_answer(ask: &Ask, words: &[String]) -> Result<WaitAnswer, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use protocol::wait::{Choice, PermissionAnswer, Question, QuestionItem};
+    use protocol::wait::{PermissionAnswer, QuestionItem, QuestionOption, QuestionRequest};
 
     use super::*;
 
@@ -102,12 +102,12 @@ mod tests {
 
     #[test]
     fn each_question_needs_its_answer() {
-        let choice = |label: &str| Choice { label: label.into(), description: None };
+        let choice = |label: &str| QuestionOption { label: label.into(), description: None };
         let options = vec![choice("Red"), choice("Green")];
         let item =
             QuestionItem { question: "Which?".into(), header: None, options, multiple: false, custom: false };
         let questions = vec![item.clone(), item];
-        let ask = Ask::Question(Question {
+        let ask = WaitRequest::Question(QuestionRequest {
             id: WaitId::mint(),
             turn_id: None,
             call_id: None,
@@ -130,7 +130,7 @@ mod tests {
             "id": WaitId::mint(), "turnId": null, "callId": null, "tool": "Bash", "kind": "execute",
             "title": "ls", "reason": null, "input": null, "always": [],
         }));
-        let ask = Ask::Permission(permission.unwrap());
+        let ask = WaitRequest::Permission(permission.unwrap());
         for (word, answer) in [
             ("allow", PermissionAnswer::Once),
             ("always", PermissionAnswer::Always),

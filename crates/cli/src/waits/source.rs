@@ -3,7 +3,7 @@
 use client::Client;
 use protocol::{
     RuntimeId,
-    wait::{Wait, WaitReply},
+    wait::{AnswerWaitRequest, Wait},
 };
 
 use super::view;
@@ -77,7 +77,7 @@ impl WaitSource<'_> {
     }
 
     /// Answers a wait, and prints how it was settled.
-    pub(super) async fn answer(&self, open: &OpenWait, reply: &WaitReply, output: Output) -> Outcome {
+    pub(super) async fn answer(&self, open: &OpenWait, reply: &AnswerWaitRequest, output: Output) -> Outcome {
         let OpenWait { runtime, wait } = open;
         let settled = match (self, runtime) {
             (WaitSource::Hub(hub), Some(runtime)) => hub.inbox().answer(runtime, wait.id, reply).await?,

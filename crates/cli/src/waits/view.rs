@@ -5,7 +5,7 @@ use jiff::{SpanRound, Timestamp, Unit};
 use protocol::{
     RuntimeId,
     inbox::{InboxEvent, InboxWait},
-    wait::{Ask, Wait, WaitEvent},
+    wait::{Wait, WaitEvent, WaitRequest},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -43,11 +43,11 @@ pub(crate) fn age(wait: &Wait, now: Timestamp) -> String {
 }
 
 /// The kind of a wait, for the tables.
-pub(crate) fn kind(ask: &Ask) -> &'static str {
+pub(crate) fn kind(ask: &WaitRequest) -> &'static str {
     match ask {
-        Ask::Permission(_) => "permission",
-        Ask::Question(question) if question.plan.is_some() => "plan",
-        Ask::Question(_) => "question",
+        WaitRequest::Permission(_) => "permission",
+        WaitRequest::Question(question) if question.plan.is_some() => "plan",
+        WaitRequest::Question(_) => "question",
     }
 }
 
@@ -102,8 +102,8 @@ impl WaitStreamEvent for InboxEvent {
 
 fn opened(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
     let always = match &wait.ask {
-        Ask::Permission(permission) => always(permission).map(|it| format!("  (always: {it})")),
-        Ask::Question(_) => None,
+        WaitRequest::Permission(permission) => always(permission).map(|it| format!("  (always: {it})")),
+        WaitRequest::Question(_) => None,
     };
     let always = always.unwrap_or_default();
     format!("open     {}  {}  {}{always}", location(runtime, wait), kind(&wait.ask), summarize_ask(&wait.ask))
@@ -129,7 +129,7 @@ fn location(runtime: Option<&RuntimeId>, wait: &Wait) -> String {
 }
 
 /// An outcome in a word, or the chosen answers as JSON.
-fn describe_outcome(outcome: &protocol::wait::Outcome) -> String {
+fn describe_outcome(outcome: &protocol::wait::WaitOutcome) -> String {
     let json = serde_json::to_value(outcome).unwrap_or_default();
     match json.as_object().and_then(|kinds| kinds.values().next()) {
         Some(Value::String(word)) => word.clone(),

@@ -115,5 +115,5 @@ async fn what_is_no_stream_is_told() {
     let (_, ended, _) = run(None, &[page.to_owned()]).await;
     assert!(matches!(ended, Err(Error::Unexpected { status: 200, .. })), "{ended:?}");
     let (_, ended, _) = run(None, &[GONE.to_owned()]).await;
-    assert_eq!(ended.unwrap_err().kind(), Some(protocol::Kind::InstanceNotFound));
+    assert_eq!(ended.unwrap_err().kind(), Some(protocol::ProblemKind::InstanceNotFound));
 }

@@ -19,7 +19,7 @@ use headers::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use protocol::Kind;
+use protocol::ProblemKind;
 use rustix::io::{Errno, ReadWriteFlags};
 use tokio::task::JoinHandle;
 
@@ -66,7 +66,7 @@ fn verdict(request: &HeaderMap, etag: &ETag, stat: &Stat) -> problem::Result<Ver
             .typed_get::<IfUnmodifiedSince>()
             .is_some_and(|since| !since.precondition_passes(stat.modified));
     if failed {
-        return Err(ApiError::new(Kind::PreconditionFailed, "the file has changed"));
+        return Err(ApiError::new(ProblemKind::PreconditionFailed, "the file has changed"));
     }
     let unchanged = match request.typed_get::<IfNoneMatch>() {
         Some(condition) => !condition.precondition_passes(etag),
@@ -104,7 +104,7 @@ fn bounds((start, end): (Bound<u64>, Bound<u64>), size: u64) -> Range<u64> {
 }
 
 fn unsatisfiable(stat: &Stat) -> ApiError {
-    ApiError::new(Kind::RangeNotSatisfiable, format!("the file has {} bytes", stat.size))
+    ApiError::new(ProblemKind::RangeNotSatisfiable, format!("the file has {} bytes", stat.size))
 }
 
 /// The validator of a file, as a header has it.

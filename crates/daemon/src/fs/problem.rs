@@ -1,27 +1,27 @@
 //! What went wrong with a file, as a problem.
 
 use files::Cause;
-use protocol::Kind;
+use protocol::ProblemKind;
 
 use crate::problem::ApiError;
 
 impl From<files::Error> for ApiError {
     fn from(error: files::Error) -> Self {
         let kind = match error.cause() {
-            Cause::NotFound => Kind::PathNotFound,
+            Cause::NotFound => ProblemKind::PathNotFound,
             Cause::NotADirectory
             | Cause::IsADirectory
             | Cause::NotAFile
             | Cause::AlreadyExists
             | Cause::NotEmpty
-            | Cause::IntoItself => Kind::PathConflict,
-            Cause::PermissionDenied | Cause::Outside | Cause::ReadOnly => Kind::Forbidden,
-            Cause::InvalidPath { .. } | Cause::TooManyLinks | Cause::TooDeep => Kind::InvalidPath,
-            Cause::NoSpace => Kind::NoSpace,
+            | Cause::IntoItself => ProblemKind::PathConflict,
+            Cause::PermissionDenied | Cause::Outside | Cause::ReadOnly => ProblemKind::Forbidden,
+            Cause::InvalidPath { .. } | Cause::TooManyLinks | Cause::TooDeep => ProblemKind::InvalidPath,
+            Cause::NoSpace => ProblemKind::NoSpace,
             // Nothing of the daemon's is stopped half-way.
-            Cause::Unsupported | Cause::Stopped => Kind::Internal,
+            Cause::Unsupported | Cause::Stopped => ProblemKind::Internal,
             // Special files of the system refuse in their own ways: that is about the path, not about us.
-            Cause::Io(_) => Kind::PathConflict,
+            Cause::Io(_) => ProblemKind::PathConflict,
         };
         let detail = match error.cause() {
             Cause::Io(cause) => format!("{error}: {cause}"),
@@ -37,7 +37,7 @@ impl From<files::unpack::Error> for ApiError {
         match error {
             E::Files(error) => error.into(),
             E::NotUndone { .. } => ApiError::internal(&error),
-            other => ApiError::new(Kind::InvalidArchive, other.to_string()),
+            other => ApiError::new(ProblemKind::InvalidArchive, other.to_string()),
         }
     }
 }

@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes};
 use files::{AtomicFile, CreateOptions, Links, VirtualPath, Written, unpack};
 use headers::{ContentLength, HeaderMapExt, IfMatch, IfNoneMatch};
 use http::HeaderMap;
-use protocol::Kind;
+use protocol::ProblemKind;
 use server::intake;
 use tokio::sync::mpsc;
 
@@ -77,7 +77,7 @@ async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) ->
     if passes {
         Ok(())
     } else {
-        Err(ApiError::new(Kind::PreconditionFailed, "the file is not what the condition says"))
+        Err(ApiError::new(ProblemKind::PreconditionFailed, "the file is not what the condition says"))
     }
 }
 

@@ -65,8 +65,8 @@ impl fmt::Display for Cursor {
     }
 }
 
-pub(crate) fn entry_list(page: Page) -> fs::EntryList {
-    let items = page.items.into_iter().map(|entry| fs::Entry {
+pub(crate) fn entry_list(page: Page) -> fs::DirectoryEntryList {
+    let items = page.items.into_iter().map(|entry| fs::DirectoryEntry {
         name: entry.name,
         path: entry.path.to_string(),
         kind: kind(entry.kind),
@@ -74,11 +74,11 @@ pub(crate) fn entry_list(page: Page) -> fs::EntryList {
         modified_at: timestamp(entry.modified),
     });
     let next_cursor = page.next.map(|name| Cursor(name).to_string());
-    fs::EntryList { items: items.collect(), next_cursor }
+    fs::DirectoryEntryList { items: items.collect(), next_cursor }
 }
 
-pub(crate) fn stat(path: String, stat: &files::Stat, symlink_target: Option<String>) -> fs::Stat {
-    fs::Stat {
+pub(crate) fn stat(path: String, stat: &files::Stat, symlink_target: Option<String>) -> fs::FileMetadata {
+    fs::FileMetadata {
         path,
         kind: kind(stat.kind),
         size: stat.size,
@@ -89,12 +89,12 @@ pub(crate) fn stat(path: String, stat: &files::Stat, symlink_target: Option<Stri
     }
 }
 
-fn kind(kind: FileKind) -> fs::Kind {
+fn kind(kind: FileKind) -> fs::FileKind {
     match kind {
-        FileKind::File => fs::Kind::File,
-        FileKind::Directory => fs::Kind::Directory,
-        FileKind::Symlink => fs::Kind::Symlink,
-        FileKind::Other => fs::Kind::Other,
+        FileKind::File => fs::FileKind::File,
+        FileKind::Directory => fs::FileKind::Directory,
+        FileKind::Symlink => fs::FileKind::Symlink,
+        FileKind::Other => fs::FileKind::Other,
     }
 }
 

@@ -1,8 +1,8 @@
 //! What can go wrong with a session, as the API tells it.
 
 use journal::durable::Cause;
-use protocol::Kind;
-use server::Chain;
+use protocol::ProblemKind;
+use server::ErrorChain;
 use tracing::error;
 use worker_runtime::Error;
 
@@ -11,38 +11,38 @@ use super::ApiError;
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::NotFound(_) => Kind::SessionNotFound,
-            Error::Conflict(_) => Kind::SessionConflict,
-            Error::UnknownAgent(_) => Kind::UnknownAgent,
-            Error::Directory(_) | Error::Variable(_) => Kind::InvalidRequest,
-            Error::TooMany(_) => Kind::TooManySessions,
-            Error::Busy { .. } => Kind::SessionBusy,
-            Error::QueueFull(_) => Kind::QueueFull,
-            Error::Unsupported { .. } => Kind::UnsupportedFeature,
-            Error::KeyReused(_) => Kind::KeyReused,
-            Error::InputNotFound(_) => Kind::InputNotFound,
-            Error::InputGone(_) => Kind::InputGone,
-            Error::WaitNotFound(_) => Kind::WaitNotFound,
-            Error::Settled { .. } => Kind::WaitSettled,
-            Error::InvalidAnswer(_) => Kind::InvalidAnswer,
-            Error::Agent(_) => Kind::AgentStart,
+            Error::NotFound(_) => ProblemKind::SessionNotFound,
+            Error::Conflict(_) => ProblemKind::SessionConflict,
+            Error::UnknownAgent(_) => ProblemKind::UnknownAgent,
+            Error::Directory(_) | Error::Variable(_) => ProblemKind::InvalidRequest,
+            Error::TooMany(_) => ProblemKind::TooManySessions,
+            Error::Busy { .. } => ProblemKind::SessionBusy,
+            Error::QueueFull(_) => ProblemKind::QueueFull,
+            Error::Unsupported { .. } => ProblemKind::UnsupportedFeature,
+            Error::KeyReused(_) => ProblemKind::KeyReused,
+            Error::InputNotFound(_) => ProblemKind::InputNotFound,
+            Error::InputGone(_) => ProblemKind::InputGone,
+            Error::WaitNotFound(_) => ProblemKind::WaitNotFound,
+            Error::Settled { .. } => ProblemKind::WaitSettled,
+            Error::InvalidAnswer(_) => ProblemKind::InvalidAnswer,
+            Error::Agent(_) => ProblemKind::AgentStart,
             Error::Storage(cause) => stored(cause.cause()),
-            Error::Damaged(_) => Kind::StoreCorrupt,
-            Error::Thread(_) => Kind::Internal,
-            Error::Ending(_) => Kind::ShuttingDown,
+            Error::Damaged(_) => ProblemKind::StoreCorrupt,
+            Error::Thread(_) => ProblemKind::Internal,
+            Error::Ending(_) => ProblemKind::ShuttingDown,
         };
-        if matches!(kind, Kind::Internal | Kind::StoreCorrupt | Kind::NoSpace) {
-            error!(error = %Chain(&error), "the sessions cannot be used");
+        if matches!(kind, ProblemKind::Internal | ProblemKind::StoreCorrupt | ProblemKind::NoSpace) {
+            error!(error = %ErrorChain(&error), "the sessions cannot be used");
         }
-        Self::new(kind, Chain(&error).to_string())
+        Self::new(kind, ErrorChain(&error).to_string())
     }
 }
 
-fn stored(cause: Cause) -> Kind {
+fn stored(cause: Cause) -> ProblemKind {
     match cause {
-        Cause::Full => Kind::NoSpace,
-        Cause::Locked => Kind::StoreLocked,
-        Cause::Corrupt => Kind::StoreCorrupt,
-        Cause::Other => Kind::Internal,
+        Cause::Full => ProblemKind::NoSpace,
+        Cause::Locked => ProblemKind::StoreLocked,
+        Cause::Corrupt => ProblemKind::StoreCorrupt,
+        Cause::Other => ProblemKind::Internal,
     }
 }

@@ -17,7 +17,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use journal::{Item, Seq};
 use protocol::{
     AgentName, ServerId,
-    acp::{Instance, InstanceList, Prepare},
+    acp::{AcpInstance, AcpInstanceList, PrepareInstanceRequest},
 };
 use serde::Deserialize;
 use server::{
@@ -41,9 +41,9 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// List the instances.
-#[utoipa::path(get, path = "/v1/acp", tag = "acp", responses((status = OK, body = InstanceList), Problems))]
-async fn list(State(app): State<App>) -> Json<InstanceList> {
-    Json(InstanceList { items: app.instances.list(), next_cursor: None })
+#[utoipa::path(get, path = "/v1/acp", tag = "acp", responses((status = OK, body = AcpInstanceList), Problems))]
+async fn list(State(app): State<App>) -> Json<AcpInstanceList> {
+    Json(AcpInstanceList { items: app.instances.list(), next_cursor: None })
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -162,15 +162,15 @@ impl sse::Source for Said {
 
 /// Prepare an instance with its own launch options; its process starts with the first message.
 #[utoipa::path(
-    put, path = "/v1/acp/{server_id}", tag = "acp", request_body = Prepare,
+    put, path = "/v1/acp/{server_id}", tag = "acp", request_body = PrepareInstanceRequest,
     params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance")),
-    responses((status = CREATED, body = Instance), (status = OK, body = Instance), Problems)
+    responses((status = CREATED, body = AcpInstance), (status = OK, body = AcpInstance), Problems)
 )]
 async fn prepare(
     State(app): State<App>,
     Path(id): Path<ServerId>,
-    extract::Json(options): extract::Json<Prepare>,
-) -> Result<(StatusCode, Json<Instance>)> {
+    extract::Json(options): extract::Json<PrepareInstanceRequest>,
+) -> Result<(StatusCode, Json<AcpInstance>)> {
     let created = app.instances.prepare(&id, &options).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(app.instances.describe(&id)?)))

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use agents::Definition;
 use axum::{Json, extract::State};
 use protocol::{
-    AgentName, Kind,
-    agents::{Agent, AgentList, ModeList, ModelList},
+    AgentName, ProblemKind,
+    agents::{Agent, AgentList, AgentModeList, AgentModelList},
 };
 use server::extract::Path;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -60,23 +60,23 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/modes", tag = "agents",
     params(("agent" = String, Path, description = "The agent")),
-    responses((status = OK, body = ModeList), Problems)
+    responses((status = OK, body = AgentModeList), Problems)
 )]
-async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModeList>> {
-    Ok(Json(ModeList { modes: find(&app, &name).await?.modes.clone() }))
+async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<AgentModeList>> {
+    Ok(Json(AgentModeList { modes: find(&app, &name).await?.modes.clone() }))
 }
 
 /// List the models of an agent.
 #[utoipa::path(
     get, path = "/v1/agents/{agent}/models", tag = "agents",
     params(("agent" = String, Path, description = "The agent")),
-    responses((status = OK, body = ModelList), Problems)
+    responses((status = OK, body = AgentModelList), Problems)
 )]
-async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<ModelList>> {
-    Ok(Json(ModelList { models: find(&app, &name).await?.models.clone() }))
+async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<AgentModelList>> {
+    Ok(Json(AgentModelList { models: find(&app, &name).await?.models.clone() }))
 }
 
 async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
-    let unknown = || ApiError::new(Kind::AgentNotFound, format!("there is no agent `{name}`"));
+    let unknown = || ApiError::new(ProblemKind::AgentNotFound, format!("there is no agent `{name}`"));
     app.installer.agent(name).await.ok_or_else(unknown)
 }

@@ -8,7 +8,10 @@ use axum::{
 };
 use files::{CreateOptions, Existing, Links, Parents, Removal, VirtualPath};
 use http::{HeaderMap, StatusCode};
-use protocol::fs::{EntryList, Made, Move, Moved, Stat, Unpacked, Written};
+use protocol::fs::{
+    ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
+    MoveFileRequest,
+};
 use serde::Deserialize;
 use server::extract::{self, Query};
 use utoipa::IntoParams;
@@ -59,9 +62,12 @@ struct EntriesQuery {
 /// List a directory.
 #[utoipa::path(
     get, path = "/v1/fs/entries", tag = "fs", params(EntriesQuery),
-    responses((status = OK, body = EntryList), Problems)
+    responses((status = OK, body = DirectoryEntryList), Problems)
 )]
-async fn entries(State(app): State<App>, Query(query): Query<EntriesQuery>) -> Result<Json<EntryList>> {
+async fn entries(
+    State(app): State<App>,
+    Query(query): Query<EntriesQuery>,
+) -> Result<Json<DirectoryEntryList>> {
     let path = VirtualPath::parse(&query.path)?;
     let after = query.after.map(|cursor| cursor.0);
     let limit = query.limit.unwrap_or_default().get();
@@ -104,21 +110,21 @@ struct WriteQuery {
 #[utoipa::path(
     put, path = "/v1/fs/file", tag = "fs", params(WriteQuery),
     request_body(content = Option<String>, content_type = "application/octet-stream"),
-    responses((status = OK, body = Written), (status = CREATED, body = Written), Problems)
+    responses((status = OK, body = FileWritten), (status = CREATED, body = FileWritten), Problems)
 )]
 async fn write(
     State(app): State<App>,
     Query(query): Query<WriteQuery>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<Written>)> {
+) -> Result<(StatusCode, Json<FileWritten>)> {
     let path = VirtualPath::parse(&query.path)?;
     let parents = if query.parents.unwrap_or(true) { Parents::Create } else { Parents::Require };
     let options = CreateOptions { parents, ..CreateOptions::default() };
     let written = upload::file(&app, path.clone(), options, &headers, body).await?;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let etag = written.stat.etag();
-    Ok((status, Json(Written { path: path.to_string(), bytes: written.stat.size, etag })))
+    Ok((status, Json(FileWritten { path: path.to_string(), bytes: written.stat.size, etag })))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -147,31 +153,37 @@ async fn delete(State(app): State<App>, Query(query): Query<DeleteQuery>) -> Res
 /// Make a directory, and those missing on the way.
 #[utoipa::path(
     post, path = "/v1/fs/mkdir", tag = "fs", params(PathQuery),
-    responses((status = OK, body = Made), (status = CREATED, body = Made), Problems)
+    responses((status = OK, body = DirectoryCreated), (status = CREATED, body = DirectoryCreated), Problems)
 )]
-async fn mkdir(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<(StatusCode, Json<Made>)> {
+async fn mkdir(
+    State(app): State<App>,
+    Query(query): Query<PathQuery>,
+) -> Result<(StatusCode, Json<DirectoryCreated>)> {
     let path = VirtualPath::parse(&query.path)?;
     let shown = path.to_string();
     let created = blocking(move || app.files.mkdir(&path, Parents::Create)).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(Made { path: shown, created })))
+    Ok((status, Json(DirectoryCreated { path: shown, created })))
 }
 
 /// Move or rename a file or a directory.
 #[utoipa::path(
-    post, path = "/v1/fs/move", tag = "fs", request_body = Move,
-    responses((status = OK, body = Moved), Problems)
+    post, path = "/v1/fs/move", tag = "fs", request_body = MoveFileRequest,
+    responses((status = OK, body = FileMoved), Problems)
 )]
-async fn rename(State(app): State<App>, extract::Json(body): extract::Json<Move>) -> Result<Json<Moved>> {
+async fn rename(
+    State(app): State<App>,
+    extract::Json(body): extract::Json<MoveFileRequest>,
+) -> Result<Json<FileMoved>> {
     let (from, to) = (VirtualPath::parse(&body.from)?, VirtualPath::parse(&body.to)?);
     let existing = if body.overwrite { Existing::Replace } else { Existing::Refuse };
     blocking(move || app.files.rename(&from, &to, existing)).await?;
-    Ok(Json(Moved { from: body.from, to: body.to }))
+    Ok(Json(FileMoved { from: body.from, to: body.to }))
 }
 
 /// Say what a path leads to.
-#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(PathQuery), responses((status = OK, body = Stat), Problems))]
-async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<Json<Stat>> {
+#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(PathQuery), responses((status = OK, body = FileMetadata), Problems))]
+async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<Json<FileMetadata>> {
     let path = VirtualPath::parse(&query.path)?;
     let (link, stat) = blocking(move || {
         let link = app.files.stat(&path, Links::Keep)?.symlink_target;
@@ -185,7 +197,7 @@ async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<
 #[utoipa::path(
     post, path = "/v1/fs/upload-batch", tag = "fs", params(PathQuery),
     request_body(content = String, content_type = "application/octet-stream", description = "A tar archive: ustar, GNU or pax; plain or gzip"),
-    responses((status = OK, body = Unpacked), Problems)
+    responses((status = OK, body = ArchiveUnpacked), Problems)
 )]
 async fn upload_batch(
     State(app): State<App>,
@@ -195,5 +207,5 @@ async fn upload_batch(
     let path = VirtualPath::parse(&query.path)?;
     let unpacked = upload::archive(&app, path, body).await?;
     let files::unpack::Unpacked { files, directories, bytes } = unpacked;
-    Ok(Json(Unpacked { path: query.path, files, directories, bytes }).into_response())
+    Ok(Json(ArchiveUnpacked { path: query.path, files, directories, bytes }).into_response())
 }

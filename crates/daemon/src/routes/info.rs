@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use axum::{Json, extract::State, response::Response};
 use bytes::Bytes;
 use http::header;
-use protocol::info::{About, Health};
+use protocol::info::{HealthStatus, ServerInfo};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
@@ -20,9 +20,9 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// Say what this server is.
-#[utoipa::path(get, path = "/", tag = "info", security(()), responses((status = OK, body = About), Problems))]
-async fn about() -> Json<About> {
-    Json(About {
+#[utoipa::path(get, path = "/", tag = "info", security(()), responses((status = OK, body = ServerInfo), Problems))]
+async fn about() -> Json<ServerInfo> {
+    Json(ServerInfo {
         name: "tombolo".into(),
         description: "A Tombolo daemon: runs coding agents in this sandbox and serves them over HTTP.".into(),
         openapi: "/v1/openapi.json".into(),
@@ -31,9 +31,9 @@ async fn about() -> Json<About> {
 }
 
 /// Say whether this server is well.
-#[utoipa::path(get, path = "/v1/health", tag = "info", security(()), responses((status = OK, body = Health), Problems))]
-async fn health() -> Json<Health> {
-    Json(Health { status: "ok".into() })
+#[utoipa::path(get, path = "/v1/health", tag = "info", security(()), responses((status = OK, body = HealthStatus), Problems))]
+async fn health() -> Json<HealthStatus> {
+    Json(HealthStatus { status: "ok".into() })
 }
 
 /// Describe the API.

@@ -7,7 +7,7 @@ use axum::{Json, body::Body, extract::State};
 use http::{HeaderMap, StatusCode};
 use protocol::{
     ProcessId,
-    processes::{Process, ProcessList, SendSignal, Start, TerminalSize},
+    processes::{SendSignalRequest, StartProcessRequest, TerminalSize, UserProcess, UserProcessList},
 };
 use serde::Deserialize;
 use server::{
@@ -36,20 +36,20 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// List the processes that were started and not deleted, oldest first.
-#[utoipa::path(get, path = "/v1/processes", tag = "processes", responses((status = OK, body = ProcessList), Problems))]
-async fn list(State(app): State<App>) -> Json<ProcessList> {
-    Json(ProcessList { items: app.processes.list(), next_cursor: None })
+#[utoipa::path(get, path = "/v1/processes", tag = "processes", responses((status = OK, body = UserProcessList), Problems))]
+async fn list(State(app): State<App>) -> Json<UserProcessList> {
+    Json(UserProcessList { items: app.processes.list(), next_cursor: None })
 }
 
 /// Start a process, on pipes or on a terminal.
 #[utoipa::path(
-    post, path = "/v1/processes", tag = "processes", request_body = Start,
-    responses((status = CREATED, body = Process), Problems)
+    post, path = "/v1/processes", tag = "processes", request_body = StartProcessRequest,
+    responses((status = CREATED, body = UserProcess), Problems)
 )]
 async fn start(
     State(app): State<App>,
-    extract::Json(start): extract::Json<Start>,
-) -> Result<(StatusCode, Json<Process>)> {
+    extract::Json(start): extract::Json<StartProcessRequest>,
+) -> Result<(StatusCode, Json<UserProcess>)> {
     Ok((StatusCode::CREATED, Json(app.processes.start(start).await?)))
 }
 
@@ -57,9 +57,9 @@ async fn start(
 #[utoipa::path(
     get, path = "/v1/processes/{id}", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
-    responses((status = OK, body = Process), Problems)
+    responses((status = OK, body = UserProcess), Problems)
 )]
-async fn read(State(app): State<App>, Path(id): Path<ProcessId>) -> Result<Json<Process>> {
+async fn read(State(app): State<App>, Path(id): Path<ProcessId>) -> Result<Json<UserProcess>> {
     Ok(Json(app.processes.get(id)?))
 }
 
@@ -114,14 +114,14 @@ async fn input(
 
 /// Signal a process and its group.
 #[utoipa::path(
-    post, path = "/v1/processes/{id}/signal", tag = "processes", request_body = SendSignal,
+    post, path = "/v1/processes/{id}/signal", tag = "processes", request_body = SendSignalRequest,
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
     responses((status = NO_CONTENT, description = "It was signalled"), Problems)
 )]
 async fn signal(
     State(app): State<App>,
     Path(id): Path<ProcessId>,
-    extract::Json(request): extract::Json<SendSignal>,
+    extract::Json(request): extract::Json<SendSignalRequest>,
 ) -> Result<StatusCode> {
     app.processes.signal(id, request.signal)?;
     Ok(StatusCode::NO_CONTENT)
@@ -155,13 +155,13 @@ struct WaitQuery {
 #[utoipa::path(
     post, path = "/v1/processes/{id}/wait", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), WaitQuery),
-    responses((status = OK, description = "The process: its `state` says whether it has ended", body = Process), Problems)
+    responses((status = OK, description = "The process: its `state` says whether it has ended", body = UserProcess), Problems)
 )]
 async fn wait(
     State(app): State<App>,
     Path(id): Path<ProcessId>,
     Query(query): Query<WaitQuery>,
-) -> Result<Json<Process>> {
+) -> Result<Json<UserProcess>> {
     let patience = extract::patience(query.timeout_ms, app.timeout_max)?;
     Ok(Json(app.processes.wait(id, patience).await?))
 }

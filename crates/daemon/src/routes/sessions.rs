@@ -8,7 +8,7 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
     SessionId,
-    sessions::{Create, Created, Session, SessionList, Snapshot},
+    sessions::{CreateSessionRequest, Session, SessionCreated, SessionList, SessionSnapshot},
 };
 use server::extract::{self, Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -40,18 +40,18 @@ async fn list(State(app): State<App>) -> Result<Json<SessionList>> {
 
 /// Create a session and start its agent, which is installed if it is missing. The same again finds it.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}", tag = "sessions", request_body = Create,
+    post, path = "/v1/sessions/{id}", tag = "sessions", request_body = CreateSessionRequest,
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the session")),
     responses(
-        (status = OK, description = "The session is there; `healthy` says whether its agent can be used", body = Created),
+        (status = OK, description = "The session is there; `healthy` says whether its agent can be used", body = SessionCreated),
         Problems,
     )
 )]
 async fn create(
     State(app): State<App>,
     Path(id): Path<SessionId>,
-    extract::Json(create): extract::Json<Create>,
-) -> Result<Json<Created>> {
+    extract::Json(create): extract::Json<CreateSessionRequest>,
+) -> Result<Json<SessionCreated>> {
     Ok(Json(app.sessions.create(&id, create).await?))
 }
 
@@ -80,9 +80,9 @@ async fn delete(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Sta
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/snapshot", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
-    responses((status = OK, body = Snapshot), Problems)
+    responses((status = OK, body = SessionSnapshot), Problems)
 )]
-async fn snapshot(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<Snapshot>> {
+async fn snapshot(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<SessionSnapshot>> {
     Ok(Json(app.sessions.snapshot(&id).await?))
 }
 

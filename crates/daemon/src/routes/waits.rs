@@ -6,7 +6,7 @@ use axum::{Json, extract::State, response::Response};
 use bytes::Bytes;
 use protocol::{
     WaitId,
-    wait::{Wait, WaitList, WaitReply},
+    wait::{AnswerWaitRequest, Wait, WaitList},
 };
 use server::{
     extract::{self, By, Path},
@@ -54,7 +54,7 @@ impl sse::Source for Events {
 
 /// Answer whatever is asked: a permission, a question, a plan. The first answer holds.
 #[utoipa::path(
-    post, path = "/v1/waits/{wait_id}", tag = "waits", request_body = WaitReply,
+    post, path = "/v1/waits/{wait_id}", tag = "waits", request_body = AnswerWaitRequest,
     params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"), By),
     responses((status = OK, description = "The agent is told; this is how it was settled", body = Wait), Problems)
 )]
@@ -62,7 +62,7 @@ async fn answer(
     State(app): State<App>,
     Path(id): Path<WaitId>,
     by: By,
-    extract::Json(mut reply): extract::Json<WaitReply>,
+    extract::Json(mut reply): extract::Json<AnswerWaitRequest>,
 ) -> Result<Json<Wait>> {
     reply.author = by.or(reply.author);
     Ok(Json(app.sessions.settle(id, reply).await?))

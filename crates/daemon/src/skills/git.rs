@@ -8,7 +8,7 @@ use std::{
 };
 
 use process::{Piece, Spec};
-use server::Chain;
+use server::ErrorChain;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -83,7 +83,7 @@ impl Repositories {
         let fetched = tokio::time::timeout(FETCH_MAX, self.fetch(&address, reference, &home)).await;
         match (fetched.unwrap_or(Err(Error::TooSlow)), kept) {
             (Err(error), Some(kept)) => {
-                warn!(error = %Chain(&error), "a repository of skills cannot be fetched; the last one is used");
+                warn!(error = %ErrorChain(&error), "a repository of skills cannot be fetched; the last one is used");
                 Ok(kept.tree)
             }
             (fetched, _) => fetched,

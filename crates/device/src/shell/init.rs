@@ -80,7 +80,7 @@ pub fn serve(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(status) => ExitCode::from(u8::try_from(code(status)).unwrap_or(FAILED)),
         Err(error) => {
             // It is not passed on: nothing is the command's before it has started.
-            eprintln!("sandbox-init: {}", protocol::Chain(&error));
+            eprintln!("sandbox-init: {}", protocol::ErrorChain(&error));
             ExitCode::from(FAILED)
         }
     }

@@ -93,7 +93,7 @@ fn refused(error: &process::Error) -> RelayError {
             not_executable()
         }
         error => {
-            warn!(error = %protocol::Chain(error), "could not start a command");
+            warn!(error = %protocol::ErrorChain(error), "could not start a command");
             refusal::failed("the command could not be started")
         }
     }

@@ -66,7 +66,7 @@ impl Command {
         match error {
             process::Error::Exited => self.gone(),
             error => {
-                warn!(error = %protocol::Chain(error), "could not write to or signal a command");
+                warn!(error = %protocol::ErrorChain(error), "could not write to or signal a command");
                 refusal::failed("the system refused")
             }
         }

@@ -1,13 +1,13 @@
 use std::os::unix::fs::MetadataExt;
 
 use jiff::Timestamp;
-use protocol::device::{Connection, Lending, Lent};
+use protocol::device::{HubConnectionState, LendingState, LentCapabilities};
 
 use super::*;
 
 fn telling(control: &crate::Control) -> Telling {
     let control = control.clone();
-    Arc::new(move || Status {
+    Arc::new(move || LocalDeviceStatus {
         client_id: "laptop".parse().unwrap(),
         label: None,
         version: "1".into(),
@@ -15,12 +15,12 @@ fn telling(control: &crate::Control) -> Telling {
         started_at: Timestamp::UNIX_EPOCH,
         hub: "http://hub".into(),
         lending: match control.now() {
-            crate::Lending::Active => Lending::Active,
-            crate::Lending::Paused { reason } => Lending::Paused { reason },
-            crate::Lending::Stopped => Lending::Stopped,
+            crate::Lending::Active => LendingState::Active,
+            crate::Lending::Paused { reason } => LendingState::Paused { reason },
+            crate::Lending::Stopped => LendingState::Stopped,
         },
-        connection: Connection::Calling,
-        lent: Lent { roots: Vec::new(), shell: None, tool_count: None },
+        connection: HubConnectionState::Calling,
+        lent: LentCapabilities { roots: Vec::new(), shell: None, tool_count: None },
         sessions: Vec::new(),
         running: Vec::new(),
         last_errors: Vec::new(),
@@ -54,14 +54,14 @@ impl Listening {
 async fn what_the_owner_says_is_done_and_answered() {
     let (mut listening, path) = Listening::at("");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-    assert_eq!(ask(&path, &Command::Status).await.unwrap().0.lending, Lending::Active);
-    let pause = Command::Pause { reason: Some("lunch".into()) };
+    assert_eq!(ask(&path, &DeviceCommand::Status).await.unwrap().0.lending, LendingState::Active);
+    let pause = DeviceCommand::Pause { reason: Some("lunch".into()) };
     let (status, _) = ask(&path, &pause).await.unwrap();
-    assert_eq!(status.lending, Lending::Paused { reason: Some("lunch".into()) });
+    assert_eq!(status.lending, LendingState::Paused { reason: Some("lunch".into()) });
     assert!(listening.device.control().check(protocol::relay::Row::find("file.read").unwrap()).is_err());
-    assert_eq!(ask(&path, &Command::Resume).await.unwrap().0.lending, Lending::Active);
-    let (status, mut stream) = ask(&path, &Command::Stop).await.unwrap();
-    assert_eq!(status.lending, Lending::Stopped);
+    assert_eq!(ask(&path, &DeviceCommand::Resume).await.unwrap().0.lending, LendingState::Active);
+    let (status, mut stream) = ask(&path, &DeviceCommand::Stop).await.unwrap();
+    assert_eq!(status.lending, LendingState::Stopped);
     listening.stop.cancel();
     listening.serving.join_next().await;
     assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
@@ -81,18 +81,18 @@ async fn what_makes_no_sense_is_said_to_make_none() {
         BufReader::new(stream).read_line(&mut answer).await.unwrap();
         assert!(answer.starts_with("{\"error\":"), "{answer}");
     }
-    ask(&path, &Command::Status).await.unwrap();
+    ask(&path, &DeviceCommand::Status).await.unwrap();
 }
 
 /// A path may be longer than the address of a socket, and a device that was killed leaves one behind.
 #[tokio::test]
 async fn a_long_path_and_one_that_was_left_behind() {
     let (listening, path) = Listening::at(&"deep/".repeat(40));
-    ask(&path, &Command::Status).await.unwrap();
+    ask(&path, &DeviceCommand::Status).await.unwrap();
     listening.stop.cancel();
     drop(listening.serving);
     let left = path.with_file_name("left.sock");
     drop(path::short(&left, |left| std::os::unix::net::UnixListener::bind(left)).unwrap());
-    assert!(ask(&left, &Command::Status).await.is_err());
+    assert!(ask(&left, &DeviceCommand::Status).await.is_err());
     ControlSocket::bind(&left).unwrap();
 }

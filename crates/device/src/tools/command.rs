@@ -109,7 +109,7 @@ impl Tool for Command {
     async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
         let deadline = Instant::now() + self.wait;
         let Raw { stdin, mut outputs, control } = process::spawn_raw(&self.spec).await.map_err(|error| {
-            warn!(error = %protocol::Chain(&error), "could not start a tool");
+            warn!(error = %protocol::ErrorChain(&error), "could not start a tool");
             RelayError::new(Code::ProviderError, "the tool could not be started")
         })?;
         // The queue is empty, so it is taken; who does not read it is answered by what it does instead.

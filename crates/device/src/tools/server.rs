@@ -94,7 +94,7 @@ impl Server {
                 return;
             }
             backoff.held_for(since.elapsed());
-            warn!(server = self.name, reason = %protocol::Chain(&down), "an MCP server is unavailable; retrying");
+            warn!(server = self.name, reason = %protocol::ErrorChain(&down), "an MCP server is unavailable; retrying");
             let _ = stop.run_until_cancelled(sleep(backoff.next())).await;
         }
     }

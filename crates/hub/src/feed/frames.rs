@@ -4,8 +4,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use jiff::Timestamp;
 use protocol::{
     Event, RuntimeId, SessionId,
-    observation::{Control, Diagnostic, Envelope, Frame},
-    sessions::Snapshot,
+    observation::{EventEnvelope, ObservationFrame, StreamControl, StreamDiagnostic},
+    sessions::SessionSnapshot,
 };
 
 /// How the frame of an event begins.
@@ -51,8 +51,8 @@ impl Frames {
     }
 
     /// What the worker has come to. It can never be taken for an event.
-    pub(super) fn snapshot(&self, cursor: &str, snapshot: Snapshot) -> Bytes {
-        let envelope = Envelope {
+    pub(super) fn snapshot(&self, cursor: &str, snapshot: SessionSnapshot) -> Bytes {
+        let envelope = EventEnvelope {
             cursor: cursor.into(),
             event_id: format!("snapshot:{cursor}"),
             runtime_id: Some(self.runtime.clone()),
@@ -61,7 +61,7 @@ impl Frames {
             replay: false,
             payload: Event::Snapshot(Box::new(snapshot)),
         };
-        json(&Frame::Event { envelope: envelope.into() })
+        json(&ObservationFrame::Event { envelope: envelope.into() })
     }
 }
 
@@ -97,16 +97,16 @@ pub(crate) fn cursor(frame: &[u8]) -> Option<&str> {
 }
 
 /// Something about the stream.
-pub(crate) fn control(control: Control) -> Bytes {
-    json(&Frame::Control { control })
+pub(crate) fn control(control: StreamControl) -> Bytes {
+    json(&ObservationFrame::Control { control })
 }
 
 /// What is wrong.
-pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> Bytes {
-    json(&Frame::Diagnostic { diagnostic: diagnostic.clone() })
+pub(crate) fn diagnostic(diagnostic: &StreamDiagnostic) -> Bytes {
+    json(&ObservationFrame::Diagnostic { diagnostic: diagnostic.clone() })
 }
 
-pub(super) fn json(frame: &Frame) -> Bytes {
+pub(super) fn json(frame: &ObservationFrame) -> Bytes {
     // A wire type always can be serialised.
     serde_json::to_vec(frame).unwrap_or_default().into()
 }
@@ -121,13 +121,13 @@ mod tests {
         let frames = Frames::new(&"box".parse().unwrap(), &"w".parse().unwrap());
         let payload = r#"{"newer":{"a":[1,"}"]}}"#;
         let frame = frames.event("c", Some(Timestamp::UNIX_EPOCH), payload);
-        assert!(is_event(&frame) && !is_event(&control(Control::Live)));
+        assert!(is_event(&frame) && !is_event(&control(StreamControl::Live)));
         assert_eq!(cursor(&frame), Some("c"));
         for (frame, replay) in [(frame.clone(), false), (replayed(&frame), true)] {
-            let Frame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else {
+            let ObservationFrame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else {
                 panic!("{frame:?}")
             };
-            let expected = Envelope {
+            let expected = EventEnvelope {
                 cursor: "c".into(),
                 event_id: "c".into(),
                 runtime_id: Some("box".parse().unwrap()),
@@ -148,8 +148,8 @@ mod tests {
             "method": "file.read", "target": "/workspace/main/a", "policy_decision": "allowed",
             "started_at": "2026-01-01T00:00:00Z",
         });
-        let frame = control(Control::Relay(serde_json::from_value(call).unwrap()));
+        let frame = control(StreamControl::Relay(serde_json::from_value(call).unwrap()));
         assert!(is_relay(&frame) && !is_event(&frame), "{frame:?}");
-        assert!(!is_relay(&control(Control::Live)));
+        assert!(!is_relay(&control(StreamControl::Live)));
     }
 }

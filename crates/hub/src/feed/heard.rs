@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use protocol::{
     Event, SessionId,
-    observation::{Control, Diagnostic},
+    observation::{StreamControl, StreamDiagnostic},
 };
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -24,7 +24,7 @@ pub(super) enum Heard<'a> {
         event: Event,
     },
     /// Something is wrong with its stream.
-    Diagnostic(Diagnostic),
+    Diagnostic(StreamDiagnostic),
     /// What comes next has just happened.
     Live,
     /// Something else about its stream, or what only a newer hub understands.
@@ -42,7 +42,7 @@ struct Frame<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow)]
     envelope: Option<Envelope<'a>>,
-    diagnostic: Option<Diagnostic>,
+    diagnostic: Option<StreamDiagnostic>,
     control: Option<Value>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Heard<'a> {
         match (&*frame.kind, frame.envelope, frame.diagnostic) {
             ("control", ..) => {
                 let control = frame.control.and_then(|control| serde_json::from_value(control).ok());
-                Ok(if control == Some(Control::Live) { Self::Live } else { Self::Other })
+                Ok(if control == Some(StreamControl::Live) { Self::Live } else { Self::Other })
             }
             ("event", Some(envelope), _) if envelope.worker_id == worker.as_str() => {
                 let payload = envelope.payload.get();
@@ -154,9 +154,9 @@ mod tests {
                 if let Ok(Heard::Event { payload, .. }) = Heard::parse(&text, &"w".parse().unwrap()) {
                     prop_assert!(serde_json::from_str::<Event>(payload).is_ok());
                 }
-                if let Ok(frame) = serde_json::from_str::<protocol::observation::Frame>(&text) {
+                if let Ok(frame) = serde_json::from_str::<protocol::observation::ObservationFrame>(&text) {
                     let again = serde_json::to_string(&frame).unwrap();
-                    prop_assert_eq!(serde_json::from_str::<protocol::observation::Frame>(&again).unwrap(), frame);
+                    prop_assert_eq!(serde_json::from_str::<protocol::observation::ObservationFrame>(&again).unwrap(), frame);
                 }
             }
         }

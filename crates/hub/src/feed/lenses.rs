@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use journal::{Ring, Seq};
-use protocol::sessions::Snapshot;
+use protocol::sessions::SessionSnapshot;
 
 use super::shown::{Shown, Ticket};
 use crate::policy::Lens;
@@ -19,7 +19,7 @@ impl Lenses {
         &mut self,
         lens: &Arc<dyn Lens>,
         ring: &Ring,
-        now: impl FnOnce() -> Snapshot,
+        now: impl FnOnce() -> SessionSnapshot,
     ) -> &mut Shown {
         let at = self.0.iter().position(|shown| shown.is_through(lens)).unwrap_or_else(|| {
             self.0.push(Shown::new(Arc::clone(lens), ring, &now()));

@@ -1,6 +1,6 @@
 //! Following a worker: one stream of its runtime, taken up again whenever it ends.
 
-use protocol::observation::{Diagnostic, Leg, Trouble};
+use protocol::observation::{DiagnosticKind, StreamDiagnostic, StreamLeg};
 use serde_json::json;
 use tokio::time::timeout;
 use tracing::{Instrument, debug, info_span};
@@ -11,7 +11,7 @@ use crate::{Down, Pace, Runtime, Upstream, pause::Pause};
 /// Why a stream of the runtime ended.
 enum Ended {
     /// It is taken up again after what is known.
-    Again(Diagnostic),
+    Again(StreamDiagnostic),
     /// What is known is of no use to go on from.
     Anew,
     /// There is no such worker.
@@ -22,7 +22,7 @@ enum Ended {
 pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
     let mut pause = Pause::new(pace.pause_min, pace.pause_max);
     // Told once, however often it is tried.
-    let mut told: Option<Diagnostic> = None;
+    let mut told: Option<StreamDiagnostic> = None;
     let mut place = feed.resumed_from();
     loop {
         let connecting =
@@ -41,7 +41,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
             Err(ended) => ended,
         };
         place = match ended {
-            Ended::Gone => return feed.end(Trouble::WorkerNotFound, "the worker does not exist"),
+            Ended::Gone => return feed.end(DiagnosticKind::WorkerNotFound, "the worker does not exist"),
             Ended::Anew => None,
             Ended::Again(diagnostic) => {
                 debug!(runtime = %feed.runtime, worker = %feed.worker, code = diagnostic.code, "a worker stream ended");
@@ -66,7 +66,7 @@ async fn open(
         Ok(Ok(upstream)) => Ok(upstream),
         Ok(Err(Down::NoWorker)) => Err(Ended::Gone),
         Ok(Err(Down::Unreachable | Down::Malformed | Down::Busy)) | Err(_) => {
-            Err(Ended::Again(backend(Trouble::RuntimeUnavailable, "the runtime is unreachable")))
+            Err(Ended::Again(backend(DiagnosticKind::RuntimeUnavailable, "the runtime is unreachable")))
         }
     }
 }
@@ -80,9 +80,12 @@ async fn hear(
 ) -> Ended {
     let malformed = || {
         feed.metrics.upstream_malformed.inc();
-        Ended::Again(backend(Trouble::MalformedFrame, "the runtime sent a frame that could not be parsed"))
+        Ended::Again(backend(
+            DiagnosticKind::MalformedFrame,
+            "the runtime sent a frame that could not be parsed",
+        ))
     };
-    let gone = || Ended::Again(backend(Trouble::UpstreamDisconnect, "the runtime closed the stream"));
+    let gone = || Ended::Again(backend(DiagnosticKind::UpstreamDisconnect, "the runtime closed the stream"));
     let mut first = true;
     loop {
         let text = match upstream.next().await {
@@ -105,18 +108,21 @@ async fn hear(
 }
 
 /// What is to be done about a diagnostic of the runtime. It keeps its type.
-fn troubled(diagnostic: Diagnostic) -> Ended {
+fn troubled(diagnostic: StreamDiagnostic) -> Ended {
     match diagnostic.known() {
-        Some((_, Trouble::CursorMalformed | Trouble::CursorUnknown | Trouble::CursorExpired)) => Ended::Anew,
-        Some((_, Trouble::WorkerNotFound)) => Ended::Gone,
+        Some((
+            _,
+            DiagnosticKind::CursorMalformed | DiagnosticKind::CursorUnknown | DiagnosticKind::CursorExpired,
+        )) => Ended::Anew,
+        Some((_, DiagnosticKind::WorkerNotFound)) => Ended::Gone,
         Some(_) => Ended::Again(diagnostic),
-        None => Ended::Again(Diagnostic {
+        None => Ended::Again(StreamDiagnostic {
             details: Some(json!({ "code": diagnostic.code, "message": diagnostic.message })),
-            ..backend(Trouble::RuntimeUnavailable, "the runtime reported an unknown problem")
+            ..backend(DiagnosticKind::RuntimeUnavailable, "the runtime reported an unknown problem")
         }),
     }
 }
 
-fn backend(trouble: Trouble, message: &str) -> Diagnostic {
-    Diagnostic::new(Leg::Backend, trouble, message)
+fn backend(trouble: DiagnosticKind, message: &str) -> StreamDiagnostic {
+    StreamDiagnostic::new(StreamLeg::Backend, trouble, message)
 }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use journal::{Item, Ring, Seq, Start};
 use protocol::{
-    observation::{Envelope, Frame},
-    sessions::Snapshot,
+    observation::{EventEnvelope, ObservationFrame},
+    sessions::SessionSnapshot,
 };
 
 use super::frames::{is_event, is_relay, json};
@@ -30,7 +30,7 @@ pub(crate) struct Ticket(Arc<dyn Lens>);
 
 impl Shown {
     /// Looks at what is in the ring, and then at what comes; all of it has come to `now`.
-    pub(super) fn new(lens: Arc<dyn Lens>, ring: &Ring, now: &Snapshot) -> Self {
+    pub(super) fn new(lens: Arc<dyn Lens>, ring: &Ring, now: &SessionSnapshot) -> Self {
         let look = lens.look();
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
@@ -84,7 +84,7 @@ impl Shown {
         };
         if let Some(other) = self.look.event(&envelope.payload) {
             envelope.payload = other;
-            self.others.insert(seq, json(&Frame::Event { envelope }));
+            self.others.insert(seq, json(&ObservationFrame::Event { envelope }));
         }
     }
 
@@ -102,7 +102,7 @@ impl Shown {
     }
 
     /// What the worker has come to, as it is shown.
-    pub(super) fn come_to(&self, snapshot: Snapshot) -> Snapshot {
+    pub(super) fn come_to(&self, snapshot: SessionSnapshot) -> SessionSnapshot {
         self.look.snapshot(snapshot)
     }
 }
@@ -117,9 +117,9 @@ fn kept(ring: &Ring) -> Vec<(Seq, Bytes)> {
     frames
 }
 
-fn envelope(frame: &[u8]) -> Option<Box<Envelope>> {
+fn envelope(frame: &[u8]) -> Option<Box<EventEnvelope>> {
     match serde_json::from_slice(frame).ok()? {
-        Frame::Event { envelope } => Some(envelope),
-        Frame::Diagnostic { .. } | Frame::Control { .. } => None,
+        ObservationFrame::Event { envelope } => Some(envelope),
+        ObservationFrame::Diagnostic { .. } | ObservationFrame::Control { .. } => None,
     }
 }

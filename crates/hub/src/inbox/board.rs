@@ -6,7 +6,7 @@ use bytes::Bytes;
 use journal::{Frames, Reader, Retention, Ring, Start, Writer};
 use parking_lot::Mutex;
 use protocol::{
-    RuntimeId, WaitId, Workspace,
+    RuntimeId, WaitId, WorkspaceName,
     inbox::{InboxEvent, InboxWait},
     wait::{Wait, WaitEvent},
 };
@@ -30,9 +30,9 @@ pub(super) struct Board {
 }
 
 struct Now {
-    runtimes: BTreeMap<RuntimeId, (Workspace, Known)>,
+    runtimes: BTreeMap<RuntimeId, (WorkspaceName, Known)>,
     /// What waits in the hub itself, for a runtime.
-    ours: BTreeMap<WaitId, (Workspace, InboxWait)>,
+    ours: BTreeMap<WaitId, (WorkspaceName, InboxWait)>,
     writer: Writer,
 }
 
@@ -54,7 +54,7 @@ impl Board {
     }
 
     /// These are about to be asked. Those who listen are told of new ones, and that nothing is known of them yet.
-    pub(super) fn expect(&self, runtimes: impl IntoIterator<Item = (RuntimeId, Workspace)>) {
+    pub(super) fn expect(&self, runtimes: impl IntoIterator<Item = (RuntimeId, WorkspaceName)>) {
         self.change(|now| {
             for (id, workspace) in runtimes {
                 if !now.runtimes.contains_key(&id) {
@@ -110,7 +110,7 @@ impl Board {
     }
 
     /// Something waits in the hub itself, for a runtime.
-    pub(super) fn open(&self, workspace: Workspace, wait: InboxWait) {
+    pub(super) fn open(&self, workspace: WorkspaceName, wait: InboxWait) {
         self.change(|now| {
             now.tell(&workspace, &wait.runtime_id, &InboxEvent::Opened { wait: wait.clone().into() });
             now.ours.insert(wait.wait.id, (workspace, wait));
@@ -127,10 +127,11 @@ impl Board {
     }
 
     /// What waits in the hub itself, as somebody sees it.
-    pub(super) fn ours(&self, sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>) -> Vec<InboxWait> {
+    pub(super) fn ours(&self, sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>) -> Vec<InboxWait> {
         let ours: Vec<_> = self.now.lock().ours.values().cloned().collect();
-        let seen =
-            |(workspace, item): (Workspace, InboxWait)| shown(&sight(&workspace, &item.runtime_id)?, item);
+        let seen = |(workspace, item): (WorkspaceName, InboxWait)| {
+            shown(&sight(&workspace, &item.runtime_id)?, item)
+        };
         ours.into_iter().filter_map(seen).collect()
     }
 
@@ -154,7 +155,7 @@ impl Board {
     /// All that is open in the runtimes that somebody sees, as they see it, and whatever is told after that.
     pub(super) fn begin(
         &self,
-        sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>,
+        sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>,
     ) -> (Bytes, Option<Reader>) {
         let now = self.now.lock();
         let (mut seen, mut unavailable) = (Vec::new(), Vec::new());
@@ -200,7 +201,7 @@ impl Now {
     }
 
     /// Tells that it is not known what waits in a runtime; what waits for it in the hub itself is known all the same.
-    fn tell_away(&mut self, workspace: &Workspace, id: &RuntimeId) {
+    fn tell_away(&mut self, workspace: &WorkspaceName, id: &RuntimeId) {
         self.tell(workspace, id, &InboxEvent::Unavailable { runtime_id: id.clone() });
         let ours: Vec<_> = self.ours_of(id).cloned().collect();
         for wait in ours {
@@ -208,7 +209,7 @@ impl Now {
         }
     }
 
-    fn tell(&mut self, workspace: &Workspace, id: &RuntimeId, event: &InboxEvent) {
+    fn tell(&mut self, workspace: &WorkspaceName, id: &RuntimeId, event: &InboxEvent) {
         let (workspace, id) = (workspace.as_str().as_bytes(), id.as_str().as_bytes());
         let frame = [workspace, &[SEPARATOR], id, &[SEPARATOR], &json(event)].concat();
         self.writer.append(Frames::one(frame));
@@ -216,10 +217,13 @@ impl Now {
 }
 
 /// What a frame says to somebody, if it is about a runtime that they see.
-pub(super) fn seen(frame: &Bytes, sight: impl Fn(&Workspace, &RuntimeId) -> Option<Sight>) -> Option<Bytes> {
+pub(super) fn seen(
+    frame: &Bytes,
+    sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>,
+) -> Option<Bytes> {
     let mut pieces = frame.splitn(3, |byte| *byte == SEPARATOR);
     let mut piece = || std::str::from_utf8(pieces.next()?).ok();
-    let (workspace, id): (Workspace, RuntimeId) = (piece()?.parse().ok()?, piece()?.parse().ok()?);
+    let (workspace, id): (WorkspaceName, RuntimeId) = (piece()?.parse().ok()?, piece()?.parse().ok()?);
     let event = frame.slice_ref(pieces.next()?);
     match sight(&workspace, &id)? {
         Sight::Whole => Some(event),

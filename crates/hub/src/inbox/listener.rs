@@ -8,7 +8,7 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use journal::{Item, Reader};
-use protocol::{RuntimeId, Workspace};
+use protocol::{RuntimeId, WorkspaceName};
 use server::sse;
 use tokio::sync::watch;
 
@@ -36,7 +36,7 @@ struct View(Rights, Arc<dyn Policy>);
 
 impl View {
     /// How a runtime looks; nothing if what happens there is not shown.
-    fn sight(&self, workspace: &Workspace, id: &RuntimeId) -> Option<Sight> {
+    fn sight(&self, workspace: &WorkspaceName, id: &RuntimeId) -> Option<Sight> {
         self.0.may_watch(workspace).then(|| self.0.sight(&*self.1, workspace, id))
     }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use protocol::{
     TokenId, UserName,
     hub::Role,
-    people::{AddToken, SetUser, Token, User},
+    people::{AccessToken, CreateTokenRequest, UpdateUserRequest, User},
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub(crate) struct State {
 
 /// A token, and what is kept of its secret.
 struct Entry {
-    token: Arc<Token>,
+    token: Arc<AccessToken>,
     digest: String,
     /// The token that a browser has logged in with.
     parent: Option<TokenId>,
@@ -49,7 +49,7 @@ pub(super) struct Kept {
 #[derive(Serialize, Deserialize)]
 struct KeptToken {
     #[serde(flatten)]
-    token: Token,
+    token: AccessToken,
     digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<TokenId>,
@@ -67,7 +67,7 @@ impl State {
 
     pub(super) fn to_kept(&self) -> Kept {
         let tokens = self.tokens.values().map(|entry| KeptToken {
-            token: Token::clone(&entry.token),
+            token: AccessToken::clone(&entry.token),
             digest: entry.digest.clone(),
             parent: entry.parent,
         });
@@ -97,11 +97,12 @@ impl State {
         let first = self.users.values().find(|user| user.admin).map(|user| user.name.clone());
         let user = first.unwrap_or_else(|| {
             let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
-            let set = SetUser { admin: true, everywhere: Some(Role::Owner), roles: BTreeMap::new() };
+            let set =
+                UpdateUserRequest { admin: true, everywhere: Some(Role::Owner), roles: BTreeMap::new() };
             self.users.insert(name.clone(), Arc::new(user(name.clone(), set, now)));
             name
         });
-        let token = Token {
+        let token = AccessToken {
             id: TokenId::mint(),
             user,
             name: called("bootstrap"),
@@ -121,7 +122,12 @@ impl State {
         self.users.get(name).map(|user| &**user).ok_or_else(|| Error::NoUser(name.clone()))
     }
 
-    pub(super) fn add_user(&mut self, name: UserName, set: SetUser, now: Timestamp) -> Result<User, Error> {
+    pub(super) fn add_user(
+        &mut self,
+        name: UserName,
+        set: UpdateUserRequest,
+        now: Timestamp,
+    ) -> Result<User, Error> {
         if self.users.contains_key(&name) {
             return Err(Error::UserTaken(name));
         }
@@ -133,7 +139,7 @@ impl State {
         Ok(user)
     }
 
-    pub(super) fn set_user(&mut self, name: &UserName, set: SetUser) -> Result<User, Error> {
+    pub(super) fn set_user(&mut self, name: &UserName, set: UpdateUserRequest) -> Result<User, Error> {
         let created_at = self.user(name)?.created_at;
         if !set.admin {
             self.need_another_admin(name)?;
@@ -159,25 +165,25 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn tokens(&self, user: &UserName, now: Timestamp) -> Result<Vec<Token>, Error> {
+    pub(super) fn tokens(&self, user: &UserName, now: Timestamp) -> Result<Vec<AccessToken>, Error> {
         self.user(user)?;
         let theirs = self.of(user).filter(|entry| entry.is_good(now));
-        Ok(theirs.map(|entry| Token::clone(&entry.token)).collect())
+        Ok(theirs.map(|entry| AccessToken::clone(&entry.token)).collect())
     }
 
-    pub(super) fn token(&self, id: TokenId) -> Result<Token, Error> {
-        self.tokens.get(&id).map(|entry| Token::clone(&entry.token)).ok_or(Error::NoToken(id))
+    pub(super) fn token(&self, id: TokenId) -> Result<AccessToken, Error> {
+        self.tokens.get(&id).map(|entry| AccessToken::clone(&entry.token)).ok_or(Error::NoToken(id))
     }
 
     pub(super) fn add_token(
         &mut self,
         user: &UserName,
-        add: AddToken,
+        add: CreateTokenRequest,
         new: &NewToken,
         now: Timestamp,
-    ) -> Result<Token, Error> {
+    ) -> Result<AccessToken, Error> {
         self.user(user)?;
-        let AddToken { name, scope, expires_at, .. } = add;
+        let CreateTokenRequest { name, scope, expires_at, .. } = add;
         if expires_at.is_some_and(|at| at <= now) {
             return Err(Error::Expired);
         }
@@ -185,7 +191,7 @@ impl State {
             return Err(Error::Full { what: "tokens of this user", max: TOKENS_MAX });
         }
         let (id, user) = (TokenId::mint(), user.clone());
-        let token = Token { id, user, name, scope, is_session: false, created_at: now, expires_at };
+        let token = AccessToken { id, user, name, scope, is_session: false, created_at: now, expires_at };
         self.insert(Entry { token: Arc::new(token.clone()), digest: new.digest(), parent: None });
         Ok(token)
     }
@@ -206,7 +212,7 @@ impl State {
             self.revoke(oldest.ok_or(Error::Full { what: "tokens of this user", max: TOKENS_MAX })?)?;
         }
         let ends = now + SESSION;
-        let token = Arc::new(Token {
+        let token = Arc::new(AccessToken {
             id: TokenId::mint(),
             user: user.name.clone(),
             name: called("browser"),
@@ -248,7 +254,7 @@ impl Entry {
     }
 }
 
-fn user(name: UserName, set: SetUser, created_at: Timestamp) -> User {
-    let SetUser { admin, everywhere, roles } = set;
+fn user(name: UserName, set: UpdateUserRequest, created_at: Timestamp) -> User {
+    let UpdateUserRequest { admin, everywhere, roles } = set;
     User { name, admin, everywhere, roles, created_at }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use protocol::{hub::Role, people::Scope};
+use protocol::{hub::Role, people::TokenScope};
 
 use super::*;
 
@@ -11,16 +11,16 @@ fn open(directory: &std::path::Path) -> (People, Option<NewToken>) {
     People::open(directory.join("people.json")).unwrap()
 }
 
-fn viewer() -> SetUser {
-    SetUser {
+fn viewer() -> UpdateUserRequest {
+    UpdateUserRequest {
         admin: false,
         everywhere: None,
         roles: BTreeMap::from([("lab".parse().unwrap(), Role::Viewer)]),
     }
 }
 
-fn add(name: &str) -> AddToken {
-    AddToken { name: name.parse().unwrap(), user: None, scope: None, expires_at: None }
+fn add(name: &str) -> CreateTokenRequest {
+    CreateTokenRequest { name: name.parse().unwrap(), user: None, scope: None, expires_at: None }
 }
 
 /// The first time there is an owner of everything, also of what comes later, with a token that is shown once.
@@ -42,9 +42,12 @@ fn a_scope_takes_away_and_never_gives() {
     let ana: UserName = "ana".parse().unwrap();
     let roles = [("lab", Role::Controller), ("own", Role::Owner)];
     let roles = roles.map(|(name, role)| (name.parse().unwrap(), role)).into_iter().collect();
-    people.add_user(ana.clone(), SetUser { admin: true, everywhere: Some(Role::Viewer), roles }).unwrap();
-    let check = |scope: Option<Scope>, expected: [Option<Role>; 3]| {
-        let (_, new) = people.add_token(&ana, AddToken { scope: scope.clone(), ..add("t") }).unwrap();
+    people
+        .add_user(ana.clone(), UpdateUserRequest { admin: true, everywhere: Some(Role::Viewer), roles })
+        .unwrap();
+    let check = |scope: Option<TokenScope>, expected: [Option<Role>; 3]| {
+        let (_, new) =
+            people.add_token(&ana, CreateTokenRequest { scope: scope.clone(), ..add("t") }).unwrap();
         let rights = people.find(new.reveal()).unwrap();
         let found = ["lab", "own", "other"].map(|name| rights.role_in(&name.parse().unwrap()));
         assert_eq!(found, expected, "{scope:?}");
@@ -52,12 +55,12 @@ fn a_scope_takes_away_and_never_gives() {
     };
     let some = |role| Some(role);
     check(None, [some(Role::Controller), some(Role::Owner), some(Role::Viewer)]);
-    let capped = |role| Some(Scope { role: Some(role), workspaces: None });
+    let capped = |role| Some(TokenScope { role: Some(role), workspaces: None });
     check(capped(Role::Viewer), [some(Role::Viewer); 3]);
     check(capped(Role::Owner), [some(Role::Controller), some(Role::Owner), some(Role::Viewer)]);
-    let only = Scope { role: None, workspaces: Some(vec!["own".parse().unwrap()]) };
+    let only = TokenScope { role: None, workspaces: Some(vec!["own".parse().unwrap()]) };
     check(Some(only), [None, some(Role::Owner), None]);
-    check(Some(Scope { role: None, workspaces: Some(vec![]) }), [None; 3]);
+    check(Some(TokenScope { role: None, workspaces: Some(vec![]) }), [None; 3]);
 }
 
 /// A token that has expired lets nobody in, and is forgotten with the next change.
@@ -68,7 +71,7 @@ fn what_has_expired_is_forgotten() {
     state.add_user(ana.clone(), viewer(), now).unwrap();
     let new = NewToken::mint(PREFIX).unwrap();
     let later = now + SignedDuration::from_secs(60);
-    state.add_token(&ana, AddToken { expires_at: Some(later), ..add("t") }, &new, now).unwrap();
+    state.add_token(&ana, CreateTokenRequest { expires_at: Some(later), ..add("t") }, &new, now).unwrap();
     let digest = digest(new.reveal());
     assert!(state.find(&digest, now).is_some());
     assert!(state.find(&digest, later).is_none());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use protocol::{Event, RuntimeId, sessions::Snapshot, wait::Wait};
+use protocol::{Event, RuntimeId, sessions::SessionSnapshot, wait::Wait};
 use serde_json::Value;
 
 use super::{Lens, Look, Policy, Sight, Verdict, What, Who};
@@ -78,7 +78,7 @@ struct Looking {
 }
 
 impl Look for Looking {
-    fn begin(&mut self, snapshot: &Snapshot) {
+    fn begin(&mut self, snapshot: &SessionSnapshot) {
         self.near.begin(snapshot);
         self.far.begin(&self.near.snapshot(snapshot.clone()));
     }
@@ -94,7 +94,7 @@ impl Look for Looking {
         far.or(near)
     }
 
-    fn snapshot(&self, snapshot: Snapshot) -> Snapshot {
+    fn snapshot(&self, snapshot: SessionSnapshot) -> SessionSnapshot {
         self.far.snapshot(self.near.snapshot(snapshot))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
-use server::Chain;
+use server::ErrorChain;
 use tokio::sync::watch;
 use tracing::{error, info};
 
@@ -49,7 +49,7 @@ impl Policies {
         match self.load() {
             Ok(()) => info!("reloaded the policy"),
             Err(error) => {
-                error!(error = %Chain(&error), "could not reload the policy; keeping the previous one")
+                error!(error = %ErrorChain(&error), "could not reload the policy; keeping the previous one")
             }
         }
     }

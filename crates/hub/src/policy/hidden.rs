@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use protocol::{
     Event, Message,
-    event::Plan,
-    message::{Content, Delta, DeltaKind, Role, ToolKind},
-    sessions::{Session, Snapshot},
-    wait::{Ask, Permission, Wait},
+    event::AgentPlan,
+    message::{DeltaKind, MessageDelta, MessageRole, PartContent, ToolKind},
+    sessions::{Session, SessionSnapshot},
+    wait::{PermissionRequest, Wait, WaitRequest},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -49,41 +49,41 @@ impl Hidden {
         }
     }
 
-    fn content(&self, role: Role, content: &mut Content) {
+    fn content(&self, role: MessageRole, content: &mut PartContent) {
         match content {
-            Content::Reasoning { text } if self.thinking => text.clear(),
-            Content::ToolCall(call) if self.thinking && call.kind == ToolKind::Think => {
+            PartContent::Reasoning { text } if self.thinking => text.clear(),
+            PartContent::ToolCall(call) if self.thinking && call.kind == ToolKind::Think => {
                 (call.title, call.input) = (None, Value::Null);
             }
-            Content::ToolResult(result) if self.tool_output => {
+            PartContent::ToolResult(result) if self.tool_output => {
                 result.output.clear();
                 result.diffs.clear();
             }
             // What people attach is theirs.
-            Content::File { text, uri, name, .. } if self.tool_output && role != Role::User => {
+            PartContent::File { text, uri, name, .. } if self.tool_output && role != MessageRole::User => {
                 (*text, *uri, *name) = (None, None, None);
             }
-            Content::Image { data, uri, .. } if self.tool_output && role != Role::User => {
+            PartContent::Image { data, uri, .. } if self.tool_output && role != MessageRole::User => {
                 (*data, *uri) = (None, None);
             }
-            Content::Unparsed { raw, error } if self.hides_words() => {
+            PartContent::Unparsed { raw, error } if self.hides_words() => {
                 *raw = Value::Null;
                 error.clear();
             }
-            Content::Unknown(members) if self.hides_words() => members.retain(|name, _| name == "type"),
+            PartContent::Unknown(members) if self.hides_words() => members.retain(|name, _| name == "type"),
             _ => {}
         }
     }
 
     /// What a tool would be called with that only thinks.
-    fn permission(&self, ask: &mut Permission) {
+    fn permission(&self, ask: &mut PermissionRequest) {
         if self.thinking && ask.kind == ToolKind::Think {
             ask.input = Value::Null;
         }
     }
 
     fn asked(&self, wait: &mut Wait) {
-        if let Ask::Permission(ask) = &mut wait.ask {
+        if let WaitRequest::Permission(ask) = &mut wait.ask {
             self.permission(ask);
         }
     }
@@ -135,7 +135,7 @@ struct Looking {
 }
 
 impl Look for Looking {
-    fn begin(&mut self, snapshot: &Snapshot) {
+    fn begin(&mut self, snapshot: &SessionSnapshot) {
         self.texts.clear();
         for message in &snapshot.messages {
             self.told(message);
@@ -185,7 +185,7 @@ impl Look for Looking {
         (shown != *event).then_some(shown)
     }
 
-    fn snapshot(&self, mut snapshot: Snapshot) -> Snapshot {
+    fn snapshot(&self, mut snapshot: SessionSnapshot) -> SessionSnapshot {
         for message in &mut snapshot.messages {
             self.hidden.message(message);
             for part in &mut message.parts {
@@ -216,7 +216,7 @@ impl Looking {
     }
 
     /// How a text goes on, as far as it can be shown.
-    fn grow(&mut self, delta: &Delta) -> String {
+    fn grow(&mut self, delta: &MessageDelta) -> String {
         if self.hidden.hides(delta.kind) {
             return String::new();
         }
@@ -249,7 +249,7 @@ impl Looking {
 }
 
 /// What is left of a snapshot of which nothing that is said can be shown.
-fn bare(snapshot: &Snapshot) -> Snapshot {
+fn bare(snapshot: &SessionSnapshot) -> SessionSnapshot {
     let session = Session {
         agent_session_id: None,
         title: None,
@@ -260,23 +260,23 @@ fn bare(snapshot: &Snapshot) -> Snapshot {
         error: None,
         ..snapshot.session.clone()
     };
-    Snapshot {
+    SessionSnapshot {
         seq: snapshot.seq,
         session,
         messages: Vec::new(),
         has_earlier: true,
         waits: Vec::new(),
         inputs: Vec::new(),
-        plan: Plan::default(),
+        plan: AgentPlan::default(),
         commands: Vec::new(),
     }
 }
 
 /// As [`text`], to be changed.
-fn text_mut(content: &mut Content) -> Option<&mut String> {
+fn text_mut(content: &mut PartContent) -> Option<&mut String> {
     match content {
-        Content::Text { text } | Content::Reasoning { text } => Some(text),
-        Content::ToolResult(result) => Some(&mut result.output),
+        PartContent::Text { text } | PartContent::Reasoning { text } => Some(text),
+        PartContent::ToolResult(result) => Some(&mut result.output),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::{Event, Message, message::Content};
+use protocol::{Event, Message, message::PartContent};
 
 /// A part of a message: the names of both.
 type Name = (String, String);
@@ -40,10 +40,10 @@ fn settle(message: &Message, said: &mut HashMap<Name, String>, lost: &mut Vec<Na
 }
 
 /// The text of a part that can be said in pieces.
-pub(super) fn text(content: &Content) -> Option<&str> {
+pub(super) fn text(content: &PartContent) -> Option<&str> {
     match content {
-        Content::Text { text } | Content::Reasoning { text } => Some(text),
-        Content::ToolResult(result) => Some(&result.output),
+        PartContent::Text { text } | PartContent::Reasoning { text } => Some(text),
+        PartContent::ToolResult(result) => Some(&result.output),
         _ => None,
     }
 }

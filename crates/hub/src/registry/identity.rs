@@ -1,7 +1,7 @@
 //! Which runtime it is that has a name.
 
 use jiff::Timestamp;
-use protocol::Workspace;
+use protocol::WorkspaceName;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -21,7 +21,7 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
-    pub(super) fn named(workspace: &Workspace, way: &Way) -> Self {
+    pub(super) fn named(workspace: &WorkspaceName, way: &Way) -> Self {
         let (endpoint, token) = match way {
             Way::Remote { endpoint, token } => (endpoint.as_str(), token.as_deref().unwrap_or_default()),
             // A file names none that comes by itself.

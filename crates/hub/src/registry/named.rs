@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use protocol::{RuntimeId, Workspace};
+use protocol::{RuntimeId, WorkspaceName};
 use serde::Deserialize;
 
 use super::registered::{Entry, Way};
@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 1 << 20;
 struct Named {
     id: RuntimeId,
     #[serde(default)]
-    workspace: Workspace,
+    workspace: WorkspaceName,
     endpoint: String,
     /// Beside the file, unless it says where.
     token_file: Option<String>,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use client::{Client, Endpoint, Token};
 use jiff::Timestamp;
-use protocol::{RuntimeId, Workspace, hub::RuntimeKind};
+use protocol::{RuntimeId, WorkspaceName, hub::RuntimeKind};
 use serde::{Deserialize, Serialize};
 
 use super::{Identity, RegistryError};
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Registered {
     /// The workspace that it belongs to.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// Since when.
     pub added_at: Timestamp,
     /// How the hub comes to it.
@@ -50,7 +50,7 @@ pub(super) struct Entry {
     pub(super) id: RuntimeId,
     /// A file of before there were workspaces has none.
     #[serde(default)]
-    pub(super) workspace: Workspace,
+    pub(super) workspace: WorkspaceName,
     #[serde(flatten)]
     pub(super) way: Way,
     pub(super) added_at: Timestamp,
@@ -72,7 +72,7 @@ pub(super) enum Way {
 }
 
 impl Entry {
-    pub(super) fn new(id: RuntimeId, workspace: Workspace, way: Way) -> Self {
+    pub(super) fn new(id: RuntimeId, workspace: WorkspaceName, way: Way) -> Self {
         Self { id, workspace, way, added_at: Timestamp::now() }
     }
 }
@@ -80,7 +80,7 @@ impl Entry {
 impl Registered {
     /// One that is there as long as this process is.
     pub(super) fn here(id: &RuntimeId, runtime: Arc<dyn Runtime>) -> Self {
-        let (workspace, added_at, kind) = (Workspace::default(), Timestamp::now(), RuntimeKind::Local);
+        let (workspace, added_at, kind) = (WorkspaceName::default(), Timestamp::now(), RuntimeKind::Local);
         let (runtime, reach) = noted(id, runtime);
         Self { workspace, added_at, kind, runtime, reach, joined: None, origin: Origin::Process }
     }

@@ -20,14 +20,17 @@ use jiff::Timestamp;
 use journal::durable::Error;
 use parking_lot::Mutex;
 use protocol::{
-    Author, RuntimeId, UserName, WaitId, Workspace,
+    Author, RuntimeId, UserName, WaitId, WorkspaceName,
     hub::Role,
     inbox::InboxWait,
     relay::{Code, RelayError},
-    wait::{Ask, Outcome, PermissionAnswer, PermissionOutcome, Settled, Wait, WaitAnswer, WaitReply},
+    wait::{
+        AnswerWaitRequest, PermissionAnswer, PermissionOutcome, Wait, WaitAnswer, WaitOutcome, WaitRequest,
+        WaitSettlement,
+    },
 };
 use serde_json::Value;
-use server::Chain;
+use server::ErrorChain;
 use tokio::{
     sync::{Semaphore, oneshot},
     task::JoinHandle,
@@ -78,7 +81,7 @@ struct Open {
     item: InboxWait,
     /// What an answer for more than once is remembered as.
     scope: Option<Scope>,
-    told: oneshot::Sender<Settled>,
+    told: oneshot::Sender<WaitSettlement>,
 }
 
 /// It was approved.
@@ -174,7 +177,7 @@ impl Approvals {
         &self,
         runtime: &RuntimeId,
         id: WaitId,
-        reply: &WaitReply,
+        reply: &AnswerWaitRequest,
         by: &UserName,
     ) -> Result<Wait, Unanswered> {
         let outcome = match &reply.answer {
@@ -216,7 +219,7 @@ impl Approvals {
     }
 
     /// Somebody must be able to answer.
-    fn need_somebody(&self, workspace: &Workspace) -> Result<(), Refused> {
+    fn need_somebody(&self, workspace: &WorkspaceName) -> Result<(), Refused> {
         let users = self.0.people.users();
         let may = |user: &protocol::people::User| {
             user.roles.get(workspace).copied().or(user.everywhere) >= Some(Role::Controller)
@@ -244,7 +247,7 @@ impl Approvals {
         });
         if let Err(error) = remembered {
             // Somebody is asked again.
-            error!(error = %Chain(&error), "could not store an approval");
+            error!(error = %ErrorChain(&error), "could not store an approval");
         }
     }
 
@@ -272,10 +275,10 @@ impl Approvals {
     }
 
     /// Asks: everybody who sees the runtime is told.
-    async fn tell(&self, workspace: &Workspace, item: InboxWait) -> Result<(), Refused> {
+    async fn tell(&self, workspace: &WorkspaceName, item: InboxWait) -> Result<(), Refused> {
         // Written before it is told: what is told is true after a restart too.
         if let Err(error) = self.0.record.write(&item).await {
-            error!(error = %Chain(&error), "could not store an approval request");
+            error!(error = %ErrorChain(&error), "could not store an approval request");
             return Err(refused(
                 Code::ProviderError,
                 "the hub could not store the approval request",
@@ -303,9 +306,10 @@ impl Approvals {
         };
         let by = outcome.as_ref().and_then(|it| it.author.as_ref()?.as_str().parse::<UserName>().ok());
         match (outcome.map(|it| it.outcome), by) {
-            (Some(Outcome::Permission(PermissionOutcome::Once | PermissionOutcome::Always)), Some(by)) => {
-                Ok(Approved { by, wait: id, is_remembered: false })
-            }
+            (
+                Some(WaitOutcome::Permission(PermissionOutcome::Once | PermissionOutcome::Always)),
+                Some(by),
+            ) => Ok(Approved { by, wait: id, is_remembered: false }),
             (_, by) => {
                 let refused = refused(Code::PolicyBlocked, "a user denied this request", "denied");
                 Err(Refused { by, wait: Some(id), ..refused })
@@ -314,7 +318,7 @@ impl Approvals {
     }
 
     /// Takes what is open, for whoever comes first: it is settled so.
-    fn take(&self, id: WaitId, how: &Settled) -> Option<Open> {
+    fn take(&self, id: WaitId, how: &WaitSettlement) -> Option<Open> {
         let mut now = self.0.now.lock();
         let mut open = now.open.remove(&id)?;
         open.item.wait.settled = Some(how.clone());
@@ -324,14 +328,14 @@ impl Approvals {
     }
 
     /// Tells everybody how it was settled.
-    fn tell_settled(&self, item: &InboxWait, told: oneshot::Sender<Settled>, how: Settled) {
+    fn tell_settled(&self, item: &InboxWait, told: oneshot::Sender<WaitSettlement>, how: WaitSettlement) {
         self.0.inbox.settle(item.clone());
         // Whoever asked may be gone.
         let _ = told.send(how);
     }
 
     /// Settles what is open, without an answer; nothing happens if it is settled.
-    fn settle(&self, id: WaitId, how: Settled) {
+    fn settle(&self, id: WaitId, how: WaitSettlement) {
         if let Some(Open { item, told, .. }) = self.take(id, &how) {
             self.tell_settled(&item, told, how);
             self.write_down(item);
@@ -344,7 +348,7 @@ impl Approvals {
         self.0.tasks.spawn(async move {
             if let Err(error) = approvals.0.record.write(&item).await {
                 // It holds all the same: whoever waits was told.
-                error!(error = %Chain(&error), "could not store the answer to an approval request");
+                error!(error = %ErrorChain(&error), "could not store the answer to an approval request");
             }
         })
     }
@@ -360,7 +364,7 @@ impl Approvals {
 struct Asked {
     approvals: Approvals,
     id: WaitId,
-    answer: oneshot::Receiver<Settled>,
+    answer: oneshot::Receiver<WaitSettlement>,
 }
 
 impl Drop for Asked {
@@ -369,14 +373,18 @@ impl Drop for Asked {
     }
 }
 
-fn settled(outcome: PermissionOutcome, by: Option<&UserName>) -> Settled {
-    Settled { outcome: Outcome::Permission(outcome), author: by.map(Author::from), at: Timestamp::now() }
+fn settled(outcome: PermissionOutcome, by: Option<&UserName>) -> WaitSettlement {
+    WaitSettlement {
+        outcome: WaitOutcome::Permission(outcome),
+        author: by.map(Author::from),
+        at: Timestamp::now(),
+    }
 }
 
 /// What is kept of it once somebody was asked.
 fn without_input(item: &InboxWait) -> InboxWait {
     let mut item = item.clone();
-    if let Ask::Permission(permission) = &mut item.wait.ask {
+    if let WaitRequest::Permission(permission) = &mut item.wait.ask {
         permission.input = Value::Null;
     }
     item

@@ -12,7 +12,7 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
 use protocol::{
-    TokenId, Workspace,
+    TokenId, WorkspaceName,
     lending::{CapabilityState, DeviceConnection, DeviceStatus, RelayCall},
     relay::{
         Accepted, ClientId, Event, EventFrame, Family, Json, Method, Offer, Pause, RelayError, Row, State,
@@ -49,7 +49,7 @@ const TOOLS_MAX: usize = 1024;
 pub(crate) struct Connection {
     pub(crate) id: String,
     pub(crate) client_id: ClientId,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceName,
     pub(crate) token: TokenId,
     pub(crate) instance_id: String,
     pub(crate) since: Timestamp,
@@ -77,7 +77,7 @@ pub(crate) struct Tool {
 /// Which device came, by which token.
 pub(crate) struct Who {
     pub(crate) client_id: ClientId,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceName,
     pub(crate) token: TokenId,
     pub(crate) instance_id: String,
 }

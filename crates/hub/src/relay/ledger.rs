@@ -26,7 +26,7 @@ use protocol::{
         audit::chain::{Head, link},
     },
 };
-use server::Chain;
+use server::ErrorChain;
 use tokio::{
     sync::{mpsc, oneshot},
     task::spawn_blocking,
@@ -206,7 +206,7 @@ impl Ledger {
                 true
             }
             Err(error) => {
-                error!(error = %Chain(&error), "could not write the device audit log");
+                error!(error = %ErrorChain(&error), "could not write the device audit log");
                 false
             }
         }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use protocol::{
     EnvironmentId, RuntimeId,
     hub::Role,
-    lending::{AddEnvironment, AddGrant},
+    lending::{CreateEnvironmentRequest, CreateGrantRequest},
     relay::{CapabilityGrant, ClientId, Grant},
 };
 
@@ -78,7 +78,7 @@ impl Relay {
     }
 
     /// Grants a runtime the use of a device.
-    pub(crate) fn add_grant(&self, add: AddGrant) -> Result<Grant, AddError> {
+    pub(crate) fn add_grant(&self, add: CreateGrantRequest) -> Result<Grant, AddError> {
         let runtime =
             self.identity(&add.runtime_id).ok_or_else(|| AddError::NoRuntime(add.runtime_id.clone()))?;
         Ok(self.store.change(|state, now| state.add_grant(add, runtime, now))?)
@@ -94,7 +94,7 @@ impl Relay {
             let runtime = self.identity(id).ok_or_else(|| AddError::NoRuntime(id.clone()))?;
             let (client_id, capabilities) = (new.client_id.clone(), capabilities.to_vec());
             let (runtime_id, scope_id, expires_at) = (id.clone(), None, None);
-            Ok((AddGrant { client_id, runtime_id, scope_id, capabilities, expires_at }, runtime))
+            Ok((CreateGrantRequest { client_id, runtime_id, scope_id, capabilities, expires_at }, runtime))
         };
         let grants = runtimes.iter().map(grant).collect::<Result<_, AddError>>()?;
         Ok(self.store.add_device(new, grants)?)
@@ -103,10 +103,10 @@ impl Relay {
     /// Makes an environment: what of a device a session uses. It lasts no longer than what it is made with.
     pub(crate) fn add_environment(
         &self,
-        add: AddEnvironment,
+        add: CreateEnvironmentRequest,
         by: &Rights,
     ) -> Result<(Arc<Environment>, NewToken), AddError> {
-        let AddEnvironment { runtime_id, session_id, run_id, using } = add;
+        let CreateEnvironmentRequest { runtime_id, session_id, run_id, using } = add;
         let runtime =
             self.registry.get(&runtime_id).ok_or_else(|| AddError::NoRuntime(runtime_id.clone()))?;
         let state = self.store.now();

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use protocol::lending::{BeginPairing, PairedDevice, Pairing, PairingRequest};
+use protocol::lending::{PairedDevice, PairingStarted, PendingPairing, StartPairingRequest};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::secret::{NewToken, digest};
@@ -32,7 +32,7 @@ const CODE_LETTERS: usize = 8;
 pub(crate) struct Pairings(Arc<Mutex<Vec<Waiting>>>);
 
 struct Waiting {
-    request: PairingRequest,
+    request: PendingPairing,
     digest: String,
     state: State,
 }
@@ -75,8 +75,12 @@ const OFFER_BYTES_MAX: usize = 16 << 10;
 
 impl Pairings {
     /// A device wants to be let in.
-    pub(crate) fn begin(&self, begin: BeginPairing, peer: Option<IpAddr>) -> Result<Pairing, Error> {
-        let BeginPairing { client_id, label, client_version, capabilities } = begin;
+    pub(crate) fn begin(
+        &self,
+        begin: StartPairingRequest,
+        peer: Option<IpAddr>,
+    ) -> Result<PairingStarted, Error> {
+        let StartPairingRequest { client_id, label, client_version, capabilities } = begin;
         let texts = label.iter().chain(&client_version);
         let offer = serde_json::to_vec(&capabilities).map_or(usize::MAX, |bytes| bytes.len());
         if texts.into_iter().any(|text| text.len() > TEXT_BYTES_MAX) || offer > OFFER_BYTES_MAX {
@@ -97,7 +101,7 @@ impl Pairings {
             }
         };
         let (created_at, expires_at) = (now, now + AGE);
-        let request = PairingRequest {
+        let request = PendingPairing {
             code: code.clone(),
             client_id,
             label,
@@ -109,18 +113,23 @@ impl Pairings {
         };
         all.push(Waiting { request, digest: secret.digest(), state: State::Waiting });
         let claim_secret = secret.reveal().to_owned();
-        Ok(Pairing { code, claim_secret, expires_at, poll_ms: u64::try_from(POLL.as_millis()).unwrap_or(0) })
+        Ok(PairingStarted {
+            code,
+            claim_secret,
+            expires_at,
+            poll_ms: u64::try_from(POLL.as_millis()).unwrap_or(0),
+        })
     }
 
     /// Every device that waits, the oldest first.
-    pub(crate) fn list(&self) -> Vec<PairingRequest> {
+    pub(crate) fn list(&self) -> Vec<PendingPairing> {
         let now = Timestamp::now();
         let all = self.0.lock();
         all.iter().filter(|waiting| waiting.waits(now)).map(|waiting| waiting.request.clone()).collect()
     }
 
     /// The device that shows this code.
-    pub(crate) fn look(&self, code: &str) -> Option<PairingRequest> {
+    pub(crate) fn look(&self, code: &str) -> Option<PendingPairing> {
         let (code, now) = (spelled(code), Timestamp::now());
         let all = self.0.lock();
         let waiting = all.iter().find(|waiting| waiting.request.code == code && waiting.waits(now))?;
@@ -131,7 +140,7 @@ impl Pairings {
     pub(crate) fn confirm<T, E>(
         &self,
         code: &str,
-        paired: impl FnOnce(&PairingRequest) -> Result<(PairedDevice, T), E>,
+        paired: impl FnOnce(&PendingPairing) -> Result<(PairedDevice, T), E>,
     ) -> Option<Result<T, E>> {
         let (code, now) = (spelled(code), Timestamp::now());
         let request = {
@@ -212,8 +221,8 @@ fn spelled(code: &str) -> String {
 mod tests {
     use super::*;
 
-    fn begin(pairings: &Pairings, peer: u8) -> Result<Pairing, Error> {
-        let begin: BeginPairing = serde_json::from_str(r#"{ "clientId": "laptop" }"#).unwrap();
+    fn begin(pairings: &Pairings, peer: u8) -> Result<PairingStarted, Error> {
+        let begin: StartPairingRequest = serde_json::from_str(r#"{ "clientId": "laptop" }"#).unwrap();
         pairings.begin(begin, Some(IpAddr::from([10, 0, 0, peer])))
     }
 
@@ -244,8 +253,8 @@ mod tests {
         let [first, second] = [1, 2].map(|peer| begin(&pairings, peer).unwrap());
         assert!(matches!(pairings.claim(&first.claim_secret), Claim::Waiting));
         assert!(matches!(pairings.claim("tombolo_pair_other"), Claim::Unknown));
-        let device = |request: &PairingRequest| {
-            let (client_id, workspace) = (request.client_id.clone(), protocol::Workspace::default());
+        let device = |request: &PendingPairing| {
+            let (client_id, workspace) = (request.client_id.clone(), protocol::WorkspaceName::default());
             let device =
                 PairedDevice { client_id, workspace, token: "t".into(), expires_at: Timestamp::now() };
             Ok::<_, ()>((device, ()))

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use protocol::{
     AuditId,
     lending::RelayCall,
-    observation::Control,
+    observation::StreamControl,
     relay::{AuditEntry, Code, Context, Decision, Json, RelayError, Row, Status},
 };
 
@@ -156,7 +156,7 @@ impl Pending {
     fn tell(&self) {
         let bound = &self.environment.entry;
         if let Some(session) = &bound.session_id {
-            self.relay.feeds.tell(&bound.runtime_id, session, || Control::Relay(Box::new(self.call())));
+            self.relay.feeds.tell(&bound.runtime_id, session, || StreamControl::Relay(Box::new(self.call())));
         }
     }
 

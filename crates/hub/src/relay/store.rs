@@ -7,8 +7,8 @@ use std::{io, path::PathBuf, sync::Arc};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::{
-    EnvironmentId, GrantId, WaitId, Workspace,
-    lending::AddGrant,
+    EnvironmentId, GrantId, WaitId, WorkspaceName,
+    lending::CreateGrantRequest,
     relay::{ClientId, Grant},
 };
 use tokio::{
@@ -104,7 +104,7 @@ impl Store {
     pub(crate) fn add_device(
         &self,
         new: NewDevice,
-        grants: Vec<(AddGrant, Identity)>,
+        grants: Vec<(CreateGrantRequest, Identity)>,
     ) -> Result<(Added, NewToken), Error> {
         let token = NewToken::mint(DEVICE_PREFIX).map_err(Error::File)?;
         let added = self.change(|state, now| {
@@ -126,7 +126,7 @@ impl Store {
     }
 
     /// Whether devices are lent in a workspace.
-    pub(crate) fn set_enabled(&self, workspace: &Workspace, enabled: bool) -> Result<(), Error> {
+    pub(crate) fn set_enabled(&self, workspace: &WorkspaceName, enabled: bool) -> Result<(), Error> {
         self.change(|state, _| {
             state.set_enabled(workspace, enabled);
             Ok(())

@@ -144,7 +144,7 @@ impl Relay {
         });
         if let Err(error) = ended {
             // What may be used is nothing all the same.
-            error!(error = %server::Chain(&error), "could not remove expired relay records");
+            error!(error = %server::ErrorChain(&error), "could not remove expired relay records");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `/api/audit`: what was done through the hub; for those who manage it.
 
 use axum::{Json, extract::State};
-use protocol::{Kind, audit::AuditPage};
+use protocol::{ProblemKind, audit::AuditPage};
 use serde::Deserialize;
 use server::{Refusal, Result, extract::Query};
 use utoipa::IntoParams;
@@ -35,7 +35,10 @@ struct PageQuery {
 async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<AuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(Refusal::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+        return Err(Refusal::new(
+            ProblemKind::InvalidRequest,
+            format!("`limit` must be between 1 and {PAGE_MAX}"),
+        ));
     }
     app.audit.page(query.offset, limit).await.map(Json).map_err(|error| Refusal::internal(&error))
 }

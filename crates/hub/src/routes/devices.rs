@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
     hub::Role,
-    lending::{AddDevice, AddedDevice, Device, DeviceList},
+    lending::{AddDeviceRequest, Device, DeviceAdded, DeviceList},
     relay::ClientId,
 };
 use server::{Result, extract, extract::Path};
@@ -34,21 +34,21 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<DeviceList> {
 
 /// Register a device, or issue one more token for it. The response contains the token's secret, which is not shown again.
 #[utoipa::path(
-    post, path = "/api/devices", tag = "devices", request_body = AddDevice,
-    responses((status = CREATED, body = AddedDevice), Problems)
+    post, path = "/api/devices", tag = "devices", request_body = AddDeviceRequest,
+    responses((status = CREATED, body = DeviceAdded), Problems)
 )]
 async fn add(
     State(app): State<App>,
     caller: Caller,
-    extract::Json(add): extract::Json<AddDevice>,
-) -> Result<(StatusCode, Json<AddedDevice>)> {
+    extract::Json(add): extract::Json<AddDeviceRequest>,
+) -> Result<(StatusCode, Json<DeviceAdded>)> {
     need(&caller, &add.workspace, Role::Owner)?;
-    let AddDevice { client_id, workspace, label, instance_id, expires_at } = add;
+    let AddDeviceRequest { client_id, workspace, label, instance_id, expires_at } = add;
     let new = NewDevice { client_id, workspace, label, instance_id, expires_at, by: caller.user };
     let added = app.relay.store.add_device(new, Vec::new());
     let (added, secret) = added.map_err(|error| refused(&error))?;
     let device = device(&app, &added.device);
-    Ok((StatusCode::CREATED, Json(AddedDevice { device, secret: secret.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(DeviceAdded { device, secret: secret.reveal().to_owned() })))
 }
 
 /// Get a device.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use protocol::{
     GrantId,
     hub::Role,
-    lending::{AddGrant, GrantList},
+    lending::{CreateGrantRequest, GrantList},
     relay::Grant,
 };
 use server::{Result, extract, extract::Path};
@@ -34,13 +34,13 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<GrantList> {
 
 /// Grant a runtime the use of a device. Only what the request names is granted.
 #[utoipa::path(
-    post, path = "/api/grants", tag = "grants", request_body = AddGrant,
+    post, path = "/api/grants", tag = "grants", request_body = CreateGrantRequest,
     responses((status = CREATED, body = Grant), Problems)
 )]
 async fn add(
     State(app): State<App>,
     caller: Caller,
-    extract::Json(add): extract::Json<AddGrant>,
+    extract::Json(add): extract::Json<CreateGrantRequest>,
 ) -> Result<(StatusCode, Json<Grant>)> {
     check(&app, &caller, &add)?;
     let grant = app.relay.add_grant(add).map_err(|error| not_added(&error))?;
@@ -48,7 +48,7 @@ async fn add(
 }
 
 /// Whether somebody may grant this: both are in a workspace that they own.
-pub(super) fn check(app: &App, caller: &Caller, add: &AddGrant) -> Result<()> {
+pub(super) fn check(app: &App, caller: &Caller, add: &CreateGrantRequest) -> Result<()> {
     let state = app.relay.store.now();
     let device = state.device(&add.client_id).map_err(|error| refused(&error))?;
     need_of(caller, &device.workspace, Role::Owner, &Error::NoDevice(add.client_id.clone()))?;

@@ -1,7 +1,7 @@
 //! What a hub says of itself.
 
 use axum::{Json, extract::State, response::Response};
-use protocol::info::Health;
+use protocol::info::HealthStatus;
 use server::Result;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -13,9 +13,9 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// Check the health of the hub.
-#[utoipa::path(get, path = "/api/health", tag = "info", security(()), responses((status = OK, body = Health), Problems))]
-async fn health() -> Json<Health> {
-    Json(Health { status: "ok".into() })
+#[utoipa::path(get, path = "/api/health", tag = "info", security(()), responses((status = OK, body = HealthStatus), Problems))]
+async fn health() -> Json<HealthStatus> {
+    Json(HealthStatus { status: "ok".into() })
 }
 
 /// Get metrics for Prometheus.

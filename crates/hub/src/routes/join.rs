@@ -2,7 +2,7 @@
 
 use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
-use protocol::{Kind, RuntimeId};
+use protocol::{ProblemKind, RuntimeId};
 use serde::Deserialize;
 use server::{Peer, Refusal, Result, Upgrade, bearer, extract::Query};
 use utoipa::IntoParams;
@@ -46,7 +46,7 @@ async fn join(
         return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));
     };
     if query.name.is_some_and(|name| name != id) {
-        return Err(Refusal::new(Kind::Forbidden, "the token belongs to another runtime"));
+        return Err(Refusal::new(ProblemKind::Forbidden, "the token belongs to another runtime"));
     }
     app.sockets.open(upgrade, tunnel::MESSAGE_BYTES_MAX, move |socket| async move {
         joined.hold(socket).await;

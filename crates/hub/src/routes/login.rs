@@ -7,8 +7,8 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode, header};
 use protocol::{
-    Kind,
-    people::{Login, User, WhoAmI},
+    ProblemKind,
+    people::{CallerIdentity, LoginRequest, User},
 };
 use server::{Peer, Refusal, Result, extract};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -29,19 +29,19 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 ///
 /// The cookie lasts one day, but no longer than the token, and has the token's permissions.
 #[utoipa::path(
-    post, path = "/api/login", tag = "login", security(()), request_body = Login,
-    responses((status = OK, body = WhoAmI, description = "Logged in; `Set-Cookie` carries the session cookie"), Problems)
+    post, path = "/api/login", tag = "login", security(()), request_body = LoginRequest,
+    responses((status = OK, body = CallerIdentity, description = "Logged in; `Set-Cookie` carries the session cookie"), Problems)
 )]
 async fn login(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
-    extract::Json(login): extract::Json<Login>,
+    extract::Json(login): extract::Json<LoginRequest>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
     if headers.contains_key(header::ORIGIN) && !app.names.is_ours(&headers) {
         return Err(Refusal::new(
-            Kind::HostNotAllowed,
+            ProblemKind::HostNotAllowed,
             "logging in with a cookie is only possible from a page of this hub",
         ));
     }
@@ -69,7 +69,7 @@ async fn logout(
 ) -> Result<Response> {
     if !caller.rights.token.is_session {
         return Err(Refusal::new(
-            Kind::InvalidRequest,
+            ProblemKind::InvalidRequest,
             "this request has no login cookie; revoke the token instead",
         ));
     }
@@ -81,11 +81,11 @@ async fn logout(
 }
 
 /// Get the caller's user and permissions.
-#[utoipa::path(get, path = "/api/whoami", tag = "login", responses((status = OK, body = WhoAmI), Problems))]
-async fn whoami(caller: Caller) -> Json<WhoAmI> {
+#[utoipa::path(get, path = "/api/whoami", tag = "login", responses((status = OK, body = CallerIdentity), Problems))]
+async fn whoami(caller: Caller) -> Json<CallerIdentity> {
     Json(who(&caller.rights))
 }
 
-fn who(rights: &Rights) -> WhoAmI {
-    WhoAmI { user: User::clone(&rights.user), token: (*rights.token).clone() }
+fn who(rights: &Rights) -> CallerIdentity {
+    CallerIdentity { user: User::clone(&rights.user), token: (*rights.token).clone() }
 }

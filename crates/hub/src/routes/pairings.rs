@@ -7,10 +7,11 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use protocol::{
-    Kind, UserName,
+    ProblemKind, UserName,
     hub::Role,
     lending::{
-        BeginPairing, Claimed, ConfirmPairing, Confirmed, PairedDevice, Pairing, PairingList, PairingRequest,
+        ConfirmPairingRequest, PairedDevice, PairingClaim, PairingConfirmed, PairingList, PairingStarted,
+        PendingPairing, StartPairingRequest,
     },
 };
 use server::{Peer, Refusal, Result, bearer, extract, extract::Path};
@@ -42,21 +43,21 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// Start pairing a device. The device shows the returned code to its owner, and a user with permission confirms it here.
 #[utoipa::path(
-    post, path = "/api/devices/pairings", tag = "pairings", security(()), request_body = BeginPairing,
-    responses((status = CREATED, body = Pairing), Problems)
+    post, path = "/api/devices/pairings", tag = "pairings", security(()), request_body = StartPairingRequest,
+    responses((status = CREATED, body = PairingStarted), Problems)
 )]
 async fn begin(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
-    extract::Json(begin): extract::Json<BeginPairing>,
-) -> Result<(StatusCode, Json<Pairing>)> {
+    extract::Json(begin): extract::Json<StartPairingRequest>,
+) -> Result<(StatusCode, Json<PairingStarted>)> {
     let peer = peer.map(|Extension(peer)| peer);
     // Nobody knows who asks, so that they cannot do it often.
     app.limits.spend_unknown(peer)?;
     let pairing = app.relay.pairings.begin(begin, peer.map(|Peer(address)| address.ip().to_canonical()));
     let pairing = pairing.map_err(|error| match error {
-        PairingError::Full => Refusal::new(Kind::TooManyRequests, error.to_string()),
-        PairingError::TooLong => Refusal::new(Kind::InvalidRequest, error.to_string()),
+        PairingError::Full => Refusal::new(ProblemKind::TooManyRequests, error.to_string()),
+        PairingError::TooLong => Refusal::new(ProblemKind::InvalidRequest, error.to_string()),
         PairingError::Secret(_) => Refusal::internal(&error),
     })?;
     Ok((StatusCode::CREATED, Json(pairing)))
@@ -68,7 +69,10 @@ async fn begin(
 )]
 async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
     if !caller.is_admin() {
-        return Err(Refusal::new(Kind::Forbidden, "this needs an unscoped token of a hub administrator"));
+        return Err(Refusal::new(
+            ProblemKind::Forbidden,
+            "this needs an unscoped token of a hub administrator",
+        ));
     }
     Ok(Json(PairingList { items: app.relay.pairings.list(), next_cursor: None }))
 }
@@ -77,29 +81,29 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList
 #[utoipa::path(
     get, path = "/api/devices/pairings/{code}", tag = "pairings",
     params(("code" = String, Path, description = "The pairing code that the device shows")),
-    responses((status = OK, body = PairingRequest), Problems)
+    responses((status = OK, body = PendingPairing), Problems)
 )]
 async fn look(
     State(app): State<App>,
     peer: Option<Extension<Peer>>,
     Path(code): Path<String>,
-) -> Result<Json<PairingRequest>> {
+) -> Result<Json<PendingPairing>> {
     app.relay.pairings.look(&code).map(Json).ok_or_else(|| unknown(&app, peer))
 }
 
 /// Confirm the device that shows a code, and create the named grants.
 #[utoipa::path(
-    post, path = "/api/devices/pairings/{code}/confirm", tag = "pairings", request_body = ConfirmPairing,
+    post, path = "/api/devices/pairings/{code}/confirm", tag = "pairings", request_body = ConfirmPairingRequest,
     params(("code" = String, Path, description = "The pairing code that the device shows")),
-    responses((status = CREATED, body = Confirmed), Problems)
+    responses((status = CREATED, body = PairingConfirmed), Problems)
 )]
 async fn confirm(
     State(app): State<App>,
     caller: Caller,
     peer: Option<Extension<Peer>>,
     Path(code): Path<String>,
-    extract::Json(confirm): extract::Json<ConfirmPairing>,
-) -> Result<(StatusCode, Json<Confirmed>)> {
+    extract::Json(confirm): extract::Json<ConfirmPairingRequest>,
+) -> Result<(StatusCode, Json<PairingConfirmed>)> {
     need(&caller, &confirm.workspace, Role::Owner)?;
     for id in &confirm.runtimes {
         let runtime = app.registry.get(id);
@@ -107,20 +111,20 @@ async fn confirm(
             return Err(no_runtime(id));
         }
     }
-    let paired = |request: &PairingRequest| let_in(&app, request, &confirm, &caller.user);
+    let paired = |request: &PendingPairing| let_in(&app, request, &confirm, &caller.user);
     match app.relay.pairings.confirm(&code, paired) {
         None => Err(unknown(&app, peer)),
         Some(Err(error)) => Err(not_added(&error)),
         Some(Ok(Added { device: entry, grants, .. })) => {
-            Ok((StatusCode::CREATED, Json(Confirmed { device: device(&app, &entry), grants })))
+            Ok((StatusCode::CREATED, Json(PairingConfirmed { device: device(&app, &entry), grants })))
         }
     }
 }
 
 fn let_in(
     app: &App,
-    request: &PairingRequest,
-    confirm: &ConfirmPairing,
+    request: &PendingPairing,
+    confirm: &ConfirmPairingRequest,
     by: &UserName,
 ) -> std::result::Result<(PairedDevice, Added), AddError> {
     let new = NewDevice {
@@ -162,8 +166,8 @@ async fn refuse(
 #[utoipa::path(
     post, path = "/api/devices/pairings/claim", tag = "pairings",
     responses(
-        (status = OK, description = "Paired", body = Claimed),
-        (status = ACCEPTED, description = "Not confirmed yet", body = Claimed),
+        (status = OK, description = "Paired", body = PairingClaim),
+        (status = ACCEPTED, description = "Not confirmed yet", body = PairingClaim),
         Problems,
     )
 )]
@@ -175,11 +179,11 @@ async fn claim(
     let peer = peer.map(|Extension(peer)| peer);
     let Some(secret) = bearer(&headers) else { return Err(app.limits.not_let_in(peer)) };
     match app.relay.pairings.claim(secret) {
-        Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(Claimed::Waiting)).into_response()),
-        Claim::Confirmed(device) => Ok(Json(Claimed::Confirmed(*device)).into_response()),
-        Claim::Refused => Err(Refusal::new(Kind::PairingRefused, "a user rejected this device")),
+        Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(PairingClaim::Waiting)).into_response()),
+        Claim::Confirmed(device) => Ok(Json(PairingClaim::Confirmed(*device)).into_response()),
+        Claim::Refused => Err(Refusal::new(ProblemKind::PairingRefused, "a user rejected this device")),
         Claim::Expired => Err(Refusal::new(
-            Kind::PairingExpired,
+            ProblemKind::PairingExpired,
             "the pairing code expired before it was confirmed; pair again",
         )),
         Claim::Unknown => Err(app.limits.not_let_in(peer)),
@@ -189,7 +193,7 @@ async fn claim(
 /// Whoever guesses gets nowhere.
 fn unknown(app: &App, peer: Option<Extension<Peer>>) -> Refusal {
     let why = Refusal::new(
-        Kind::PairingNotFound,
+        ProblemKind::PairingNotFound,
         "no device is waiting with this code; check the code, or pair again",
     );
     app.limits.refused(peer.map(|Extension(peer)| peer), why)

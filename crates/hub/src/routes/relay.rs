@@ -8,7 +8,7 @@ pub(crate) mod mcp;
 pub(crate) mod requests;
 pub(crate) mod status;
 
-use protocol::{Kind, Workspace, hub::Role};
+use protocol::{ProblemKind, WorkspaceName, hub::Role};
 use server::{Refusal, Result};
 
 use crate::{
@@ -18,19 +18,19 @@ use crate::{
 };
 
 /// Whether somebody who is to have a role in a workspace has it. Who manages the hub may do whatever is done to devices.
-pub(super) fn need(caller: &Caller, workspace: &Workspace, role: Role) -> Result<()> {
+pub(super) fn need(caller: &Caller, workspace: &WorkspaceName, role: Role) -> Result<()> {
     let has = caller.is_admin() || caller.rights.role_in(workspace).is_some_and(|theirs| theirs >= role);
     match has {
         true => Ok(()),
         false => {
             let detail = format!("this needs the role `{role}` in the workspace `{workspace}`");
-            Err(Refusal::new(Kind::Forbidden, detail))
+            Err(Refusal::new(ProblemKind::Forbidden, detail))
         }
     }
 }
 
 /// The same, for what is not there for those who do not see its workspace.
-pub(super) fn need_of(caller: &Caller, workspace: &Workspace, role: Role, missing: &Error) -> Result<()> {
+pub(super) fn need_of(caller: &Caller, workspace: &WorkspaceName, role: Role, missing: &Error) -> Result<()> {
     match caller.sees(workspace) {
         true => need(caller, workspace, role),
         false => Err(refused(missing)),
@@ -46,13 +46,13 @@ pub(super) fn not_added(error: &AddError) -> Refusal {
 
 pub(super) fn refused(error: &Error) -> Refusal {
     let kind = match error {
-        Error::NoDevice(_) => Kind::DeviceNotFound,
-        Error::DeviceTaken(_) => Kind::DeviceTaken,
-        Error::NoGrant(_) => Kind::GrantNotFound,
-        Error::NoEnvironment(_) => Kind::EnvironmentNotFound,
-        Error::NotRemembered(_) => Kind::WaitNotFound,
-        Error::Full { .. } => Kind::LendingFull,
-        Error::Invalid(_) => Kind::InvalidRequest,
+        Error::NoDevice(_) => ProblemKind::DeviceNotFound,
+        Error::DeviceTaken(_) => ProblemKind::DeviceTaken,
+        Error::NoGrant(_) => ProblemKind::GrantNotFound,
+        Error::NoEnvironment(_) => ProblemKind::EnvironmentNotFound,
+        Error::NotRemembered(_) => ProblemKind::WaitNotFound,
+        Error::Full { .. } => ProblemKind::LendingFull,
+        Error::Invalid(_) => ProblemKind::InvalidRequest,
         Error::File(_) => return Refusal::internal(error),
     };
     Refusal::new(kind, error.to_string())

@@ -3,9 +3,9 @@
 use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
-    Kind, RuntimeId,
-    hub::{AddRuntime, InviteRuntime, JoinToken, Runtime, RuntimeList},
-    info::Health,
+    ProblemKind, RuntimeId,
+    hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
+    info::HealthStatus,
 };
 use server::{Refusal, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -27,12 +27,12 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<RuntimeList> {
 
 /// Add a runtime. The hub stores its endpoint and token and never returns them.
 #[utoipa::path(
-    post, path = "/api/runtimes", tag = "runtimes", request_body = AddRuntime,
+    post, path = "/api/runtimes", tag = "runtimes", request_body = AddRuntimeRequest,
     responses((status = CREATED, body = Runtime), Problems)
 )]
 async fn add(
     State(app): State<App>,
-    extract::Json(add): extract::Json<AddRuntime>,
+    extract::Json(add): extract::Json<AddRuntimeRequest>,
 ) -> Result<(StatusCode, Json<Runtime>)> {
     let registered = app
         .registry
@@ -45,12 +45,12 @@ async fn add(
 ///
 /// The runtime is registered immediately; it is reachable while its daemon is connected (`GET /api/join/ws`).
 #[utoipa::path(
-    post, path = "/api/runtimes/join-tokens", tag = "runtimes", request_body = InviteRuntime,
+    post, path = "/api/runtimes/join-tokens", tag = "runtimes", request_body = CreateJoinTokenRequest,
     responses((status = CREATED, body = JoinToken), Problems)
 )]
 async fn invite(
     State(app): State<App>,
-    extract::Json(InviteRuntime { id, workspace }): extract::Json<InviteRuntime>,
+    extract::Json(CreateJoinTokenRequest { id, workspace }): extract::Json<CreateJoinTokenRequest>,
 ) -> Result<(StatusCode, Json<JoinToken>)> {
     let token = app.registry.invite(id.clone(), workspace).map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.reveal().into() })))
@@ -64,7 +64,7 @@ async fn invite(
 )]
 async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<Runtime>> {
     let registered = find(&app, &id)?;
-    let is_up = ask::<Health>(&*registered.runtime, "/v1/health").await.is_ok();
+    let is_up = ask::<HealthStatus>(&*registered.runtime, "/v1/health").await.is_ok();
     Ok(Json(Runtime { is_up: Some(is_up), ..runtime(id, &registered) }))
 }
 
@@ -96,9 +96,9 @@ fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {
 
 fn refused(error: &RegistryError) -> Refusal {
     match error {
-        RegistryError::Taken(_) => Refusal::new(Kind::RuntimeTaken, error.to_string()),
-        RegistryError::Named(_) => Refusal::new(Kind::RuntimeNamed, error.to_string()),
-        RegistryError::Invalid { .. } => Refusal::new(Kind::InvalidRequest, error.to_string()),
+        RegistryError::Taken(_) => Refusal::new(ProblemKind::RuntimeTaken, error.to_string()),
+        RegistryError::Named(_) => Refusal::new(ProblemKind::RuntimeNamed, error.to_string()),
+        RegistryError::Invalid { .. } => Refusal::new(ProblemKind::InvalidRequest, error.to_string()),
         RegistryError::File { .. } | RegistryError::Names { .. } => Refusal::internal(error),
     }
 }

@@ -3,8 +3,8 @@
 use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
-    Kind, TokenId, UserName,
-    people::{AddToken, AddedToken, TokenList},
+    ProblemKind, TokenId, UserName,
+    people::{AccessTokenList, CreateTokenRequest, TokenCreated},
 };
 use serde::Deserialize;
 use server::{
@@ -31,34 +31,34 @@ struct ListQuery {
 }
 
 /// List the tokens of a user, oldest first. Secrets are never returned.
-#[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(ListQuery), responses((status = OK, body = TokenList), Problems))]
+#[utoipa::path(get, path = "/api/tokens", tag = "tokens", params(ListQuery), responses((status = OK, body = AccessTokenList), Problems))]
 async fn list(
     State(app): State<App>,
     caller: Caller,
     Query(query): Query<ListQuery>,
-) -> Result<Json<TokenList>> {
+) -> Result<Json<AccessTokenList>> {
     let user = whose(&caller, query.user)?;
     let items = app.people.tokens(&user).map_err(|error| refused(&error))?;
-    Ok(Json(TokenList { items, next_cursor: None }))
+    Ok(Json(AccessTokenList { items, next_cursor: None }))
 }
 
 /// Create a token. The response contains its secret, which is not shown again.
 #[utoipa::path(
-    post, path = "/api/tokens", tag = "tokens", request_body = AddToken,
-    responses((status = CREATED, body = AddedToken), Problems)
+    post, path = "/api/tokens", tag = "tokens", request_body = CreateTokenRequest,
+    responses((status = CREATED, body = TokenCreated), Problems)
 )]
 async fn add(
     State(app): State<App>,
     caller: Caller,
-    extract::Json(mut add): extract::Json<AddToken>,
-) -> Result<(StatusCode, Json<AddedToken>)> {
+    extract::Json(mut add): extract::Json<CreateTokenRequest>,
+) -> Result<(StatusCode, Json<TokenCreated>)> {
     let user = whose(&caller, add.user.take())?;
     // It could make one that may do more than itself.
     if caller.rights.token.scope.is_some() {
-        return Err(Refusal::new(Kind::Forbidden, "a scoped token cannot create tokens"));
+        return Err(Refusal::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
     }
     let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
-    Ok((StatusCode::CREATED, Json(AddedToken { token, secret: new.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.reveal().to_owned() })))
 }
 
 /// Revoke a token. Open streams that use it are closed.
@@ -83,7 +83,7 @@ fn whose(caller: &Caller, user: Option<UserName>) -> Result<UserName> {
     let user = user.unwrap_or_else(|| caller.user.clone());
     if user != caller.user && !caller.is_admin() {
         return Err(Refusal::new(
-            Kind::Forbidden,
+            ProblemKind::Forbidden,
             "only a hub administrator may manage the tokens of other users",
         ));
     }

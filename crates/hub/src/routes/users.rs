@@ -3,8 +3,8 @@
 use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
-    Kind, UserName,
-    people::{AddUser, SetUser, User, UserList},
+    ProblemKind, UserName,
+    people::{CreateUserRequest, UpdateUserRequest, User, UserList},
 };
 use server::{Refusal, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -24,16 +24,18 @@ async fn list(State(app): State<App>) -> Json<UserList> {
 
 /// Add a user. Create a token for the user next.
 #[utoipa::path(
-    post, path = "/api/users", tag = "users", request_body = AddUser,
+    post, path = "/api/users", tag = "users", request_body = CreateUserRequest,
     responses((status = CREATED, body = User), Problems)
 )]
 async fn add(
     State(app): State<App>,
-    extract::Json(add): extract::Json<AddUser>,
+    extract::Json(add): extract::Json<CreateUserRequest>,
 ) -> Result<(StatusCode, Json<User>)> {
-    let AddUser { name, admin, everywhere, roles } = add;
-    let user =
-        app.people.add_user(name, SetUser { admin, everywhere, roles }).map_err(|error| refused(&error))?;
+    let CreateUserRequest { name, admin, everywhere, roles } = add;
+    let user = app
+        .people
+        .add_user(name, UpdateUserRequest { admin, everywhere, roles })
+        .map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(user)))
 }
 
@@ -49,14 +51,14 @@ async fn get(State(app): State<App>, Path(name): Path<UserName>) -> Result<Json<
 
 /// Replace a user's roles. The change also applies to open streams.
 #[utoipa::path(
-    put, path = "/api/users/{user}", tag = "users", request_body = SetUser,
+    put, path = "/api/users/{user}", tag = "users", request_body = UpdateUserRequest,
     params(("user" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description = "The user")),
     responses((status = OK, body = User), Problems)
 )]
 async fn set(
     State(app): State<App>,
     Path(name): Path<UserName>,
-    extract::Json(set): extract::Json<SetUser>,
+    extract::Json(set): extract::Json<UpdateUserRequest>,
 ) -> Result<Json<User>> {
     app.people.set_user(&name, set).map(Json).map_err(|error| refused(&error))
 }
@@ -74,13 +76,13 @@ async fn remove(State(app): State<App>, Path(name): Path<UserName>) -> Result<St
 
 pub(super) fn refused(error: &Error) -> Refusal {
     let kind = match error {
-        Error::NoUser(_) => Kind::UserNotFound,
-        Error::UserTaken(_) => Kind::UserTaken,
-        Error::NoToken(_) => Kind::TokenNotFound,
-        Error::LastAdmin(_) => Kind::LastAdmin,
-        Error::Full { .. } => Kind::PeopleFull,
-        Error::Expired => Kind::InvalidRequest,
-        Error::NotLetIn => Kind::Unauthorized,
+        Error::NoUser(_) => ProblemKind::UserNotFound,
+        Error::UserTaken(_) => ProblemKind::UserTaken,
+        Error::NoToken(_) => ProblemKind::TokenNotFound,
+        Error::LastAdmin(_) => ProblemKind::LastAdmin,
+        Error::Full { .. } => ProblemKind::PeopleFull,
+        Error::Expired => ProblemKind::InvalidRequest,
+        Error::NotLetIn => ProblemKind::Unauthorized,
         Error::File(_) => return Refusal::internal(error),
     };
     Refusal::new(kind, error.to_string())

@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State, response::Response};
 use protocol::{
-    Author, Kind, RuntimeId, WaitId,
-    inbox::Inbox,
-    wait::{Wait, WaitReply},
+    Author, ProblemKind, RuntimeId, WaitId,
+    inbox::WaitInbox,
+    wait::{AnswerWaitRequest, Wait},
 };
 use server::{Refusal, Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -17,8 +17,8 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named.
-#[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = Inbox), Problems))]
-async fn list(State(app): State<App>, caller: Caller) -> Json<Inbox> {
+#[utoipa::path(get, path = "/api/waits", tag = "waits", responses((status = OK, body = WaitInbox), Problems))]
+async fn list(State(app): State<App>, caller: Caller) -> Json<WaitInbox> {
     Json(app.inbox.list(&caller.rights).await)
 }
 
@@ -40,7 +40,7 @@ async fn events(State(app): State<App>, caller: Caller) -> Response {
 
 /// Answer a permission request, a question or a plan. The first answer wins and is recorded with the caller's name.
 #[utoipa::path(
-    post, path = "/api/waits/{runtime_id}/{wait_id}", tag = "waits", request_body = WaitReply,
+    post, path = "/api/waits/{runtime_id}/{wait_id}", tag = "waits", request_body = AnswerWaitRequest,
     params(
         ("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime"),
         ("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The id of the question or permission request"),
@@ -51,7 +51,7 @@ async fn answer(
     State(app): State<App>,
     caller: Caller,
     Path((runtime, wait)): Path<(RuntimeId, WaitId)>,
-    extract::Json(mut reply): extract::Json<WaitReply>,
+    extract::Json(mut reply): extract::Json<AnswerWaitRequest>,
 ) -> Result<Json<Wait>> {
     let registered = find(&app, &runtime)?;
     let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &runtime);
@@ -63,7 +63,7 @@ async fn answer(
         Err(Unanswered::Settled(settled)) => return Err(too_late(&settled)),
         Err(Unanswered::Invalid) => {
             return Err(Refusal::new(
-                Kind::InvalidAnswer,
+                ProblemKind::InvalidAnswer,
                 "this is a permission request: send a permission reply",
             ));
         }
@@ -83,5 +83,5 @@ fn too_late(wait: &Wait) -> Refusal {
         Some(by) => format!("already answered by `{by}`"),
         None => "the question was withdrawn or has expired".into(),
     };
-    Refusal::new(Kind::WaitSettled, detail)
+    Refusal::new(ProblemKind::WaitSettled, detail)
 }

@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State, response::Response};
 use protocol::{
-    Kind, RuntimeId, SessionId,
-    observation::{End, Leg, Trouble},
-    presence::Presence,
+    ProblemKind, RuntimeId, SessionId,
+    observation::{DiagnosticKind, StreamEnd, StreamLeg},
+    presence::WorkerPresence,
     sessions::SessionList,
 };
 use server::{
@@ -35,7 +35,7 @@ async fn list(
     let registered = find(&app, &id)?;
     let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
     let silent =
-        || Refusal::new(Kind::RuntimeUnavailable, format!("runtime `{id}` did not list its workers"));
+        || Refusal::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` did not list its workers"));
     let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
     sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
@@ -66,17 +66,17 @@ async fn watch(
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
-    let watch = watch.map_err(|error| Refusal::new(Kind::TooManyConnections, error.to_string()))?;
+    let watch = watch.map_err(|error| Refusal::new(ProblemKind::TooManyConnections, error.to_string()))?;
     let mut watch = watch.seen_with(permit.eye());
     if !watch.is_there().await {
         return Err(Refusal::new(
-            Kind::SessionNotFound,
+            ProblemKind::SessionNotFound,
             format!("runtime `{runtime}` has no worker `{worker}`"),
         ));
     }
     let revoked = async move {
         permit.ended().await;
-        End::with(Leg::Backend, Trouble::Denied, "your access to this worker was revoked")
+        StreamEnd::with(StreamLeg::Backend, DiagnosticKind::Denied, "your access to this worker was revoked")
     };
     let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
     let serve = move |socket| async move {
@@ -93,12 +93,12 @@ async fn watch(
         ("runtime_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The runtime"),
         ("worker_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
     ),
-    responses((status = OK, body = Presence), Problems)
+    responses((status = OK, body = WorkerPresence), Problems)
 )]
 async fn presence(
     State(app): State<App>,
     Path((runtime, worker)): Path<(RuntimeId, SessionId)>,
-) -> Result<Json<Presence>> {
+) -> Result<Json<WorkerPresence>> {
     find(&app, &runtime)?;
     Ok(Json(app.presences.get(&runtime, &worker)))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use protocol::info::Health;
+use protocol::info::HealthStatus;
 use server::WebSocket;
 use tokio::{
     sync::watch,
@@ -62,7 +62,7 @@ impl Joined {
         let mut generation = None;
         let holding = async {
             // Only one that answers takes the place of another; and what it can do is known then.
-            if ask::<Health>(&tunnel, "/v1/health").await.is_err() {
+            if ask::<HealthStatus>(&tunnel, "/v1/health").await.is_err() {
                 return;
             }
             let replaced = CancellationToken::new();
@@ -121,7 +121,7 @@ impl Runtime for Tunnel {
     fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         Box::pin(async {
             Tunnel::send(self, request).await.map_err(|error| {
-                debug!(error = %server::Chain(&error), "could not forward a request");
+                debug!(error = %server::ErrorChain(&error), "could not forward a request");
                 match error {
                     Lost::Busy => Down::Busy,
                     Lost::Tunnel(_) | Lost::Request(_) => Down::Unreachable,

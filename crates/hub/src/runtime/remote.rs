@@ -30,7 +30,7 @@ impl Runtime for Remote {
             match self.client.forward(request).await {
                 Ok(response) => Ok(response.map(Body::new)),
                 Err(error) => {
-                    debug!(error = %server::Chain(&error), "could not forward a request");
+                    debug!(error = %server::ErrorChain(&error), "could not forward a request");
                     Err(down(&error))
                 }
             }

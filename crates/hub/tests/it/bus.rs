@@ -12,10 +12,13 @@ use http::{Request, Response};
 use hub::{Down, Runtime, Upstream};
 use jiff::Timestamp;
 use protocol::{
-    Event, Projection, SessionId,
-    event::Status,
-    observation::{Control, Diagnostic, Envelope, Frame, Leg, Resume, Trouble},
-    sessions::{Snapshot, State},
+    Event, SessionId, SessionProjection,
+    event::SessionStatus,
+    observation::{
+        DiagnosticKind, EventEnvelope, ObservationFrame, ResumeOutcome, StreamControl, StreamDiagnostic,
+        StreamLeg,
+    },
+    sessions::{SessionSnapshot, SessionState},
 };
 use serde_json::json;
 use tokio::sync::watch;
@@ -76,7 +79,7 @@ impl Bus {
         self.state.send_modify(|said| {
             for _ in 0..count {
                 let detail = Some(format!("{}-{}", said.life, said.events.len() + 1));
-                said.events.push(Event::Status(Status { state: State::Running, detail }));
+                said.events.push(Event::Status(SessionStatus { state: SessionState::Running, detail }));
             }
         });
     }
@@ -92,7 +95,7 @@ impl Bus {
     }
 
     /// What the worker has come to.
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> SessionSnapshot {
         let said = self.state.borrow();
         snapshot(said.life, &said.events)
     }
@@ -139,14 +142,14 @@ pub(crate) fn worker() -> SessionId {
 }
 
 /// What a worker has come to in this life, after these events.
-fn snapshot(life: u32, events: &[Event]) -> Snapshot {
+fn snapshot(life: u32, events: &[Event]) -> SessionSnapshot {
     let session = json!({
         "id": "w", "agent": "mock", "agentSessionId": null, "title": life.to_string(), "agentMode": "", "permissionMode": "default",
         "model": null, "variant": null, "directory": "/", "state": "idle", "turnId": null, "queued": 0, "waits": 0,
-        "usage": {}, "error": null, "capabilities": protocol::agents::Capabilities::default(),
+        "usage": {}, "error": null, "capabilities": protocol::agents::AgentCapabilities::default(),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
     });
-    let empty = Snapshot {
+    let empty = SessionSnapshot {
         seq: 0,
         session: serde_json::from_value(session).unwrap(),
         messages: Vec::new(),
@@ -156,7 +159,7 @@ fn snapshot(life: u32, events: &[Event]) -> Snapshot {
         plan: Default::default(),
         commands: Vec::new(),
     };
-    let mut projection = Projection::new(empty);
+    let mut projection = SessionProjection::new(empty);
     events.iter().for_each(|event| projection.apply(event, Timestamp::UNIX_EPOCH));
     projection.snapshot()
 }
@@ -175,7 +178,7 @@ struct Hearing {
     ended: bool,
 }
 
-fn text(frame: &Frame) -> String {
+fn text(frame: &ObservationFrame) -> String {
     serde_json::to_string(frame).unwrap()
 }
 
@@ -185,7 +188,7 @@ fn event(name: &SessionId, life: u32, number: usize, event: Event, replay: bool)
         Event::Snapshot(_) => format!("snapshot:{cursor}"),
         _ => cursor.clone(),
     };
-    let envelope = Envelope {
+    let envelope = EventEnvelope {
         cursor,
         event_id,
         runtime_id: None,
@@ -194,7 +197,7 @@ fn event(name: &SessionId, life: u32, number: usize, event: Event, replay: bool)
         replay,
         payload: event,
     };
-    text(&Frame::Event { envelope: envelope.into() })
+    text(&ObservationFrame::Event { envelope: envelope.into() })
 }
 
 /// The runtime that the worker is of.
@@ -237,31 +240,33 @@ impl Runtime for Host {
                 let (of, number) = cursor.split_once('-').unwrap();
                 let number: usize = number.parse().unwrap();
                 match of.parse() == Ok(life) && number <= total {
-                    false => Err(Trouble::CursorUnknown),
-                    true if total - number > said.kept => Err(Trouble::CursorExpired),
+                    false => Err(DiagnosticKind::CursorUnknown),
+                    true if total - number > said.kept => Err(DiagnosticKind::CursorExpired),
                     true => Ok(number),
                 }
             });
             bus.state.send_modify(|said| said.fuse = None);
             match place {
                 Some(Err(trouble)) => {
-                    let diagnostic = Diagnostic::new(Leg::Runtime, trouble, "no");
-                    hearing.ready.push_back(text(&Frame::Diagnostic { diagnostic }));
+                    let diagnostic = StreamDiagnostic::new(StreamLeg::Runtime, trouble, "no");
+                    hearing.ready.push_back(text(&ObservationFrame::Diagnostic { diagnostic }));
                     hearing.ended = true;
                 }
                 place => {
                     let whole = Event::Snapshot(Box::new(snapshot(life, &said.events)));
                     hearing.ready.push_back(event(&bus.name, life, total, whole, false));
                     if let Some(Ok(number)) = place {
-                        let control = Control::Resumed { resume: Resume::Ok };
-                        hearing.ready.push_back(text(&Frame::Control { control }));
+                        let control = StreamControl::Resumed { resume: ResumeOutcome::Ok };
+                        hearing.ready.push_back(text(&ObservationFrame::Control { control }));
                         for (at, missed) in
                             said.events.iter().enumerate().skip(number.saturating_sub(said.stutter))
                         {
                             hearing.ready.push_back(event(&bus.name, life, at + 1, missed.clone(), true));
                         }
                     }
-                    hearing.ready.push_back(text(&Frame::Control { control: Control::Live }));
+                    hearing
+                        .ready
+                        .push_back(text(&ObservationFrame::Control { control: StreamControl::Live }));
                 }
             }
             Ok(Box::new(hearing) as Box<dyn Upstream>)

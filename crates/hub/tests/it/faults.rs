@@ -10,7 +10,7 @@ use std::{
 
 use client::Watched;
 use fastrand::Rng;
-use protocol::observation::{Control, Frame, Resume};
+use protocol::observation::{ObservationFrame, ResumeOutcome, StreamControl};
 use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
@@ -55,9 +55,11 @@ impl Viewer {
             Ok(Ok(Some((_, frame)))) => {
                 self.notebook.write(&frame);
                 let anew = match &frame {
-                    Frame::Diagnostic { diagnostic } => diagnostic.code.contains("cursor"),
-                    Frame::Control { control } => *control == Control::Resumed { resume: Resume::Reset },
-                    Frame::Event { .. } => false,
+                    ObservationFrame::Diagnostic { diagnostic } => diagnostic.code.contains("cursor"),
+                    ObservationFrame::Control { control } => {
+                        *control == StreamControl::Resumed { resume: ResumeOutcome::Reset }
+                    }
+                    ObservationFrame::Event { .. } => false,
                 };
                 if anew {
                     self.notebook.forget();

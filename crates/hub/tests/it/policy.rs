@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use protocol::{
     Event, RuntimeId,
     hub::Role,
-    observation::{CloseCode, Envelope, Frame, Trouble},
-    sessions::Snapshot,
+    observation::{DiagnosticKind, EventEnvelope, ObservationFrame, StreamCloseCode},
+    sessions::SessionSnapshot,
 };
 use serde_json::json;
 
@@ -59,10 +59,10 @@ impl Lens for NoDetailLens {
 impl Look for NoDetailLens {
     fn event(&mut self, event: &Event) -> Option<Event> {
         let Event::Status(status) = event else { return None };
-        Some(Event::Status(protocol::event::Status { detail: None, ..status.clone() }))
+        Some(Event::Status(protocol::event::SessionStatus { detail: None, ..status.clone() }))
     }
 
-    fn snapshot(&self, mut snapshot: Snapshot) -> Snapshot {
+    fn snapshot(&self, mut snapshot: SessionSnapshot) -> SessionSnapshot {
         snapshot.session.title = None;
         snapshot
     }
@@ -98,7 +98,7 @@ impl Stage {
     }
 }
 
-fn is_bare(envelope: &Envelope) -> bool {
+fn is_bare(envelope: &EventEnvelope) -> bool {
     match &envelope.payload {
         Event::Status(status) => status.detail.is_none(),
         Event::Snapshot(snapshot) => snapshot.session.title.is_none(),
@@ -116,8 +116,8 @@ async fn who_may_not_watch_is_told_so() {
     stage.bus.publish(1);
     for mut viewer in [viewer, stage.watch(Role::Owner, None)] {
         let end = viewer.next().await.unwrap_err();
-        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::Denied);
-        assert_eq!(end.code, CloseCode::POLICY);
+        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, DiagnosticKind::Denied);
+        assert_eq!(end.code, StreamCloseCode::POLICY);
     }
 }
 
@@ -289,8 +289,8 @@ async fn collect(viewer: &mut Viewer, notebook: &mut Notebook, may_see: bool) ->
         let known = notebook.projection.as_ref().map(|known| known.snapshot().messages);
         let known = serde_json::to_string(&known).unwrap();
         assert!(may_see || !known.contains(PATH), "{known}");
-        let Frame::Event { envelope } = frame else { continue };
-        let Envelope { cursor, payload, .. } = *envelope;
+        let ObservationFrame::Event { envelope } = frame else { continue };
+        let EventEnvelope { cursor, payload, .. } = *envelope;
         if matches!(payload, Event::Snapshot(_)) {
             continue;
         }

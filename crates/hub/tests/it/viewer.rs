@@ -9,15 +9,15 @@ use std::{
 use bytes::Bytes;
 use hub::{Feeds, Watch};
 use protocol::{
-    Event, Projection, RuntimeId,
-    observation::{Control, End, Envelope, Frame, Resume, Trouble},
+    Event, RuntimeId, SessionProjection,
+    observation::{DiagnosticKind, EventEnvelope, ObservationFrame, ResumeOutcome, StreamControl, StreamEnd},
 };
 
 use crate::bus::{Bus, Host, worker};
 
 pub(crate) struct Viewer {
     watch: Watch,
-    frames: VecDeque<Frame>,
+    frames: VecDeque<ObservationFrame>,
 }
 
 pub(crate) fn runtime() -> RuntimeId {
@@ -48,7 +48,7 @@ impl Viewer {
     }
 
     /// The next frame, or how it ended.
-    pub(crate) async fn next(&mut self) -> Result<Frame, End> {
+    pub(crate) async fn next(&mut self) -> Result<ObservationFrame, StreamEnd> {
         while self.frames.is_empty() {
             let frames = tokio::time::timeout(Duration::from_secs(60), self.watch.next()).await;
             let frames = frames.expect("nothing came")?;
@@ -58,25 +58,25 @@ impl Viewer {
     }
 
     /// The next event.
-    pub(crate) async fn envelope(&mut self) -> Envelope {
+    pub(crate) async fn envelope(&mut self) -> EventEnvelope {
         loop {
             match self.next().await.unwrap() {
-                Frame::Event { envelope } => return *envelope,
-                Frame::Control { .. } => {}
-                Frame::Diagnostic { diagnostic } => panic!("{diagnostic:?}"),
+                ObservationFrame::Event { envelope } => return *envelope,
+                ObservationFrame::Control { .. } => {}
+                ObservationFrame::Diagnostic { diagnostic } => panic!("{diagnostic:?}"),
             }
         }
     }
 
-    pub(crate) async fn diagnostic(&mut self) -> Trouble {
+    pub(crate) async fn diagnostic(&mut self) -> DiagnosticKind {
         loop {
-            if let Frame::Diagnostic { diagnostic } = self.next().await.unwrap() {
+            if let ObservationFrame::Diagnostic { diagnostic } = self.next().await.unwrap() {
                 return diagnostic.known().unwrap().1;
             }
         }
     }
 
-    pub(crate) async fn end(&mut self) -> End {
+    pub(crate) async fn end(&mut self) -> StreamEnd {
         loop {
             if let Err(end) = self.next().await {
                 return end;
@@ -97,22 +97,24 @@ pub(crate) struct Notebook {
     /// How many events there were before the log.
     pub(crate) begun: u64,
     /// What the last snapshot and everything new after it come to.
-    pub(crate) projection: Option<Projection>,
+    pub(crate) projection: Option<SessionProjection>,
     /// The last event that was seen.
     pub(crate) cursor: Option<String>,
     seen: HashSet<String>,
 }
 
 impl Notebook {
-    pub(crate) fn write(&mut self, frame: &Frame) {
+    pub(crate) fn write(&mut self, frame: &ObservationFrame) {
         let envelope = match frame {
-            Frame::Event { envelope } => envelope,
+            ObservationFrame::Event { envelope } => envelope,
             // What was seen before says nothing about what comes.
-            Frame::Control { control: Control::Resumed { resume: Resume::Reset } } => return self.forget(),
-            Frame::Control { .. } | Frame::Diagnostic { .. } => return,
+            ObservationFrame::Control {
+                control: StreamControl::Resumed { resume: ResumeOutcome::Reset },
+            } => return self.forget(),
+            ObservationFrame::Control { .. } | ObservationFrame::Diagnostic { .. } => return,
         };
         if let Event::Snapshot(snapshot) = &envelope.payload {
-            self.projection = Some(Projection::new((**snapshot).clone()));
+            self.projection = Some(SessionProjection::new((**snapshot).clone()));
             // Whoever goes on is still to be told what is missing in the log.
             if self.cursor.is_none() {
                 self.begun = snapshot.seq;

@@ -5,7 +5,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use hub::{BACKLOG, Feeds, Key};
 use protocol::{
     Event,
-    observation::{CloseCode, Control, Frame, Resume, Trouble},
+    observation::{DiagnosticKind, ObservationFrame, ResumeOutcome, StreamCloseCode, StreamControl},
 };
 
 use crate::{
@@ -74,12 +74,12 @@ async fn a_runtime_that_comes_back_is_taken_up_where_it_was() {
     let mut viewer = Viewer::new(&feeds, &bus, None);
     viewer.envelope().await;
     bus.set_down(true);
-    assert_eq!(viewer.diagnostic().await, Trouble::UpstreamDisconnect);
-    assert_eq!(viewer.diagnostic().await, Trouble::RuntimeUnavailable);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::UpstreamDisconnect);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::RuntimeUnavailable);
     bus.publish(2);
     tokio::time::sleep(Duration::from_secs(20)).await;
     bus.set_down(false);
-    let resumed = Frame::Control { control: Control::Resumed { resume: Resume::Ok } };
+    let resumed = ObservationFrame::Control { control: StreamControl::Resumed { resume: ResumeOutcome::Ok } };
     assert_eq!(viewer.next().await.unwrap(), resumed, "and not once for each time that it was tried");
     for event in bus.events() {
         let envelope = viewer.envelope().await;
@@ -100,7 +100,7 @@ async fn what_is_said_twice_is_shown_once() {
     }
     bus.stutter(2);
     bus.cut();
-    assert_eq!(viewer.diagnostic().await, Trouble::UpstreamDisconnect);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::UpstreamDisconnect);
     bus.publish(1);
     assert_eq!(viewer.envelope().await.payload, bus.events()[3]);
     let late = Viewer::new(&feeds, &bus, None).envelope().await;
@@ -149,8 +149,8 @@ async fn what_the_runtime_forgot_is_begun_anew() {
         assert_eq!(notebook.log, [], "nothing but the snapshot");
         // A cursor from before is of no use any more.
         let end = Viewer::new(&feeds, &bus, Some(&before)).end().await;
-        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::CursorExpired);
-        assert_eq!(end.code, CloseCode::POLICY);
+        assert_eq!(end.diagnostic.unwrap().known().unwrap().1, DiagnosticKind::CursorExpired);
+        assert_eq!(end.code, StreamCloseCode::POLICY);
     }
 }
 
@@ -177,13 +177,13 @@ async fn a_cursor_goes_on() {
         assert_eq!(begun.payload, Event::Snapshot(Box::new(bus.snapshot())));
         assert_eq!(
             again.next().await.unwrap(),
-            Frame::Control { control: Control::Resumed { resume: Resume::Ok } }
+            ObservationFrame::Control { control: StreamControl::Resumed { resume: ResumeOutcome::Ok } }
         );
         for event in bus.events() {
             let envelope = again.envelope().await;
             assert_eq!((envelope.payload, envelope.replay), (event, true), "restart: {restart}");
         }
-        assert_eq!(again.next().await.unwrap(), Frame::Control { control: Control::Live });
+        assert_eq!(again.next().await.unwrap(), ObservationFrame::Control { control: StreamControl::Live });
         bus.publish(1);
         let envelope = again.envelope().await;
         assert_eq!((&envelope.payload, envelope.replay), (&bus.events()[5], false));
@@ -197,7 +197,9 @@ async fn a_cursor_that_is_no_good_is_told() {
     let (_other, elsewhere) = self::feeds();
     let bus = Bus::new();
     let theirs = Viewer::new(&elsewhere, &bus, None).envelope().await.cursor;
-    for (cursor, trouble) in [("nonsense", Trouble::CursorMalformed), (&theirs, Trouble::CursorMalformed)] {
+    for (cursor, trouble) in
+        [("nonsense", DiagnosticKind::CursorMalformed), (&theirs, DiagnosticKind::CursorMalformed)]
+    {
         let end = Viewer::new(&feeds, &bus, Some(cursor)).end().await;
         assert_eq!(end.diagnostic.unwrap().known().unwrap().1, trouble);
     }
@@ -211,7 +213,7 @@ async fn a_cursor_that_is_no_good_is_told() {
         }
     }
     let end = Viewer::new(&feeds, &bus, Some(&first)).end().await;
-    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::CursorExpired);
+    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, DiagnosticKind::CursorExpired);
 }
 
 /// observation-47: who does not read is told so, with where to go on.
@@ -234,7 +236,10 @@ async fn who_does_not_read_is_told_and_can_come_back() {
     }
     let end = slow.end().await;
     let diagnostic = end.diagnostic.unwrap();
-    assert_eq!((diagnostic.known().unwrap().1, end.code), (Trouble::Lagged, CloseCode::TRY_LATER));
+    assert_eq!(
+        (diagnostic.known().unwrap().1, end.code),
+        (DiagnosticKind::Lagged, StreamCloseCode::TRY_LATER)
+    );
     assert_eq!(diagnostic.details.unwrap()["cursor"], last.as_str());
 }
 
@@ -249,7 +254,7 @@ async fn a_worker_that_is_not_there_is_told() {
     viewer.envelope().await;
     bus.end();
     let end = viewer.end().await;
-    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, Trouble::WorkerNotFound);
+    assert_eq!(end.diagnostic.unwrap().known().unwrap().1, DiagnosticKind::WorkerNotFound);
     let mut late = Viewer::new(&feeds, &bus, None);
     assert!(!late.is_there().await);
 }
@@ -262,7 +267,7 @@ async fn nonsense_is_told_and_survived() {
     let mut viewer = Viewer::new(&feeds, &bus, None);
     viewer.envelope().await;
     bus.talk_nonsense();
-    assert_eq!(viewer.diagnostic().await, Trouble::MalformedFrame);
+    assert_eq!(viewer.diagnostic().await, DiagnosticKind::MalformedFrame);
     bus.publish(1);
     assert_eq!(viewer.envelope().await.payload, bus.events()[0]);
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::message::{Content, Part, Role};
+use crate::message::{MessagePart, MessageRole, PartContent};
 
 #[track_caller]
 fn survives(value: &Value) -> Event {
@@ -15,12 +15,12 @@ fn survives(value: &Value) -> Event {
 fn an_event_is_tagged_by_its_only_member() {
     let event = Event::Message(Message {
         id: "m".into(),
-        role: Role::Assistant,
+        role: MessageRole::Assistant,
         author: None,
         turn_id: None,
         parent_tool_call_id: None,
         earlier: false,
-        parts: vec![Part { id: "0".into(), content: Content::Text { text: "hi".into() } }],
+        parts: vec![MessagePart { id: "0".into(), content: PartContent::Text { text: "hi".into() } }],
     });
     let wire = json!({ "message": { "id": "m", "role": "assistant", "parts": [{ "id": "0", "type": "text", "text": "hi" }] } });
     assert_eq!(serde_json::to_value(&event).unwrap(), wire);
@@ -40,5 +40,5 @@ fn what_is_not_known_is_kept() {
     let part = json!({ "message": { "id": "m", "role": "assistant",
         "parts": [{ "id": "0", "type": "hologram", "depth": 3 }] } });
     let Event::Message(message) = survives(&part) else { panic!("not a message") };
-    assert!(matches!(message.parts[0].content, Content::Unknown(_)));
+    assert!(matches!(message.parts[0].content, PartContent::Unknown(_)));
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    TokenId, UserName, Workspace,
+    TokenId, UserName, WorkspaceName,
     relay::{ClientId, Family, Root},
 };
 
@@ -28,7 +28,7 @@ pub struct Device {
     /// Its name.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// What its owner calls it.
     pub label: Option<String>,
     /// What lets it in; the secrets are known to nobody but the device.
@@ -76,12 +76,12 @@ pub struct DeviceConnection {
 /// `POST /api/devices`: a device that is to be let in, or one more copy of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AddDevice {
+pub struct AddDeviceRequest {
     /// Its name.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
     #[serde(default)]
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// What its owner calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -96,7 +96,7 @@ pub struct AddDevice {
 /// The answer of `POST /api/devices`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct AddedDevice {
+pub struct DeviceAdded {
     /// The device.
     pub device: Device,
     /// What it connects with, as `Authorization: Bearer …`; it is not shown again.
@@ -104,8 +104,8 @@ pub struct AddedDevice {
 }
 
 /// The secret is not shown.
-impl fmt::Debug for AddedDevice {
+impl fmt::Debug for DeviceAdded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddedDevice").field("device", &self.device).finish_non_exhaustive()
+        f.debug_struct("DeviceAdded").field("device", &self.device).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EnvironmentId, RuntimeId, SessionId, UserName, Workspace,
+    EnvironmentId, RuntimeId, SessionId, UserName, WorkspaceName,
     relay::{Approval, Binding, ClientId, Context, Family, Json, RootId},
 };
 
@@ -32,7 +32,7 @@ pub struct Environment {
     /// The runtime that uses it.
     pub runtime_id: RuntimeId,
     /// The workspace of both.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// The space, if it is for one.
     pub scope_id: Option<String>,
     /// The session, if it is for one.
@@ -40,7 +40,7 @@ pub struct Environment {
     /// The run, if it is for one.
     pub run_id: Option<String>,
     /// Who must be asked before, where that is stricter than what the device and the grant say.
-    pub approvals: Approvals,
+    pub approvals: ApprovalRules,
     /// Since when there is it.
     pub created_at: Timestamp,
     /// By whom it was made.
@@ -53,12 +53,12 @@ pub struct Environment {
 
 /// Who must be asked before something is done: by the name of a method, such as `file.write`, or of a tool, such as
 /// `tool:open_in_editor`. It only makes stricter.
-pub type Approvals = BTreeMap<String, Approval>;
+pub type ApprovalRules = BTreeMap<String, Approval>;
 
 /// `POST /api/v1/relay/environments`: a device that a session is to use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AddEnvironment {
+pub struct CreateEnvironmentRequest {
     /// The runtime that uses it.
     pub runtime_id: RuntimeId,
     /// The session, if it is for one: it ends with it.
@@ -69,13 +69,13 @@ pub struct AddEnvironment {
     pub run_id: Option<String>,
     /// What of which device.
     #[serde(flatten)]
-    pub using: UseDevice,
+    pub using: EnvironmentSpec,
 }
 
 /// What of which device is used; the `environment` of a session that is made through a hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct UseDevice {
+pub struct EnvironmentSpec {
     /// The device.
     pub client_id: ClientId,
     /// The space, if it is for one; grants that are for another do not count.
@@ -89,13 +89,13 @@ pub struct UseDevice {
     pub roots: Option<Vec<RootId>>,
     /// Who must be asked before, where that is stricter than what the device and the grant say.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub approvals: Approvals,
+    pub approvals: ApprovalRules,
 }
 
 /// The answer of `POST /api/v1/relay/environments`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct AddedEnvironment {
+pub struct EnvironmentCreated {
     /// The environment.
     pub environment: Environment,
     /// What its doors are opened with, as `Authorization: Bearer …`; it is not shown again, and good for nothing else.
@@ -103,16 +103,16 @@ pub struct AddedEnvironment {
 }
 
 /// The secret is not shown.
-impl fmt::Debug for AddedEnvironment {
+impl fmt::Debug for EnvironmentCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AddedEnvironment").field("environment", &self.environment).finish_non_exhaustive()
+        f.debug_struct("EnvironmentCreated").field("environment", &self.environment).finish_non_exhaustive()
     }
 }
 
 /// `POST /api/v1/relay/environments/{id}/requests`: one thing that is asked of the device, as the relay says it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AskDevice {
+pub struct DeviceRequest {
     /// What, such as `file.read`.
     pub method: String,
     /// With what.

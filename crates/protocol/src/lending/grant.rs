@@ -22,7 +22,7 @@ pub struct GrantList {
 /// `POST /api/grants`: what a device may offer and a runtime may use from now on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AddGrant {
+pub struct CreateGrantRequest {
     /// The device.
     pub client_id: ClientId,
     /// The runtime; of the same workspace.

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Device;
 use crate::{
-    RuntimeId, Workspace,
+    RuntimeId, WorkspaceName,
     relay::{Capabilities, CapabilityGrant, ClientId, Grant},
 };
 
 /// `POST /api/devices/pairings`: a device that wants to be let in, and what it would lend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct BeginPairing {
+pub struct StartPairingRequest {
     /// The device.
     pub client_id: ClientId,
     /// What its owner calls it.
@@ -32,7 +32,7 @@ pub struct BeginPairing {
 /// What somebody is to be told, and what the device asks with.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Pairing {
+pub struct PairingStarted {
     /// What is confirmed in the hub.
     pub code: String,
     /// What the device asks with whether it was, as `Authorization: Bearer …`.
@@ -44,9 +44,9 @@ pub struct Pairing {
 }
 
 /// The secret is not shown.
-impl fmt::Debug for Pairing {
+impl fmt::Debug for PairingStarted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pairing").field("code", &self.code).finish_non_exhaustive()
+        f.debug_struct("PairingStarted").field("code", &self.code).finish_non_exhaustive()
     }
 }
 
@@ -55,7 +55,7 @@ impl fmt::Debug for Pairing {
 #[serde(rename_all = "camelCase")]
 pub struct PairingList {
     /// Every device that wants to be let in, the oldest first.
-    pub items: Vec<PairingRequest>,
+    pub items: Vec<PendingPairing>,
     /// Always `null`: the list is whole.
     pub next_cursor: Option<String>,
 }
@@ -63,7 +63,7 @@ pub struct PairingList {
 /// A device that wants to be let in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PairingRequest {
+pub struct PendingPairing {
     /// What it shows to its owner.
     pub code: String,
     /// The device.
@@ -85,10 +85,10 @@ pub struct PairingRequest {
 /// `POST /api/devices/pairings/{code}/confirm`: the device is let in, and this is granted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ConfirmPairing {
+pub struct ConfirmPairingRequest {
     /// The workspace that it is lent to.
     #[serde(default)]
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// Until when it is let in; 30 days if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -103,7 +103,7 @@ pub struct ConfirmPairing {
 /// What came of confirming.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Confirmed {
+pub struct PairingConfirmed {
     /// The device.
     pub device: Device,
     /// What was granted.
@@ -113,7 +113,7 @@ pub struct Confirmed {
 /// `POST /api/devices/pairings/claim`: whether the device is let in.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Claimed {
+pub enum PairingClaim {
     /// Nobody has said so yet.
     Waiting,
     /// It is.
@@ -127,7 +127,7 @@ pub struct PairedDevice {
     /// The device.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// What it connects with.
     pub token: String,
     /// Until when.
@@ -141,7 +141,7 @@ impl fmt::Debug for PairedDevice {
     }
 }
 
-impl fmt::Debug for Claimed {
+impl fmt::Debug for PairingClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Waiting => f.write_str("Waiting"),

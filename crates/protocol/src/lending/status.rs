@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeviceConnection, Environment};
 use crate::{
-    EnvironmentId, UserName, WaitId, Workspace,
+    EnvironmentId, UserName, WaitId, WorkspaceName,
     relay::{ClientId, Code, Decision, Family, Json, Sha256, State, Status, VirtualPath},
 };
 
@@ -25,11 +25,11 @@ pub struct RelayStatus {
     /// How often grants and policies have changed.
     pub policy_version: u64,
     /// The workspaces in which nothing is lent.
-    pub workspaces_off: Vec<Workspace>,
+    pub workspaces_off: Vec<WorkspaceName>,
     /// Whose approval is waited for.
     pub waits: Vec<WaitId>,
     /// What was approved for more than once, and can be taken back.
-    pub remembered: Vec<Remembered>,
+    pub remembered: Vec<RememberedApproval>,
 }
 
 /// How it is with a device that is connected.
@@ -39,7 +39,7 @@ pub struct DeviceStatus {
     /// The device.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// The connection.
     pub connection: DeviceConnection,
     /// How its families are, where it said so.
@@ -88,7 +88,7 @@ pub struct LedgerHead {
 /// What was approved for more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Remembered {
+pub struct RememberedApproval {
     /// Its name, by which it is taken back.
     pub id: WaitId,
     /// The device.
@@ -164,7 +164,7 @@ pub struct RelayAuditPage {
 /// `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SetWorkspaceRelay {
+pub struct SetWorkspaceRelayRequest {
     /// Whether they are.
     pub enabled: bool,
 }
@@ -172,9 +172,9 @@ pub struct SetWorkspaceRelay {
 /// Whether devices are lent in a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WorkspaceRelay {
+pub struct WorkspaceRelaySettings {
     /// The workspace.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceName,
     /// Whether they are.
     pub enabled: bool,
 }

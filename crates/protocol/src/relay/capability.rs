@@ -6,38 +6,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Family;
-use crate::object;
+use crate::json_object;
 
 /// What a device offers. What is left out is not offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DeviceCapabilities")]
 pub struct Capabilities {
     /// Directories.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Fileops>")]
     pub fileops: Option<Fileops>,
     /// Commands.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Shell>")]
     pub shell: Option<Shell>,
     /// Tools.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Tools>")]
     pub tools: Option<Tools>,
     /// Things that outlive a request.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Switch>")]
     pub resources: Option<Switch>,
     /// Files for the runtime's store.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Switch>")]
     pub artifacts: Option<Switch>,
     /// The desktop.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Computer>")]
     pub computer: Option<Computer>,
     /// How much of a stream it takes at once; none if it knows no credit.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::optional")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Flow>")]
     pub flow: Option<Flow>,
     /// Names of what it knows beyond the protocol, such as `file.move`.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::object::Object;
+use crate::json_object::JsonObject;
 
 /// Why a request came to nothing. It never holds a path of the host, a token or a value of the environment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, thiserror::Error)]
@@ -124,7 +124,7 @@ struct Said {
 
 impl<'de> Deserialize<'de> for RelayError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Object::deserialize(deserializer).map(|Object(said): Object<Said>| said.into())
+        JsonObject::deserialize(deserializer).map(|JsonObject(said): JsonObject<Said>| said.into())
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Capabilities, ClientId, Code, Family, Mode, OfferedRoot, PROTOCOL, RelayError, Root};
-use crate::object;
+use crate::json_object;
 
 /// How many roots a device may offer: each is looked at for every other.
 pub const ROOTS_MAX: usize = 256;
@@ -23,7 +23,7 @@ pub struct Hello {
     /// The version of its program.
     pub client_version: String,
     /// What it offers.
-    #[serde(default, deserialize_with = "object::one")]
+    #[serde(default, deserialize_with = "json_object::one")]
     #[schemars(with = "Capabilities")]
     pub capabilities: Capabilities,
 }

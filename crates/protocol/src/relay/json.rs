@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-use crate::object::Object;
+use crate::json_object::JsonObject;
 
 /// A JSON value as it was said, and the bytes that came with it. Whoever only passes it on reads neither.
 ///
@@ -79,7 +79,7 @@ impl Json {
     /// # Errors
     /// If it is something else.
     pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        self.read().map(|Object(value)| value)
+        self.read().map(|JsonObject(value)| value)
     }
 }
 

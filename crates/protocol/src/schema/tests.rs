@@ -33,40 +33,43 @@ fn no_two_types_have_one_name() {
 /// What is there even if it is empty is required of what is sent; what may be left out is not required of what is received.
 #[test]
 fn a_field_is_required_where_it_is_always_there() {
-    let schemas = schemas(&names(["SessionList", "Token", "Problem", "Move"]));
+    let schemas = schemas(&names(["SessionList", "AccessToken", "Problem", "MoveFileRequest"]));
     assert_eq!(required(&schemas, "SessionList"), names(["items", "nextCursor"]));
-    assert!(required(&schemas, "Usage").contains("costUsd"));
+    assert!(required(&schemas, "TokenUsage").contains("costUsd"));
     assert_eq!(required(&schemas, "Problem"), names(["type", "title", "status", "detail"]));
-    assert_eq!(required(&schemas, "Move"), names(["from", "to"]));
+    assert_eq!(required(&schemas, "MoveFileRequest"), names(["from", "to"]));
     // It is in what is received too, which need not be named for that.
-    assert_eq!(required(&schemas, "Scope"), names([]));
+    assert_eq!(required(&schemas, "TokenScope"), names([]));
 }
 
 /// What is left out if it is empty is not `null`; what is there is; and nothing that is sent has a default.
 #[test]
 fn a_field_is_null_where_it_is_always_there() {
-    let schemas = schemas(&names(["SessionList", "Transcribed", "Problem", "Move"]));
+    let schemas = schemas(&names(["SessionList", "TranscriptPage", "Problem", "MoveFileRequest"]));
     let of = |name: &str, field: &str| &schemas[name]["properties"][field];
     assert_eq!(of("Session", "title")["type"], json!(["string", "null"]));
     assert_eq!(of("Message", "parentToolCallId")["type"], "string");
     assert_eq!(of("Message", "author")["$ref"], "#/components/schemas/Author");
     assert!(of("Message", "author").get("anyOf").is_none() && of("Session", "turnId").get("anyOf").is_some());
-    assert!(of("Usage", "costUsd").get("default").is_none() && of("Move", "overwrite")["default"] == false);
+    assert!(
+        of("TokenUsage", "costUsd").get("default").is_none()
+            && of("MoveFileRequest", "overwrite")["default"] == false
+    );
 }
 
 /// Nobody is told of what they do not meet.
 #[test]
 fn only_what_is_named_is_described_with_what_is_in_it() {
-    let schemas = schemas(&names(["WaitList", "Move"]));
-    assert!(schemas.contains_key("Permission") && schemas.contains_key("Move"));
-    assert!(!schemas.contains_key("Moved") && !schemas.contains_key("Scope"));
+    let schemas = schemas(&names(["WaitList", "MoveFileRequest"]));
+    assert!(schemas.contains_key("PermissionRequest") && schemas.contains_key("MoveFileRequest"));
+    assert!(!schemas.contains_key("FileMoved") && !schemas.contains_key("TokenScope"));
 }
 
 /// What the routes of a daemon and a hub take is what is listed as received.
 #[test]
 fn what_routes_take_is_received() {
     // One is said over a WebSocket, the other in a request that a hub takes and a daemon does not know.
-    let mut taken = names(["TerminalCommand", "UseDevice"]);
+    let mut taken = names(["TerminalCommand", "EnvironmentSpec"]);
     for document in [DAEMON, HUB] {
         let document: Value = serde_json::from_str(document).unwrap();
         let paths = document["paths"].as_object().unwrap().values();

@@ -2,17 +2,17 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{EventId, message::Role};
+use crate::{EventId, message::MessageRole};
 
-fn text(id: &str, text: &str) -> Part {
-    Part { id: id.into(), content: Content::Text { text: text.into() } }
+fn text(id: &str, text: &str) -> MessagePart {
+    MessagePart { id: id.into(), content: PartContent::Text { text: text.into() } }
 }
 
-fn message(id: &str, parts: Vec<Part>) -> Event {
+fn message(id: &str, parts: Vec<MessagePart>) -> Event {
     let (author, turn_id, parent_tool_call_id) = (None, None, None);
     Event::Message(Message {
         id: id.into(),
-        role: Role::Assistant,
+        role: MessageRole::Assistant,
         author,
         turn_id,
         parent_tool_call_id,
@@ -22,11 +22,16 @@ fn message(id: &str, parts: Vec<Part>) -> Event {
 }
 
 fn delta(message: &str, part: &str, kind: DeltaKind, text: &str) -> Event {
-    Event::MessageDelta(Delta { message_id: message.into(), part_id: part.into(), kind, text: text.into() })
+    Event::MessageDelta(MessageDelta {
+        message_id: message.into(),
+        part_id: part.into(),
+        kind,
+        text: text.into(),
+    })
 }
 
-fn record(seq: u64, event: Event) -> Record {
-    Record {
+fn record(seq: u64, event: Event) -> EventRecord {
+    EventRecord {
         seq,
         id: EventId::mint(),
         time: Timestamp::UNIX_EPOCH,
@@ -42,7 +47,7 @@ fn record(seq: u64, event: Event) -> Record {
 fn folded(events: &[Event]) -> Transcript {
     let mut transcript = Transcript::default();
     for (seq, event) in (1..).zip(events) {
-        assert_eq!(transcript.apply(&record(seq, event.clone())), Fold::Applied);
+        assert_eq!(transcript.apply(&record(seq, event.clone())), ApplyOutcome::Applied);
     }
     transcript
 }
@@ -64,8 +69,8 @@ fn parts_are_told_anew_and_grow() {
         said.parts,
         [
             text("0", "Hello!"),
-            Part { id: "t".into(), content: Content::Reasoning { text: "hm".into() } },
-            Part { id: "call".into(), content: Content::ToolResult(result) },
+            MessagePart { id: "t".into(), content: PartContent::Reasoning { text: "hm".into() } },
+            MessagePart { id: "call".into(), content: PartContent::ToolResult(result) },
         ]
     );
 }
@@ -75,10 +80,10 @@ fn parts_are_told_anew_and_grow() {
 fn events_are_taken_once_and_in_order() {
     let mut transcript = folded(&[message("m", vec![]), delta("m", "0", DeltaKind::Text, "a")]);
     let before = transcript.clone();
-    assert_eq!(transcript.apply(&record(2, delta("m", "0", DeltaKind::Text, "a"))), Fold::Repeated);
+    assert_eq!(transcript.apply(&record(2, delta("m", "0", DeltaKind::Text, "a"))), ApplyOutcome::Repeated);
     assert_eq!(
         transcript.apply(&record(4, delta("m", "0", DeltaKind::Text, "c"))),
-        Fold::Gap { expected: 3 }
+        ApplyOutcome::Gap { expected: 3 }
     );
     assert_eq!(transcript, before);
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use protocol::{Event, Projection, sessions::Snapshot};
+use protocol::{Event, SessionProjection, sessions::SessionSnapshot};
 use serde::{Deserialize, Serialize};
 
 /// So many snapshots make a file that can still be read.
@@ -17,7 +17,7 @@ pub(crate) struct Case {
     /// What it shows.
     pub(crate) about: String,
     /// What there is before.
-    pub(crate) start: Snapshot,
+    pub(crate) start: SessionSnapshot,
     /// What happens.
     pub(crate) events: Vec<Told>,
     /// What it has come to, here and there.
@@ -41,7 +41,7 @@ pub(crate) struct Told {
 pub(crate) struct State {
     /// After so many events.
     pub(crate) after: usize,
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: SessionSnapshot,
 }
 
 /// The files.
@@ -61,7 +61,7 @@ impl Case {
     /// thirds, and in the end.
     pub(crate) fn concluded(&self) -> Vec<State> {
         let all = self.events.len();
-        let mut projection = Projection::new(self.start.clone());
+        let mut projection = SessionProjection::new(self.start.clone());
         let mut states = Vec::new();
         for (after, told) in (1..).zip(&self.events) {
             projection.apply(&told.event, told.time);

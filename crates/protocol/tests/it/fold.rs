@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use protocol::{Event, Projection};
+use protocol::{Event, SessionProjection};
 use serde_json::Value;
 
 use crate::case::{Case, files};
@@ -31,9 +31,9 @@ fn a_snapshot_at_any_event_and_the_rest_are_the_whole() {
         let end = &case.states.last().unwrap().snapshot;
         for cut in 0..=case.events.len() {
             let (before, after) = case.events.split_at(cut);
-            let mut first = Projection::new(case.start.clone());
+            let mut first = SessionProjection::new(case.start.clone());
             before.iter().for_each(|told| first.apply(&told.event, told.time));
-            let mut second = Projection::new(first.snapshot());
+            let mut second = SessionProjection::new(first.snapshot());
             after.iter().for_each(|told| second.apply(&told.event, told.time));
             assert_eq!(&second.snapshot(), end, "{name}, cut after {cut}");
         }

@@ -2,7 +2,7 @@
 
 use axum::routing::get;
 use http::request::Parts;
-use protocol::Kind;
+use protocol::ProblemKind;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     sync::oneshot,
@@ -19,7 +19,7 @@ impl Check for Word {
     fn check(&self, head: &mut Parts) -> Result<()> {
         match bearer(&head.headers) {
             Some("please") => Ok(()),
-            _ => Err(Refusal::new(Kind::Unauthorized, "say the word")),
+            _ => Err(Refusal::new(ProblemKind::Unauthorized, "say the word")),
         }
     }
 }

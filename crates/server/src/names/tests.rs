@@ -6,7 +6,7 @@ use super::*;
 fn check(names: &Names, sent: &[(HeaderName, &str)], allowed: bool) {
     let headers = sent.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
     let kind = names.check(&headers).map_err(|refusal| refusal.problem().kind);
-    assert_eq!(kind, if allowed { Ok(()) } else { Err(Kind::HostNotAllowed) }, "{sent:?}");
+    assert_eq!(kind, if allowed { Ok(()) } else { Err(ProblemKind::HostNotAllowed) }, "{sent:?}");
 }
 
 fn names() -> Names {

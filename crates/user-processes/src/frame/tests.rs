@@ -8,11 +8,11 @@ fn events(pieces: &[&[u8]]) -> Vec<Output> {
     let mut frames: Vec<BytesMut> = Vec::new();
     for piece in pieces {
         let mut frame = BytesMut::new();
-        encoder.output(Stream::Stdout, at, piece, &mut frame);
+        encoder.output(OutputStream::Stdout, at, piece, &mut frame);
         frames.push(frame);
     }
     let mut frame = BytesMut::new();
-    if encoder.rest(Stream::Stdout, at, &mut frame) {
+    if encoder.rest(OutputStream::Stdout, at, &mut frame) {
         frames.push(frame);
     }
     let output = |frame: BytesMut| match Event::read(frame.freeze()) {
@@ -41,18 +41,18 @@ fn a_character_in_two_pieces_is_told_with_the_later() {
 fn streams_do_not_finish_each_others_characters() {
     let (mut encoder, at) = (Encoder::default(), Timestamp::UNIX_EPOCH);
     let mut frame = BytesMut::new();
-    encoder.output(Stream::Stdout, at, b"\xc3", &mut frame);
+    encoder.output(OutputStream::Stdout, at, b"\xc3", &mut frame);
     frame.clear();
-    encoder.output(Stream::Stderr, at, b"\xa4", &mut frame);
+    encoder.output(OutputStream::Stderr, at, b"\xa4", &mut frame);
     let Event::Output(output) = Event::read(frame.freeze()) else { panic!("not an output") };
-    assert_eq!((output.stream, output.text().as_str()), (Stream::Stderr, "\u{fffd}"));
-    assert!(encoder.has_rest(Stream::Stdout) && !encoder.has_rest(Stream::Stderr));
+    assert_eq!((output.stream, output.text().as_str()), (OutputStream::Stderr, "\u{fffd}"));
+    assert!(encoder.has_rest(OutputStream::Stdout) && !encoder.has_rest(OutputStream::Stderr));
 }
 
 #[test]
 fn an_end_is_read_as_it_was_written() {
     for (code, signal) in [(Some(0), None), (Some(255), None), (None, Some(9)), (None, None)] {
-        let exit = Exit { code, signal, at: Timestamp::new(1_700_000_000, 123_456_789).unwrap() };
+        let exit = ProcessExit { code, signal, at: Timestamp::new(1_700_000_000, 123_456_789).unwrap() };
         let mut frame = BytesMut::new();
         exited(&exit, &mut frame);
         assert_eq!(Event::read(frame.freeze()), Event::Exited(exit));

@@ -2,7 +2,7 @@
 
 use protocol::{
     ProcessId,
-    processes::{Signal, State},
+    processes::{ProcessSignal, ProcessState},
 };
 use user_processes::{Error, Event, Item, Processes};
 
@@ -26,14 +26,19 @@ async fn a_signal_arrives() {
     let script = "trap 'echo caught; exit 7' USR1; echo ready; while :; do sleep 0.01; done";
     let id = start(&processes, sh(script)).await;
     until(&mut processes.follow(id, None).unwrap(), b"ready\n").await;
-    processes.signal(id, Signal::Usr1).unwrap();
+    processes.signal(id, ProcessSignal::Usr1).unwrap();
     assert_eq!(ended(&processes, id).await.exit.unwrap().code, Some(7));
-    assert!(matches!(processes.signal(id, Signal::Usr1), Err(Error::Ended(_))));
+    assert!(matches!(processes.signal(id, ProcessSignal::Usr1), Err(Error::Ended(_))));
 }
 
 #[tokio::test]
 async fn an_end_by_a_signal_is_told_as_such() {
-    for (signal, number) in [(Signal::Kill, 9), (Signal::Term, 15), (Signal::Int, 2), (Signal::Hup, 1)] {
+    for (signal, number) in [
+        (ProcessSignal::Kill, 9),
+        (ProcessSignal::Term, 15),
+        (ProcessSignal::Int, 2),
+        (ProcessSignal::Hup, 1),
+    ] {
         let processes = processes();
         let id = start(&processes, command("cat", &[])).await;
         processes.signal(id, signal).unwrap();
@@ -78,7 +83,7 @@ async fn the_background_lives_until_the_deletion() {
     let process = ended(&processes, id).await;
     let told = processes.logs(id, None, 10).unwrap().items.remove(0).text;
     let background: u32 = told.trim().parse().unwrap();
-    assert!(process.state == State::Exited && lives(background));
+    assert!(process.state == ProcessState::Exited && lives(background));
     within(PATIENCE, processes.delete(id)).await;
     assert!(!lives(background));
 }
@@ -91,7 +96,7 @@ async fn shutting_down_ends_all_and_starts_none() {
     let followers = [processes.follow(id, None).unwrap(), processes.attach(other, None).unwrap().events];
     let waiting = processes.wait(other, PATIENCE);
     let (waited, ()) = tokio::join!(waiting, within(PATIENCE, processes.shutdown()));
-    assert_eq!(waited.unwrap().state, State::Exited);
+    assert_eq!(waited.unwrap().state, ProcessState::Exited);
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
     for follower in followers {
         assert!(matches!(all(follower).await.last(), Some(Item::Event(_, Event::Exited(_)))));

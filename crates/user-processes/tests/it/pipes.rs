@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use journal::Seq;
-use protocol::processes::{State, Stream};
+use protocol::processes::{OutputStream, ProcessState};
 use user_processes::{Error, Event, Item, PAGE_BYTES_MAX};
 
 use crate::support::*;
@@ -20,13 +20,13 @@ async fn both_streams_and_the_end_are_followed_in_order() {
     let Some(Item::Event(seq, Event::Output(output))) = within(PATIENCE, follower.next()).await else {
         panic!()
     };
-    assert_eq!((seq.get(), output.stream, output.text().as_str()), (2, Stream::Stderr, "err\n"));
+    assert_eq!((seq.get(), output.stream, output.text().as_str()), (2, OutputStream::Stderr, "err\n"));
     processes.input(id, "\n".into()).unwrap();
     let Some(Item::Event(_, Event::Exited(exit))) = within(PATIENCE, follower.next()).await else { panic!() };
     assert_eq!((exit.code, exit.signal), (Some(3), None));
     // Whoever read of the end finds it ended.
     let process = processes.get(id).unwrap();
-    assert_eq!((process.state, process.exit), (State::Exited, Some(exit)));
+    assert_eq!((process.state, process.exit), (ProcessState::Exited, Some(exit)));
     assert_eq!(within(PATIENCE, follower.next()).await, None);
 }
 
@@ -115,8 +115,8 @@ async fn a_character_may_come_in_two_pieces() {
     let of = |stream| {
         told.iter().filter(|item| item.stream == stream).map(|item| item.text.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(Stream::Stdout), ["a", "äb"]);
-    assert_eq!(of(Stream::Stderr).concat(), "\u{fffd}");
+    assert_eq!(of(OutputStream::Stdout), ["a", "äb"]);
+    assert_eq!(of(OutputStream::Stderr).concat(), "\u{fffd}");
 }
 
 /// Two who follow get the same, and one who comes late gets it too.
@@ -137,7 +137,7 @@ async fn all_followers_get_the_same() {
 async fn waiting_ends_with_the_process_or_with_patience() {
     let processes = processes();
     let id = start(&processes, sh("read x; exit 5")).await;
-    assert_eq!(processes.wait(id, Duration::from_millis(1)).await.unwrap().state, State::Running);
+    assert_eq!(processes.wait(id, Duration::from_millis(1)).await.unwrap().state, ProcessState::Running);
     let waiting = processes.wait(id, PATIENCE);
     let ending = async { processes.input(id, "\n".into()).unwrap() };
     let (process, ()) = tokio::join!(waiting, ending);

@@ -1,7 +1,7 @@
 //! daemon-13: what can be started, and how it is told when it cannot.
 
 use process::Reason;
-use protocol::processes::{Start, State, TerminalSize};
+use protocol::processes::{ProcessState, StartProcessRequest, TerminalSize};
 use user_processes::{Error, InvalidStart};
 
 use crate::support::*;
@@ -12,7 +12,7 @@ async fn a_process_is_listed_from_its_start() {
     let first = processes.start(command("cat", &["-u"])).await.unwrap();
     let second = start(&processes, on_terminal(command("cat", &[]))).await;
     assert_eq!((first.command.as_str(), first.args.as_slice()), ("cat", &["-u".to_owned()][..]));
-    assert_eq!((first.cwd.as_str(), first.terminal, first.state), ("/", None, State::Running));
+    assert_eq!((first.cwd.as_str(), first.terminal, first.state), ("/", None, ProcessState::Running));
     assert!(lives(first.pid));
     assert_eq!(processes.get(first.id).unwrap(), first);
     let ids: Vec<_> = processes.list().iter().map(|process| process.id).collect();
@@ -29,14 +29,14 @@ async fn a_process_runs_where_and_with_what_it_was_told() {
     let cwd = directory.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     let script = "pwd; echo \"$GREETING|${HOME-none}|${PATH+path}\"";
     let env = [("GREETING".to_owned(), "hello".to_owned())].into();
-    let id = start(&processes, Start { cwd: Some(cwd.clone()), env, ..sh(script) }).await;
+    let id = start(&processes, StartProcessRequest { cwd: Some(cwd.clone()), env, ..sh(script) }).await;
     let expected = format!("{cwd}\nhello|none|path\n");
     let shown = until(&mut processes.follow(id, None).unwrap(), b"|path\n").await;
     assert_eq!(String::from_utf8(shown).unwrap(), expected);
     assert_eq!(ended(&processes, id).await.cwd, cwd);
 }
 
-async fn refused(start: Start) -> InvalidStart {
+async fn refused(start: StartProcessRequest) -> InvalidStart {
     match processes().start(start).await {
         Err(Error::Invalid(invalid)) => invalid,
         other => panic!("{other:?}"),
@@ -45,8 +45,9 @@ async fn refused(start: Start) -> InvalidStart {
 
 #[tokio::test]
 async fn what_cannot_be_started_is_refused_by_name() {
-    let with_cwd = |cwd: &str| Start { cwd: Some(cwd.into()), ..sh("") };
-    let with_env = |name: &str, value: &str| Start { env: [(name.into(), value.into())].into(), ..sh("") };
+    let with_cwd = |cwd: &str| StartProcessRequest { cwd: Some(cwd.into()), ..sh("") };
+    let with_env =
+        |name: &str, value: &str| StartProcessRequest { env: [(name.into(), value.into())].into(), ..sh("") };
     assert_eq!(refused(command("", &[])).await, InvalidStart::Command);
     assert_eq!(refused(command("a\0b", &[])).await, InvalidStart::Command);
     assert_eq!(refused(command("a", &["b", "c\0"])).await, InvalidStart::Arg(1));
@@ -57,7 +58,7 @@ async fn what_cannot_be_started_is_refused_by_name() {
     assert_eq!(refused(with_env("", "")).await, InvalidStart::Env("".into()));
     assert_eq!(refused(with_env("A", "\0")).await, InvalidStart::Env("A".into()));
     for (columns, rows) in [(0, 24), (80, 0)] {
-        let start = Start { terminal: Some(TerminalSize { columns, rows }), ..sh("") };
+        let start = StartProcessRequest { terminal: Some(TerminalSize { columns, rows }), ..sh("") };
         assert_eq!(refused(start).await, InvalidStart::Size);
     }
 }

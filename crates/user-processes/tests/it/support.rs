@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use protocol::{
     ProcessId,
-    processes::{Process, Start, State, TerminalSize},
+    processes::{ProcessState, StartProcessRequest, TerminalSize, UserProcess},
 };
 pub(crate) use testkit::within;
 use user_processes::{Config, Event, Follower, Item, Limits, Processes};
@@ -25,27 +25,27 @@ pub(crate) fn processes() -> Processes {
     Processes::new(config())
 }
 
-pub(crate) fn command(command: &str, args: &[&str]) -> Start {
+pub(crate) fn command(command: &str, args: &[&str]) -> StartProcessRequest {
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
-    Start { command: command.into(), args, cwd: None, env: Default::default(), terminal: None }
+    StartProcessRequest { command: command.into(), args, cwd: None, env: Default::default(), terminal: None }
 }
 
-pub(crate) fn sh(script: &str) -> Start {
+pub(crate) fn sh(script: &str) -> StartProcessRequest {
     command("sh", &["-c", script])
 }
 
-pub(crate) fn on_terminal(start: Start) -> Start {
-    Start { terminal: Some(TerminalSize { columns: 80, rows: 24 }), ..start }
+pub(crate) fn on_terminal(start: StartProcessRequest) -> StartProcessRequest {
+    StartProcessRequest { terminal: Some(TerminalSize { columns: 80, rows: 24 }), ..start }
 }
 
-pub(crate) async fn start(processes: &Processes, start: Start) -> ProcessId {
+pub(crate) async fn start(processes: &Processes, start: StartProcessRequest) -> ProcessId {
     processes.start(start).await.unwrap().id
 }
 
 /// Waits for the end.
-pub(crate) async fn ended(processes: &Processes, id: ProcessId) -> Process {
+pub(crate) async fn ended(processes: &Processes, id: ProcessId) -> UserProcess {
     let process = processes.wait(id, PATIENCE).await.unwrap();
-    assert_eq!(process.state, State::Exited);
+    assert_eq!(process.state, ProcessState::Exited);
     process
 }
 

@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
-use protocol::{Projection, sessions::Snapshot};
+use protocol::{SessionProjection, sessions::SessionSnapshot};
 use serde_json::{Value, json};
 
 use super::*;
@@ -19,10 +19,10 @@ fn is_earlier(event: &Event) -> bool {
 }
 
 /// A snapshot that has only messages.
-fn snapshot(messages: Vec<Message>, has_earlier: bool, seq: u64) -> Snapshot {
+fn snapshot(messages: Vec<Message>, has_earlier: bool, seq: u64) -> SessionSnapshot {
     let case: Value =
         serde_json::from_str(include_str!("../../../../fixtures/session/edge-long.json")).unwrap();
-    let mut snapshot: Snapshot = serde_json::from_value(case["start"].clone()).unwrap();
+    let mut snapshot: SessionSnapshot = serde_json::from_value(case["start"].clone()).unwrap();
     (snapshot.messages, snapshot.has_earlier, snapshot.seq) = (messages, has_earlier, seq);
     snapshot
 }
@@ -54,7 +54,7 @@ proptest! {
         for (seq, name) in names.iter().enumerate() {
             if seq == cut.min(names.len() - 1) {
                 let (messages, has_earlier) = log.last();
-                viewer = Some(Projection::new(snapshot(messages, has_earlier, seq as u64)));
+                viewer = Some(SessionProjection::new(snapshot(messages, has_earlier, seq as u64)));
             }
             let mut event = told(*name, &seq.to_string());
             log.take(&mut event);

@@ -4,8 +4,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use journal::Epoch;
 use protocol::{
     Event, SessionId,
-    observation::{Control, Envelope, Frame},
-    sessions::Snapshot,
+    observation::{EventEnvelope, ObservationFrame, StreamControl},
+    sessions::SessionSnapshot,
 };
 
 use crate::frame::parts;
@@ -29,9 +29,9 @@ impl Frames {
     }
 
     /// What the worker has come to. It can never be taken for an event of the bus.
-    pub(super) fn snapshot(&self, snapshot: Snapshot) -> Bytes {
+    pub(super) fn snapshot(&self, snapshot: SessionSnapshot) -> Bytes {
         let cursor = format!("{}-{}", self.epoch, snapshot.seq);
-        let envelope = Envelope {
+        let envelope = EventEnvelope {
             event_id: format!("snapshot:{cursor}"),
             cursor,
             runtime_id: None,
@@ -40,7 +40,7 @@ impl Frames {
             replay: false,
             payload: Event::Snapshot(Box::new(snapshot)),
         };
-        text(&Frame::Event { envelope: envelope.into() })
+        text(&ObservationFrame::Event { envelope: envelope.into() })
     }
 
     /// An event as it lies in the journal.
@@ -79,11 +79,11 @@ pub(super) fn is_end(frame: &[u8]) -> bool {
 }
 
 /// Something about the stream.
-pub(super) fn control(control: Control) -> Bytes {
-    text(&Frame::Control { control })
+pub(super) fn control(control: StreamControl) -> Bytes {
+    text(&ObservationFrame::Control { control })
 }
 
-fn text(frame: &Frame) -> Bytes {
+fn text(frame: &ObservationFrame) -> Bytes {
     // A wire type always can be serialised.
     serde_json::to_vec(frame).unwrap_or_default().into()
 }
@@ -110,9 +110,9 @@ mod tests {
     use jiff::Timestamp;
     use protocol::{
         EventId,
-        event::Status,
-        message::{Delta, DeltaKind},
-        sessions::State,
+        event::SessionStatus,
+        message::{DeltaKind, MessageDelta},
+        sessions::SessionState,
     };
     use serde_json::Map;
 
@@ -131,9 +131,11 @@ mod tests {
         };
         let frames = Frames::new("s".parse().unwrap(), Epoch::from_bits(255.try_into().unwrap()));
         let frame = frames.event(7, &encode(&body, Some(b"raw"), &mut Vec::new()), true);
-        let Frame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else { panic!("{frame:?}") };
+        let ObservationFrame::Event { envelope } = serde_json::from_slice(&frame).unwrap() else {
+            panic!("{frame:?}")
+        };
         let cursor = "00000000000000ff-7".to_owned();
-        let expected = Envelope {
+        let expected = EventEnvelope {
             event_id: cursor.clone(),
             cursor,
             runtime_id: None,
@@ -148,11 +150,14 @@ mod tests {
     /// observation-14: events are forwarded as they are; what they say is not mistaken for what they are wrapped in.
     #[test]
     fn an_event_is_cut_out_of_its_record() {
-        let status = Event::Status(Status { state: State::Idle, detail: Some(r#","event":{"x":1}"#.into()) });
+        let status = Event::Status(SessionStatus {
+            state: SessionState::Idle,
+            detail: Some(r#","event":{"x":1}"#.into()),
+        });
         check(&status, false, None);
         check(&status, true, Some(r#","event":"#));
         check(&Event::Unknown(Map::from_iter([("newer".into(), true.into())])), true, None);
-        let delta = Delta {
+        let delta = MessageDelta {
             message_id: "m".into(),
             part_id: "0".into(),
             kind: DeltaKind::Text,

@@ -1,9 +1,9 @@
 //! Where an observation goes on.
 
 use journal::{Cursor, durable::Durable};
-use protocol::observation::Trouble;
+use protocol::observation::DiagnosticKind;
 
-use super::{End, trouble, unreadable};
+use super::{StreamEnd, trouble, unreadable};
 
 /// How many events after a cursor are kept for whoever comes back, …
 const BACKLOG_EVENTS_MAX: u64 = 1024;
@@ -15,14 +15,14 @@ const BACKLOG_BYTES_MAX: u64 = 8 << 20;
 pub(super) struct Place(pub(super) u64);
 
 /// The place that a cursor stands for, or what is wrong with it.
-pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, End> {
+pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, StreamEnd> {
     let Ok(Cursor { epoch, seq }) = cursor.parse() else {
-        return Err(trouble(Trouble::CursorMalformed, "the cursor is malformed"));
+        return Err(trouble(DiagnosticKind::CursorMalformed, "the cursor is malformed"));
     };
     let bounds = journal.bounds();
     if epoch != bounds.epoch || seq > bounds.newest {
         return Err(trouble(
-            Trouble::CursorUnknown,
+            DiagnosticKind::CursorUnknown,
             "the cursor was issued for another worker or an earlier epoch",
         ));
     }
@@ -40,9 +40,9 @@ pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, End>
 }
 
 /// How an observation ends whose cursor is too old.
-pub(super) fn expired() -> End {
+pub(super) fn expired() -> StreamEnd {
     trouble(
-        Trouble::CursorExpired,
+        DiagnosticKind::CursorExpired,
         "events after this cursor have been evicted; start again without a cursor",
     )
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use protocol::{event::EndReason, sessions::AgentError};
+use protocol::{event::TurnEndReason, sessions::AgentError};
 use tokio::time::Instant;
 use tracing::info;
 
@@ -140,7 +140,7 @@ impl Worker {
     /// The agent does not end its turn: it is ended itself.
     pub(super) async fn give_up(&mut self) {
         self.stop_agent().await;
-        self.end_turn(EndReason::Interrupted, None, true);
+        self.end_turn(TurnEndReason::Interrupted, None, true);
         self.emit_status(None);
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use journal::durable;
 use protocol::{
     Event,
-    sessions::{AgentError, Session, State},
+    sessions::{AgentError, Session, SessionState},
     wait::Wait,
 };
 use tokio::{sync::oneshot, time::Instant};
@@ -163,13 +163,13 @@ impl Worker {
         describe(&self.shared.id, &self.kept, row, doing, waits as u64, self.newest)
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> SessionState {
         match (&self.agent, &self.turn) {
-            (_, Some(_)) if self.waits.unsettled().next().is_some() => State::Waiting,
-            (_, Some(_)) => State::Running,
-            (Agent::Absent, None) => State::Dormant,
-            (Agent::Running { link, .. }, None) if link.ready => State::Idle,
-            (Agent::Starting(_) | Agent::Running { .. }, None) => State::Starting,
+            (_, Some(_)) if self.waits.unsettled().next().is_some() => SessionState::Waiting,
+            (_, Some(_)) => SessionState::Running,
+            (Agent::Absent, None) => SessionState::Dormant,
+            (Agent::Running { link, .. }, None) if link.ready => SessionState::Idle,
+            (Agent::Starting(_) | Agent::Running { .. }, None) => SessionState::Starting,
         }
     }
 }

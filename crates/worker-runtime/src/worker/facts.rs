@@ -3,8 +3,8 @@
 use agents::adapter::{Fact, Order, PermissionAsk, Reply as Reaction};
 use protocol::{
     Event, TurnId,
-    event::{EndReason, InputState, Status, TurnStarted, Usage},
-    sessions::{AgentError, Created},
+    event::{InputState, SessionStatus, TokenUsage, TurnEndReason, TurnStarted},
+    sessions::{AgentError, SessionCreated},
     wait::PermissionAnswer,
 };
 use tokio::time::Instant;
@@ -80,7 +80,7 @@ impl Worker {
             Event::Status(status) => {
                 // The adapter knows what the agent says of itself; where the session is we know better.
                 let detail = status.detail.clone();
-                return self.note(Event::Status(Status { state: self.state(), detail }), false, raw);
+                return self.note(Event::Status(SessionStatus { state: self.state(), detail }), false, raw);
             }
             _ => {}
         }
@@ -109,8 +109,8 @@ impl Worker {
 
     fn turn_ended(
         &mut self,
-        reason: EndReason,
-        usage: Option<Usage>,
+        reason: TurnEndReason,
+        usage: Option<TokenUsage>,
         error: Option<AgentError>,
         raw: Option<&[u8]>,
     ) {
@@ -122,7 +122,8 @@ impl Worker {
         if let Some(error) = error.filter(|_| !asked_for) {
             self.note(Event::Error(error), false, raw);
         }
-        let reason = if asked_for && reason == EndReason::Failed { EndReason::Interrupted } else { reason };
+        let reason =
+            if asked_for && reason == TurnEndReason::Failed { TurnEndReason::Interrupted } else { reason };
         self.end_turn(reason, usage, false);
         self.emit_status(None);
     }
@@ -141,7 +142,7 @@ impl Worker {
         }
         self.tell_wakers(Some(error));
         if self.turn.is_some() {
-            self.end_turn(EndReason::Failed, None, true);
+            self.end_turn(TurnEndReason::Failed, None, true);
         }
         self.emit_status(None);
     }
@@ -162,14 +163,14 @@ impl Worker {
         self.dirty = true;
         self.emit(Event::Error(error), true);
         let interrupted = self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some());
-        let reason = if interrupted { EndReason::Interrupted } else { EndReason::Failed };
+        let reason = if interrupted { TurnEndReason::Interrupted } else { TurnEndReason::Failed };
         self.end_turn(reason, None, true);
         self.emit_status(None);
     }
 
     /// The agent's process has ended as it said it would.
     pub(super) fn left(&mut self) {
-        self.end_turn(EndReason::Interrupted, None, true);
+        self.end_turn(TurnEndReason::Interrupted, None, true);
         self.emit_status(None);
     }
 
@@ -186,11 +187,11 @@ impl Worker {
 
     pub(super) fn emit_status(&mut self, detail: Option<String>) {
         let state = self.state();
-        self.emit(Event::Status(Status { state, detail }), true);
+        self.emit(Event::Status(SessionStatus { state, detail }), true);
     }
 
     pub(super) fn tell_wakers(&mut self, error: Option<&AgentError>) {
-        let created = Created {
+        let created = SessionCreated {
             healthy: error.is_none(),
             error: error.cloned(),
             agent_session_id: self.kept.agent_session_id.clone(),

@@ -2,7 +2,7 @@
 
 use protocol::{
     Author, IdempotencyKey, InputId, WaitId,
-    sessions::{Created, Input, Send, Sent, Snapshot},
+    sessions::{MessageAccepted, SendMessageRequest, SessionCreated, SessionInput, SessionSnapshot},
     wait::{PermissionAnswer, Wait, WaitAnswer},
 };
 use tokio::sync::oneshot;
@@ -12,17 +12,17 @@ use crate::Error;
 /// What the worker is asked; each is answered once it is written down.
 pub(crate) enum Msg {
     /// Have the agent running.
-    Wake(Reply<Created>),
-    Send(Send, Option<IdempotencyKey>, Reply<Sent>),
+    Wake(Reply<SessionCreated>),
+    Send(SendMessageRequest, Option<IdempotencyKey>, Reply<MessageAccepted>),
     Edit(InputId, String, Author, Reply<()>),
     Withdraw(InputId, Option<Author>, Reply<()>),
     Cancel(Reply<()>),
     /// The wait as it was settled.
     Answer(WaitId, Answer, Author, Reply<Wait>),
-    Snapshot(Reply<Snapshot>),
+    Snapshot(Reply<SessionSnapshot>),
     /// Have all messages in notes.
     Fold(Reply<u64>),
-    Inputs(Reply<Vec<Input>>),
+    Inputs(Reply<Vec<SessionInput>>),
     Stop(Stop, Reply<()>),
 }
 

@@ -5,9 +5,12 @@ use jiff::Timestamp;
 use protocol::{
     Author, Event, IdempotencyKey, Message, TurnId, WaitId,
     event::InputState,
-    message::{Content, Part, Role},
-    sessions::{Attachment, Created, Input, Send, Sent, Snapshot, WhenBusy},
-    wait::{Ask, Outcome, PermissionAnswer, PermissionOutcome, QuestionOutcome, Wait},
+    message::{MessagePart, MessageRole, PartContent},
+    sessions::{
+        MessageAccepted, MessageAttachment, SendMessageRequest, SessionCreated, SessionInput,
+        SessionSnapshot, WhenBusy,
+    },
+    wait::{PermissionAnswer, PermissionOutcome, QuestionOutcome, Wait, WaitOutcome, WaitRequest},
 };
 use tokio::time::Instant;
 
@@ -23,7 +26,7 @@ const NOBODY: &str = "user";
 
 impl Worker {
     /// Has the agent running, and tells whether it can be used.
-    pub(super) fn wake(&mut self, reply: Reply<Created>) {
+    pub(super) fn wake(&mut self, reply: Reply<SessionCreated>) {
         self.wakers.push(reply);
         match &self.agent {
             Agent::Running { link, .. } if link.ready => self.tell_wakers(None),
@@ -32,7 +35,11 @@ impl Worker {
     }
 
     /// Writes down a message for the agent.
-    pub(super) fn accept(&mut self, send: Send, key: Option<IdempotencyKey>) -> Result<Sent, Error> {
+    pub(super) fn accept(
+        &mut self,
+        send: SendMessageRequest,
+        key: Option<IdempotencyKey>,
+    ) -> Result<MessageAccepted, Error> {
         if let Some(key) = &key
             && let Some(sent) = self.inputs.repeated(key, &send)?
         {
@@ -60,10 +67,10 @@ impl Worker {
     fn steer(
         &mut self,
         turn: TurnId,
-        send: Send,
+        send: SendMessageRequest,
         key: Option<IdempotencyKey>,
         author: Author,
-    ) -> Result<Sent, Error> {
+    ) -> Result<MessageAccepted, Error> {
         if !self.agent_row.as_ref().is_some_and(|agent| agent.capabilities.steering) {
             return Err(Error::Unsupported {
                 agent: self.kept.create.agent.clone(),
@@ -78,13 +85,13 @@ impl Worker {
         Ok(sent(&input))
     }
 
-    fn accepted(&mut self, input: &Input) {
+    fn accepted(&mut self, input: &SessionInput) {
         let mut told = receipt(input);
         told.message = Some(input.message.clone());
         self.emit(Event::Input(told), true);
     }
 
-    fn deliver(&mut self, input: &Input) {
+    fn deliver(&mut self, input: &SessionInput) {
         self.advance(input.id, InputState::Delivered, None);
         self.emit(Event::Message(said(input)), true);
     }
@@ -127,22 +134,24 @@ impl Worker {
     /// Settles a wait as a person answers it.
     pub(super) fn settle(&mut self, id: WaitId, answer: Answer, author: Author) -> Result<Wait, Error> {
         let (outcome, reaction) = match (&self.waits.get(id)?.ask, answer) {
-            (Ask::Permission(_), Answer::Permission(answer)) => {
-                (Outcome::Permission(outcome(answer)), Reaction::Permission(answer))
+            (WaitRequest::Permission(_), Answer::Permission(answer)) => {
+                (WaitOutcome::Permission(outcome(answer)), Reaction::Permission(answer))
             }
-            (Ask::Question(question), Answer::Answers(answers)) => {
+            (WaitRequest::Question(question), Answer::Answers(answers)) => {
                 waits::check(question, &answers)?;
                 let outcome = QuestionOutcome::Answered(answers.clone());
-                (Outcome::Question(outcome), Reaction::Answers(answers))
+                (WaitOutcome::Question(outcome), Reaction::Answers(answers))
             }
-            (Ask::Permission(_), Answer::No) => {
+            (WaitRequest::Permission(_), Answer::No) => {
                 let answer = PermissionAnswer::Reject;
-                (Outcome::Permission(outcome(answer)), Reaction::Permission(answer))
+                (WaitOutcome::Permission(outcome(answer)), Reaction::Permission(answer))
             }
-            (Ask::Question(_), Answer::Reject | Answer::No) => {
-                (Outcome::Question(QuestionOutcome::Rejected), Reaction::Dismissed)
+            (WaitRequest::Question(_), Answer::Reject | Answer::No) => {
+                (WaitOutcome::Question(QuestionOutcome::Rejected), Reaction::Dismissed)
             }
-            (Ask::Permission(_) | Ask::Question(_), _) => return Err(Error::WaitNotFound(id)),
+            (WaitRequest::Permission(_) | WaitRequest::Question(_), _) => {
+                return Err(Error::WaitNotFound(id));
+            }
         };
         self.resolve(id, outcome, Some(author), reaction);
         self.waits.find(id).cloned().ok_or(Error::WaitNotFound(id))
@@ -152,14 +161,14 @@ impl Worker {
     pub(super) fn expire(&mut self) {
         for (id, outcome) in self.waits.overdue(Timestamp::now()) {
             let reaction = match outcome {
-                Outcome::Permission(_) => Reaction::Permission(PermissionAnswer::Reject),
-                Outcome::Question(_) => Reaction::Dismissed,
+                WaitOutcome::Permission(_) => Reaction::Permission(PermissionAnswer::Reject),
+                WaitOutcome::Question(_) => Reaction::Dismissed,
             };
             self.resolve(id, outcome, None, reaction);
         }
     }
 
-    fn resolve(&mut self, id: WaitId, outcome: Outcome, author: Option<Author>, reply: Reaction) {
+    fn resolve(&mut self, id: WaitId, outcome: WaitOutcome, author: Option<Author>, reply: Reaction) {
         if let Some((event, key)) = self.waits.settle(id, outcome, author) {
             self.emit(event, true);
             self.tell(Order::Answer { key, reply });
@@ -176,11 +185,11 @@ impl Worker {
     }
 
     /// What all events so far come to.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(super) fn snapshot(&self) -> SessionSnapshot {
         let (messages, has_earlier) = self.log.last();
         let waits: Vec<_> = self.waits.unsettled().cloned().collect();
         let session = self.session(waits.len());
-        Snapshot {
+        SessionSnapshot {
             seq: self.newest,
             session,
             messages,
@@ -197,30 +206,30 @@ pub(crate) fn nobody() -> Result<Author, Error> {
     NOBODY.parse().map_err(|_| Error::InvalidAnswer("the default author name is invalid".into()))
 }
 
-fn prompt(input: &Input) -> Prompt {
+fn prompt(input: &SessionInput) -> Prompt {
     Prompt { id: input.id, text: input.message.clone(), attachments: input.attachments.clone() }
 }
 
 /// An input as a message of the transcript.
-fn said(input: &Input) -> Message {
-    let text = Part { id: "0".into(), content: Content::Text { text: input.message.clone() } };
-    let attached = input.attachments.iter().enumerate().map(|(at, attachment)| Part {
+fn said(input: &SessionInput) -> Message {
+    let text = MessagePart { id: "0".into(), content: PartContent::Text { text: input.message.clone() } };
+    let attached = input.attachments.iter().enumerate().map(|(at, attachment)| MessagePart {
         id: (at + 1).to_string(),
         content: match attachment.clone() {
-            Attachment::Text { name, text } => {
-                Content::File { name, mime_type: Some("text/plain".into()), uri: None, text: Some(text) }
+            MessageAttachment::Text { name, text } => {
+                PartContent::File { name, mime_type: Some("text/plain".into()), uri: None, text: Some(text) }
             }
-            Attachment::File { path } => {
-                Content::File { name: None, mime_type: None, uri: Some(path), text: None }
+            MessageAttachment::File { path } => {
+                PartContent::File { name: None, mime_type: None, uri: Some(path), text: None }
             }
-            Attachment::Image { mime_type, data } => {
-                Content::Image { mime_type, data: Some(data), uri: None }
+            MessageAttachment::Image { mime_type, data } => {
+                PartContent::Image { mime_type, data: Some(data), uri: None }
             }
         },
     });
     Message {
         id: input.id.to_string(),
-        role: Role::User,
+        role: MessageRole::User,
         author: Some(input.author.clone()),
         turn_id: Some(input.turn_id),
         parent_tool_call_id: None,

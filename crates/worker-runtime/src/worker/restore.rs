@@ -6,8 +6,8 @@ use agents::Definition;
 use jiff::Timestamp;
 use journal::{Item, Seq, Start};
 use protocol::{
-    event::{EndReason, Plan, Usage},
-    sessions::Create,
+    event::{AgentPlan, TokenUsage, TurnEndReason},
+    sessions::CreateSessionRequest,
 };
 use tokio::{sync::mpsc, time::Instant};
 use tracing::Span;
@@ -24,22 +24,22 @@ use crate::{
 };
 
 /// What is kept of a new session.
-pub(crate) fn first(create: Create, directory: PathBuf) -> Kept {
+pub(crate) fn first(create: CreateSessionRequest, directory: PathBuf) -> Kept {
     let now = Timestamp::now();
     Kept {
-        create: Create { token: None, ..create },
+        create: CreateSessionRequest { token: None, ..create },
         directory,
         created_at: now,
         updated_at: now,
         agent_session_id: None,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         error: None,
         runs: 0,
         turn: None,
         unfinished: false,
         folded: 0,
         messages: 0,
-        plan: Plan::default(),
+        plan: AgentPlan::default(),
         commands: Vec::new(),
     }
 }
@@ -91,7 +91,7 @@ impl Worker {
     /// The daemon was ended, perhaps without warning, while a turn ran: it was interrupted by that.
     pub(super) fn recover(&mut self) {
         if self.turn.is_some() || self.waits.unsettled().next().is_some() {
-            self.end_turn(EndReason::Interrupted, None, true);
+            self.end_turn(TurnEndReason::Interrupted, None, true);
             self.emit_status(None);
         }
     }

@@ -1,14 +1,14 @@
 use futures_util::StreamExt;
 use protocol::{
     Event,
-    observation::{Control, Frame},
+    observation::{ObservationFrame, StreamControl},
 };
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 use worker_runtime::ws::Patience;
 
 use crate::runtime::{Runtime, id, within};
 
-async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>) -> Frame {
+async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>) -> ObservationFrame {
     let message = within(socket.next()).await.unwrap().unwrap();
     let Message::Text(text) = message else { panic!("{message:?}") };
     serde_json::from_str(&text).unwrap()
@@ -19,18 +19,22 @@ async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>
 async fn a_worker_is_watched_without_a_daemon() {
     let runtime = Runtime::start(Patience::default()).await;
     let (mut socket, _) = connect_async(format!("ws://{}/", runtime.address)).await.unwrap();
-    let Frame::Event { envelope } = next(&mut socket).await else { panic!("an event comes first") };
+    let ObservationFrame::Event { envelope } = next(&mut socket).await else {
+        panic!("an event comes first")
+    };
     let Event::Snapshot(snapshot) = envelope.payload else { panic!("the snapshot comes first") };
     assert_eq!(snapshot.session.id, id());
-    assert_eq!(next(&mut socket).await, Frame::Control { control: Control::Live });
+    assert_eq!(next(&mut socket).await, ObservationFrame::Control { control: StreamControl::Live });
     runtime.say("hello").await;
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(Event::TurnEnded(_))) {
-        let Frame::Event { envelope } = next(&mut socket).await else { panic!("only events come") };
+        let ObservationFrame::Event { envelope } = next(&mut socket).await else {
+            panic!("only events come")
+        };
         seen.push(envelope.payload);
     }
     let (page, _) = runtime.sessions.page(&id(), snapshot.seq, None, false).await.unwrap();
-    let records: Vec<protocol::Record> = serde_json::from_slice(&page).unwrap();
+    let records: Vec<protocol::EventRecord> = serde_json::from_slice(&page).unwrap();
     assert_eq!(seen[..], records.into_iter().map(|record| record.event).collect::<Vec<_>>()[..seen.len()]);
     runtime.sessions.shutdown().await;
 }

@@ -14,7 +14,7 @@ use futures_util::future::{BoxFuture, ready};
 use protocol::{
     SessionId,
     config::Skill,
-    sessions::{Create, Send, WhenBusy},
+    sessions::{CreateSessionRequest, SendMessageRequest, WhenBusy},
 };
 use server::{Sockets, Upgrade};
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ impl Runtime {
     pub(crate) async fn start(patience: Patience) -> Self {
         let home = TempDir::new().unwrap();
         let (sessions, left) = (sessions(&home), Arc::new(Notify::new()));
-        let create: Create = serde_json::from_str(r#"{ "agent": "mock" }"#).unwrap();
+        let create: CreateSessionRequest = serde_json::from_str(r#"{ "agent": "mock" }"#).unwrap();
         assert!(sessions.create(&id(), create).await.unwrap().healthy);
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_send_buffer_size(SEND_BUFFER_BYTES).unwrap();
@@ -59,7 +59,7 @@ impl Runtime {
     }
 
     pub(crate) async fn say(&self, message: &str) {
-        let send = Send {
+        let send = SendMessageRequest {
             message: message.into(),
             attachments: Vec::new(),
             when_busy: WhenBusy::default(),

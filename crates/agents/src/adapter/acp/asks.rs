@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::wait::{APPROVE, Choice, PermissionAnswer, QuestionItem, REJECT};
+use protocol::wait::{APPROVE, PermissionAnswer, QuestionItem, QuestionOption, REJECT};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -147,7 +147,7 @@ fn approves(answers: &[Vec<String>]) -> bool {
 }
 
 fn approval(question: String) -> QuestionItem {
-    let choice = |label: &str| Choice { label: label.into(), description: None };
+    let choice = |label: &str| QuestionOption { label: label.into(), description: None };
     QuestionItem {
         question,
         header: Some("Plan".into()),
@@ -204,7 +204,7 @@ fn fields(properties: &Map<String, Value>) -> Vec<(Field, QuestionItem)> {
                 header: schema["title"].as_str().map(str::to_owned),
                 options: values
                     .iter()
-                    .map(|(label, _, description)| Choice {
+                    .map(|(label, _, description)| QuestionOption {
                         label: label.clone(),
                         description: description.clone(),
                     })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use protocol::{
-    config::{Command, McpServer, Transport},
+    config::{McpCommand, McpServer, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
 use serde_json::{Value, json};
@@ -132,8 +132,8 @@ fn server(name: &str, server: &McpServer, can: &Value) -> Option<Value> {
         }
         McpServer::Local { command, args, env, .. } => {
             let (program, mut all) = match command {
-                Command::Program(program) => (program.clone(), Vec::new()),
-                Command::Line(line) => {
+                McpCommand::Program(program) => (program.clone(), Vec::new()),
+                McpCommand::Line(line) => {
                     let (program, rest) = line.split_first()?;
                     (program.clone(), rest.to_vec())
                 }
@@ -143,7 +143,7 @@ fn server(name: &str, server: &McpServer, can: &Value) -> Option<Value> {
         }
         McpServer::Remote { url, transport, headers, .. } => {
             let kind = match transport {
-                Some(Transport::Sse) => "sse",
+                Some(McpTransport::Sse) => "sse",
                 _ => "http",
             };
             let reachable = can[kind] == true;

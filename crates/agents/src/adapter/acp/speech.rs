@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Event, Message,
-    message::{Content, Delta, DeltaKind, Part, Role},
+    message::{DeltaKind, MessageDelta, MessagePart, MessageRole, PartContent},
 };
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ impl Speech {
         });
         open.text.push_str(text);
         let kind = if thought { DeltaKind::Reasoning } else { DeltaKind::Text };
-        let delta = Delta { message_id, part_id: open.part.clone(), kind, text: text.into() };
+        let delta = MessageDelta { message_id, part_id: open.part.clone(), kind, text: text.into() };
         out.event(Event::MessageDelta(delta));
     }
 
@@ -67,28 +67,29 @@ impl Speech {
         self.parts += 1;
         let string = |name: &str| content[name].as_str().map(str::to_owned);
         let content = match content["type"].as_str().unwrap_or_default() {
-            "image" => Content::Image {
+            "image" => PartContent::Image {
                 mime_type: string("mimeType").unwrap_or_default(),
                 data: string("data"),
                 uri: string("uri"),
             },
-            "resource_link" => Content::File {
+            "resource_link" => PartContent::File {
                 name: string("name"),
                 mime_type: string("mimeType"),
                 uri: string("uri"),
                 text: None,
             },
-            "resource" => Content::File {
+            "resource" => PartContent::File {
                 name: None,
                 mime_type: content["resource"]["mimeType"].as_str().map(str::to_owned),
                 uri: content["resource"]["uri"].as_str().map(str::to_owned),
                 text: content["resource"]["text"].as_str().map(str::to_owned),
             },
-            kind => {
-                Content::Unparsed { raw: content.clone(), error: format!("unknown content type `{kind}`") }
-            }
+            kind => PartContent::Unparsed {
+                raw: content.clone(),
+                error: format!("unknown content type `{kind}`"),
+            },
         };
-        let part = Part { id: (self.parts - 1).to_string(), content };
+        let part = MessagePart { id: (self.parts - 1).to_string(), content };
         out.event(Event::Message(of_agent(message, vec![part])));
     }
 
@@ -122,9 +123,9 @@ impl Speech {
 
     fn close(&mut self, out: &mut Out) {
         let Some(Open { part, thought, text }) = self.open.take() else { return };
-        let content = if thought { Content::Reasoning { text } } else { Content::Text { text } };
+        let content = if thought { PartContent::Reasoning { text } } else { PartContent::Text { text } };
         let message = self.message(out);
-        out.event(Event::Message(of_agent(message, vec![Part { id: part, content }])));
+        out.event(Event::Message(of_agent(message, vec![MessagePart { id: part, content }])));
     }
 
     /// The message that is being said; a new one is told before anything is said of it.
@@ -139,10 +140,10 @@ impl Speech {
     }
 }
 
-fn of_agent(id: String, parts: Vec<Part>) -> Message {
+fn of_agent(id: String, parts: Vec<MessagePart>) -> Message {
     Message {
         id,
-        role: Role::Assistant,
+        role: MessageRole::Assistant,
         author: None,
         turn_id: None,
         parent_tool_call_id: None,

@@ -1,4 +1,4 @@
-use protocol::message::{Content, ToolStatus};
+use protocol::message::{PartContent, ToolStatus};
 
 use super::{
     super::{
@@ -23,7 +23,7 @@ fn claude_over_acp() {
     let transcript = replayed("claude-basic", &options());
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
     let done = parts.filter(
-        |part| matches!(&part.content, Content::ToolCall(call) if call.status == ToolStatus::Completed),
+        |part| matches!(&part.content, PartContent::ToolCall(call) if call.status == ToolStatus::Completed),
     );
     assert_eq!(done.count(), 1, "one was allowed and one was not");
 }
@@ -52,8 +52,8 @@ fn an_interrupted_turn_over_acp_ends() {
 fn an_edit_over_acp_has_a_diff() {
     let transcript = replayed("claude-edit", &options());
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
-    let diffs =
-        parts.filter(|part| matches!(&part.content, Content::ToolResult(result) if !result.diffs.is_empty()));
+    let diffs = parts
+        .filter(|part| matches!(&part.content, PartContent::ToolResult(result) if !result.diffs.is_empty()));
     assert!(diffs.count() > 0);
 }
 
@@ -191,7 +191,7 @@ fn what_is_not_understood_is_kept() {
         adapter.hear(Heard::Line(line.as_bytes()), &mut out);
         let unparsed = |fact: &Fact| {
             matches!(fact, Fact::Event(Event::Message(message))
-                if matches!(message.parts[0].content, Content::Unparsed { .. }))
+                if matches!(message.parts[0].content, PartContent::Unparsed { .. }))
         };
         assert!(out.facts.iter().any(unparsed), "{line}: {out:?}");
     }

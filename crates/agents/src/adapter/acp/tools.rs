@@ -1,6 +1,6 @@
 //! Tool calls, put together of their updates.
 
-use protocol::message::{Content, Diff, Part, ToolCall, ToolKind, ToolResult, ToolStatus};
+use protocol::message::{FileDiff, MessagePart, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus};
 use serde_json::Value;
 
 /// A tool call with its result.
@@ -25,7 +25,7 @@ impl Tool {
     }
 
     /// Takes an update; the parts that have changed.
-    pub(super) fn update(&mut self, update: &Value) -> Vec<Part> {
+    pub(super) fn update(&mut self, update: &Value) -> Vec<MessagePart> {
         let (call, result) = (self.call.clone(), self.result.clone());
         if let Some(title) = update["title"].as_str() {
             self.call.title = Some(title.into());
@@ -50,14 +50,14 @@ impl Tool {
             parts.push(self.call_part());
         }
         if self.result != result {
-            let content = Content::ToolResult(self.result.clone());
-            parts.push(Part { id: format!("{}:result", self.call.call_id), content });
+            let content = PartContent::ToolResult(self.result.clone());
+            parts.push(MessagePart { id: format!("{}:result", self.call.call_id), content });
         }
         parts
     }
 
     /// The turn is over: nothing more comes of it.
-    pub(super) fn cancel(&mut self) -> Option<Part> {
+    pub(super) fn cancel(&mut self) -> Option<MessagePart> {
         if !matches!(self.call.status, ToolStatus::Pending | ToolStatus::Running) {
             return None;
         }
@@ -65,8 +65,8 @@ impl Tool {
         Some(self.call_part())
     }
 
-    fn call_part(&self) -> Part {
-        Part { id: self.call.call_id.clone(), content: Content::ToolCall(self.call.clone()) }
+    fn call_part(&self) -> MessagePart {
+        MessagePart { id: self.call.call_id.clone(), content: PartContent::ToolCall(self.call.clone()) }
     }
 
     /// What it gave so far; each update tells all of it.
@@ -98,9 +98,9 @@ impl Tool {
     }
 }
 
-fn diff(content: &Value) -> Diff {
+fn diff(content: &Value) -> FileDiff {
     let string = |name: &str| content[name].as_str().map(str::to_owned);
-    Diff {
+    FileDiff {
         path: string("path").unwrap_or_default(),
         unified: None,
         old_text: string("oldText"),

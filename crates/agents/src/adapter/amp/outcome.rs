@@ -1,20 +1,20 @@
 //! How Amp ended: its line of type `result`, which is its last.
 
-use protocol::{event::EndReason, sessions::AgentError};
+use protocol::{event::TurnEndReason, sessions::AgentError};
 use serde_json::Value;
 
 use crate::adapter::stream_json::text;
 
 /// Why the turn that ran ended, and what went wrong.
-pub(super) fn ended(result: &Value) -> (EndReason, Option<AgentError>) {
+pub(super) fn ended(result: &Value) -> (TurnEndReason, Option<AgentError>) {
     if !result.get("is_error").and_then(Value::as_bool).unwrap_or(false) {
-        return (EndReason::Completed, None);
+        return (TurnEndReason::Completed, None);
     }
     let message = text(result, "error").or_else(|| text(result, "result")).unwrap_or("no reason was given");
     if message.starts_with("User cancelled") {
-        return (EndReason::Interrupted, None);
+        return (TurnEndReason::Interrupted, None);
     }
-    (EndReason::Failed, Some(error(message)))
+    (TurnEndReason::Failed, Some(error(message)))
 }
 
 fn error(message: &str) -> AgentError {

@@ -2,7 +2,7 @@
 
 use protocol::{
     message::ToolKind,
-    wait::{APPROVE, Choice, PermissionAnswer, QuestionItem, REJECT},
+    wait::{APPROVE, PermissionAnswer, QuestionItem, QuestionOption, REJECT},
 };
 use serde_json::{Map, Value, json};
 
@@ -170,7 +170,7 @@ pub(super) fn denied(why: &str) -> Value {
 }
 
 fn approval() -> QuestionItem {
-    let choice = |label: &str| Choice { label: label.into(), description: None };
+    let choice = |label: &str| QuestionOption { label: label.into(), description: None };
     QuestionItem {
         question: "Do you approve this plan?".into(),
         header: Some("Plan".into()),
@@ -182,7 +182,7 @@ fn approval() -> QuestionItem {
 
 fn question(item: &Value) -> QuestionItem {
     let owned = |value: &Value, key: &str| text(value, key).map(str::to_owned);
-    let choice = |option: &Value| Choice {
+    let choice = |option: &Value| QuestionOption {
         label: owned(option, "label").unwrap_or_default(),
         description: owned(option, "description"),
     };

@@ -2,8 +2,8 @@
 
 use protocol::{
     Event,
-    event::{Command, CommandsUpdated, EndReason},
-    message::{Role, ToolStatus},
+    event::{AgentCommand, CommandsUpdated, TurnEndReason},
+    message::{MessageRole, ToolStatus},
     sessions::AgentError,
 };
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl Claude {
                         reason: "the turn was interrupted before it started".into(),
                     });
                     if self.turn == Turn::Told(input) {
-                        self.end(EndReason::Interrupted, None, None, out);
+                        self.end(TurnEndReason::Interrupted, None, None, out);
                     }
                 }
             }
@@ -168,7 +168,7 @@ impl Claude {
         };
         let Some(part) = part else { return };
         let id = text(line, "uuid").map_or_else(|| self.name(), Into::into);
-        let role = if parent.is_some() { Role::User } else { Role::System };
+        let role = if parent.is_some() { MessageRole::User } else { MessageRole::System };
         out.event(message(&id, role, parent, vec![part]));
     }
 
@@ -223,7 +223,7 @@ impl Claude {
 
     pub(super) fn commands(&self, said: &Value, out: &mut Out) {
         let command = |said: &Value| {
-            Some(Command {
+            Some(AgentCommand {
                 name: text(said, "name")?.into(),
                 description: text(said, "description").map(Into::into),
                 hint: text(said, "argumentHint").map(Into::into),

@@ -1,7 +1,7 @@
 //! How a turn of Claude Code ended: its line of type `result`.
 
 use protocol::{
-    event::{EndReason, Usage},
+    event::{TokenUsage, TurnEndReason},
     sessions::AgentError,
 };
 use serde_json::Value;
@@ -38,23 +38,23 @@ impl Failure {
 }
 
 /// Why a turn ended, and what went wrong.
-pub(super) fn ended(result: &Value, failure: Option<Failure>) -> (EndReason, Option<AgentError>) {
+pub(super) fn ended(result: &Value, failure: Option<Failure>) -> (TurnEndReason, Option<AgentError>) {
     let terminal = text(result, "terminal_reason").unwrap_or_default();
     if terminal.starts_with("aborted") {
-        return (EndReason::Interrupted, None);
+        return (TurnEndReason::Interrupted, None);
     }
     if !result.get("is_error").and_then(Value::as_bool).unwrap_or(false) {
         let reason = match text(result, "stop_reason") {
-            Some("max_tokens" | "model_context_window_exceeded") => EndReason::MaxTokens,
-            Some("refusal") => EndReason::Refused,
-            _ => EndReason::Completed,
+            Some("max_tokens" | "model_context_window_exceeded") => TurnEndReason::MaxTokens,
+            Some("refusal") => TurnEndReason::Refused,
+            _ => TurnEndReason::Completed,
         };
         return (reason, None);
     }
     match failure {
-        Some(failure) if failure.kind == "max_output_tokens" => (EndReason::MaxTokens, None),
-        Some(failure) => (EndReason::Failed, Some(failure.error())),
-        None => (EndReason::Failed, Some(said(result))),
+        Some(failure) if failure.kind == "max_output_tokens" => (TurnEndReason::MaxTokens, None),
+        Some(failure) => (TurnEndReason::Failed, Some(failure.error())),
+        None => (TurnEndReason::Failed, Some(said(result))),
     }
 }
 
@@ -79,13 +79,13 @@ fn status(said: &Value) -> Option<u16> {
 }
 
 /// What a turn took. `context` is what the conversation held at last, as far as that is known.
-pub(super) fn took(result: &Value, context: Option<u64>) -> Option<Usage> {
+pub(super) fn took(result: &Value, context: Option<u64>) -> Option<TokenUsage> {
     let models =
         |key: &str| result.get(key).and_then(Value::as_object).into_iter().flat_map(|models| models.values());
     // `total_cost_usd` is that of all turns, and starts again with a new process.
     let costs = models("model_usage_since_last_result").filter_map(|model| model.get("costUSD")?.as_f64());
     let windows = models("modelUsage").filter_map(|model| model.get("contextWindow")?.as_u64());
-    Some(Usage {
+    Some(TokenUsage {
         cost_usd: result
             .get("model_usage_since_last_result")
             .map(|_| costs.fold(0.0, |sum, cost| sum + cost)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Event,
-    message::{Content, Delta, DeltaKind, Part, Role},
+    message::{DeltaKind, MessageDelta, MessagePart, MessageRole, PartContent},
 };
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ impl Speeches {
                 let block = event.get("content_block").ok_or("it has no block")?;
                 if is_call(block) {
                     let part = calls.told(&speech.id, parent, block, false).ok_or("a call without an id")?;
-                    out.event(message(&speech.id, Role::Assistant, parent, vec![part]));
+                    out.event(message(&speech.id, MessageRole::Assistant, parent, vec![part]));
                 }
                 Ok(())
             }
@@ -80,7 +80,7 @@ impl Speeches {
                     _ => return Err("a delta of an unknown type"),
                 };
                 if let Some(text) = text(delta, key) {
-                    out.event(Event::MessageDelta(Delta {
+                    out.event(Event::MessageDelta(MessageDelta {
                         message_id: speech.id.clone(),
                         part_id: index.to_string(),
                         kind,
@@ -122,7 +122,7 @@ impl Speeches {
             parts.extend(part);
         }
         if !parts.is_empty() {
-            out.event(message(id, Role::Assistant, parent, parts));
+            out.event(message(id, MessageRole::Assistant, parent, parts));
         }
     }
 
@@ -132,7 +132,7 @@ impl Speeches {
         }
         let speech = Speech { id: id.into(), ..Speech::default() };
         self.by_parent.insert(parent.unwrap_or_default().into(), speech);
-        out.event(message(id, Role::Assistant, parent, Vec::new()));
+        out.event(message(id, MessageRole::Assistant, parent, Vec::new()));
     }
 }
 
@@ -141,8 +141,8 @@ fn is_call(block: &Value) -> bool {
 }
 
 /// The result of a tool that the model's server ran itself.
-fn server_result(call: &str, block: &Value) -> Part {
+fn server_result(call: &str, block: &Value) -> MessagePart {
     let (output, _) = content::output(call, block.get("content"));
     let result = protocol::message::ToolResult { call_id: call.into(), output, ..Default::default() };
-    Part { id: format!("{call}:result"), content: Content::ToolResult(result) }
+    MessagePart { id: format!("{call}:result"), content: PartContent::ToolResult(result) }
 }

@@ -1,6 +1,6 @@
 //! What Claude Code means to do: its lists of todos and of tasks.
 
-use protocol::event::{Plan, Step, StepState};
+use protocol::event::{AgentPlan, PlanStep, PlanStepState};
 use serde_json::Value;
 
 use crate::adapter::stream_json::{list, text};
@@ -12,16 +12,16 @@ const TASKS_MAX: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     /// With the names that the agent gave them, in order.
-    tasks: Vec<(String, Step)>,
+    tasks: Vec<(String, PlanStep)>,
 }
 
 impl Steps {
     /// A tool was called and has given `result`; the plan, if it was one that changes it.
-    pub(super) fn called(&mut self, tool: &str, input: &Value, result: Option<&Value>) -> Option<Plan> {
+    pub(super) fn called(&mut self, tool: &str, input: &Value, result: Option<&Value>) -> Option<AgentPlan> {
         match tool {
             "TodoWrite" => {
                 let steps = list(input, "todos").iter().map(|todo| step(todo, "content")).collect();
-                return Some(Plan { steps });
+                return Some(AgentPlan { steps });
             }
             "TaskCreate" => {
                 let task = result?.get("task")?;
@@ -39,7 +39,7 @@ impl Steps {
             }
             _ => return None,
         }
-        Some(Plan { steps: self.tasks.iter().map(|(_, step)| step.clone()).collect() })
+        Some(AgentPlan { steps: self.tasks.iter().map(|(_, step)| step.clone()).collect() })
     }
 
     fn update(&mut self, input: &Value) -> Option<()> {
@@ -60,16 +60,16 @@ impl Steps {
     }
 }
 
-fn step(said: &Value, key: &str) -> Step {
-    let state = text(said, "status").map_or(StepState::Pending, state);
-    Step { text: text(said, key).unwrap_or_default().into(), state }
+fn step(said: &Value, key: &str) -> PlanStep {
+    let state = text(said, "status").map_or(PlanStepState::Pending, state);
+    PlanStep { text: text(said, key).unwrap_or_default().into(), state }
 }
 
-fn state(status: &str) -> StepState {
+fn state(status: &str) -> PlanStepState {
     match status {
-        "pending" => StepState::Pending,
-        "in_progress" => StepState::InProgress,
-        "completed" => StepState::Completed,
-        _ => StepState::Other,
+        "pending" => PlanStepState::Pending,
+        "in_progress" => PlanStepState::InProgress,
+        "completed" => PlanStepState::Completed,
+        _ => PlanStepState::Other,
     }
 }

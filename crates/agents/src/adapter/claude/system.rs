@@ -1,8 +1,8 @@
 //! Lines of type `system`: what the program around the model tells.
 
 use protocol::{
-    event::Started,
-    message::{Content, Part, Role},
+    event::AgentStarted,
+    message::{MessagePart, MessageRole, PartContent},
 };
 use serde_json::Value;
 
@@ -80,9 +80,14 @@ impl Claude {
             _ => {
                 let keys = ["content", "text", "message", "detail"];
                 let said = keys.iter().find_map(|key| text(line, key)).ok_or("a line of an unknown type")?;
-                let content = Content::Text { text: said.into() };
+                let content = PartContent::Text { text: said.into() };
                 let id = text(line, "uuid").map_or_else(|| self.name(), Into::into);
-                out.event(message(&id, Role::System, None, vec![Part { id: "0".into(), content }]));
+                out.event(message(
+                    &id,
+                    MessageRole::System,
+                    None,
+                    vec![MessagePart { id: "0".into(), content }],
+                ));
             }
         }
         Ok(())
@@ -94,7 +99,7 @@ impl Claude {
         let owned = |key: &str| text(line, key).map(str::to_owned);
         let session = owned("session_id");
         if self.session.is_none() || (session.is_some() && self.session != session) {
-            let started = Started {
+            let started = AgentStarted {
                 model: owned("model"),
                 mode: owned("permissionMode"),
                 version: owned("claude_code_version"),

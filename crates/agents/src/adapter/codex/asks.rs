@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     message::{ToolCall, ToolKind, ToolStatus},
-    wait::{Choice, PermissionAnswer, QuestionItem},
+    wait::{PermissionAnswer, QuestionItem, QuestionOption},
 };
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ fn questions(asked: &Value) -> (Vec<String>, Vec<QuestionItem>) {
     let one = |question: &Value| {
         let options = question["options"].as_array().into_iter().flatten();
         let choice = |option: &Value| {
-            Some(Choice { label: text(&option["label"])?, description: text(&option["description"]) })
+            Some(QuestionOption { label: text(&option["label"])?, description: text(&option["description"]) })
         };
         let options: Vec<_> = options.filter_map(choice).collect();
         let custom = question["isOther"] == true || options.is_empty();

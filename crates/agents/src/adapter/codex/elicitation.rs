@@ -1,6 +1,6 @@
 //! Forms of MCP servers, as questions.
 
-use protocol::wait::{Choice, QuestionItem};
+use protocol::wait::{QuestionItem, QuestionOption};
 use serde_json::{Map, Value, json};
 
 /// What a form that asks yes or no is answered with.
@@ -48,7 +48,8 @@ impl Form {
         let question = |field: &Field| {
             let title = field.schema["title"].as_str().unwrap_or(&field.name);
             let about = field.schema["description"].as_str().unwrap_or(title);
-            let choice = |(_, label): &(Value, String)| Choice { label: label.clone(), description: None };
+            let choice =
+                |(_, label): &(Value, String)| QuestionOption { label: label.clone(), description: None };
             QuestionItem {
                 question: format!("{message}\n{about}"),
                 header: Some(title.to_owned()),

@@ -1,10 +1,10 @@
 //! What went wrong with a model, in the universal words.
 
-use protocol::{event::EndReason, sessions::AgentError};
+use protocol::{event::TurnEndReason, sessions::AgentError};
 use serde_json::Value;
 
 /// What the error of a turn says, and how the turn ended by it.
-pub(super) fn read(error: &Value) -> (EndReason, AgentError) {
+pub(super) fn read(error: &Value) -> (TurnEndReason, AgentError) {
     let said = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
     let message = body_message(&said).unwrap_or_else(|| said.clone());
     // Either a word, or an object with the word as its only member.
@@ -14,17 +14,19 @@ pub(super) fn read(error: &Value) -> (EndReason, AgentError) {
     let status = told.and_then(|status| status.try_into().ok()).or_else(|| status(word, &said));
     match (word, status) {
         ("cyberPolicy" | "misalignmentPolicyViolation", _) => {
-            (EndReason::Refused, AgentError::ModelError { status, message })
+            (TurnEndReason::Refused, AgentError::ModelError { status, message })
         }
-        ("unauthorized", _) | (_, Some(401 | 403)) => (EndReason::Failed, AgentError::TokenError { message }),
+        ("unauthorized", _) | (_, Some(401 | 403)) => {
+            (TurnEndReason::Failed, AgentError::TokenError { message })
+        }
         // A provider that takes its key from a variable which is not there.
         _ if said.starts_with("Missing environment variable") => {
-            (EndReason::Failed, AgentError::TokenError { message })
+            (TurnEndReason::Failed, AgentError::TokenError { message })
         }
         ("sandboxError" | "threadRollbackFailed" | "tooManyDenials", _) => {
-            (EndReason::Failed, AgentError::Other { message })
+            (TurnEndReason::Failed, AgentError::Other { message })
         }
-        _ => (EndReason::Failed, AgentError::ModelError { status, message }),
+        _ => (TurnEndReason::Failed, AgentError::ModelError { status, message }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Changes of files.
 
-use protocol::message::{Diff, ToolKind};
+use protocol::message::{FileDiff, ToolKind};
 use serde_json::{Value, json};
 
 fn each(changes: &Value) -> impl Iterator<Item = &Value> {
@@ -35,7 +35,7 @@ pub(super) fn input(changes: &Value) -> Value {
 }
 
 /// What was changed.
-pub(super) fn diffs(changes: &Value) -> Vec<Diff> {
+pub(super) fn diffs(changes: &Value) -> Vec<FileDiff> {
     let diff = |change: &Value| {
         // The whole content of a file that is added or removed, and hunks of one that is changed.
         let text = change["diff"].as_str().map(str::to_owned);
@@ -45,7 +45,7 @@ pub(super) fn diffs(changes: &Value) -> Vec<Diff> {
             _ => (text, None, None),
         };
         let path = change["kind"]["move_path"].as_str().or_else(|| change["path"].as_str());
-        Diff { path: path.unwrap_or_default().to_owned(), unified, old_text, new_text }
+        FileDiff { path: path.unwrap_or_default().to_owned(), unified, old_text, new_text }
     };
     each(changes).map(diff).collect()
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use protocol::{
     Event, Message,
-    message::{Content, Delta, DeltaKind, Part, Role, ToolCall, ToolResult, ToolStatus},
+    message::{
+        DeltaKind, MessageDelta, MessagePart, MessageRole, PartContent, ToolCall, ToolResult, ToolStatus,
+    },
 };
 use serde_json::Value;
 
@@ -141,7 +143,7 @@ impl Items {
         }
         let open = self.open.remove(id);
         if let Some(open) = open.filter(|_| !parts.is_empty()) {
-            out.event(message(&open, Role::Assistant, parts));
+            out.event(message(&open, MessageRole::Assistant, parts));
         }
         Ok(())
     }
@@ -159,7 +161,7 @@ impl Items {
             "item/commandExecution/outputDelta" => {
                 if !std::mem::replace(&mut open.has_result, true) {
                     let result = ToolResult { call_id: id.to_owned(), ..ToolResult::default() };
-                    out.event(message(open, Role::Assistant, vec![result_part(result)]));
+                    out.event(message(open, MessageRole::Assistant, vec![result_part(result)]));
                 }
                 (result_id(id), DeltaKind::ToolOutput)
             }
@@ -172,7 +174,12 @@ impl Items {
             }
         }
         let message_id = open.message.clone();
-        out.event(Event::MessageDelta(Delta { message_id, part_id: part, kind, text: text.to_owned() }));
+        out.event(Event::MessageDelta(MessageDelta {
+            message_id,
+            part_id: part,
+            kind,
+            text: text.to_owned(),
+        }));
         true
     }
 
@@ -207,7 +214,7 @@ impl Items {
             output.map(|output| ToolResult { call_id: id.to_owned(), output, ..ToolResult::default() });
         let mut parts = vec![call_part(call)];
         parts.extend(result.map(result_part));
-        out.event(message(&open, Role::Assistant, parts));
+        out.event(message(&open, MessageRole::Assistant, parts));
     }
 
     /// The turn is over: what was cut off is told whole, and calls without a result are cancelled.
@@ -222,7 +229,7 @@ impl Items {
                 parts.push(call_part(call.clone()));
             }
             if !parts.is_empty() {
-                out.event(message(open, Role::Assistant, parts));
+                out.event(message(open, MessageRole::Assistant, parts));
             }
         }
         self.open.retain(|_, open| open.call.is_some());
@@ -251,21 +258,21 @@ impl Items {
         let mut parts = vec![call_part(call)];
         parts.extend(result.map(result_part));
         parts.extend(tools::pictures(item));
-        out.event(message(&open, Role::Assistant, parts));
+        out.event(message(&open, MessageRole::Assistant, parts));
         Ok(())
     }
 
     /// Something was said to Codex, and not by us.
     fn foreign(&mut self, item: &Value, out: &mut Out) -> Result<(), String> {
-        let content = Content::Text { text: tools::joined(&item["content"]) };
+        let content = PartContent::Text { text: tools::joined(&item["content"]) };
         out.event(Event::Message(Message {
             id: self.name(),
-            role: Role::User,
+            role: MessageRole::User,
             author: None,
             turn_id: None,
             parent_tool_call_id: None,
             earlier: false,
-            parts: vec![Part { id: "0".into(), content }],
+            parts: vec![MessagePart { id: "0".into(), content }],
         }));
         Ok(())
     }
@@ -313,7 +320,7 @@ impl Items {
             refused: false,
         };
         if known.is_none() && open.call.is_none() {
-            out.event(message(&open, Role::Assistant, Vec::new()));
+            out.event(message(&open, MessageRole::Assistant, Vec::new()));
         }
         self.open.insert(id.to_owned(), open);
     }
@@ -321,12 +328,12 @@ impl Items {
     fn tell_call(&self, id: &str, out: &mut Out) {
         if let Some(open) = self.open.get(id) {
             let parts = open.call.clone().map(call_part).into_iter().collect();
-            out.event(message(open, Role::Assistant, parts));
+            out.event(message(open, MessageRole::Assistant, parts));
         }
     }
 }
 
-fn message(open: &Open, role: Role, parts: Vec<Part>) -> Event {
+fn message(open: &Open, role: MessageRole, parts: Vec<MessagePart>) -> Event {
     Event::Message(Message {
         id: open.message.clone(),
         role,

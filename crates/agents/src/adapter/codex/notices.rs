@@ -2,7 +2,7 @@
 
 use protocol::{
     Event,
-    event::{Plan, Step, StepState},
+    event::{AgentPlan, PlanStep, PlanStepState},
 };
 use serde_json::Value;
 
@@ -176,10 +176,10 @@ impl Codex {
     }
 }
 
-fn plan(steps: &Value) -> Plan {
-    let step = |step: &Value| Step {
+fn plan(steps: &Value) -> AgentPlan {
+    let step = |step: &Value| PlanStep {
         text: step["step"].as_str().unwrap_or_default().to_owned(),
-        state: serde_json::from_value(step["status"].clone()).unwrap_or(StepState::Other),
+        state: serde_json::from_value(step["status"].clone()).unwrap_or(PlanStepState::Other),
     };
-    Plan { steps: steps.as_array().into_iter().flatten().map(step).collect() }
+    AgentPlan { steps: steps.as_array().into_iter().flatten().map(step).collect() }
 }

@@ -1,6 +1,6 @@
 //! Parts of messages.
 
-use protocol::message::{Content, DeltaKind, Part, ToolCall, ToolResult};
+use protocol::message::{DeltaKind, MessagePart, PartContent, ToolCall, ToolResult};
 use serde_json::Value;
 
 /// The name of the part that holds the result of a call.
@@ -19,32 +19,32 @@ pub(super) fn raw_section(item: &str, index: &Value) -> String {
 }
 
 /// The part of a call.
-pub(super) fn call_part(call: ToolCall) -> Part {
-    Part { id: call.call_id.clone(), content: Content::ToolCall(call) }
+pub(super) fn call_part(call: ToolCall) -> MessagePart {
+    MessagePart { id: call.call_id.clone(), content: PartContent::ToolCall(call) }
 }
 
 /// The part of a result.
-pub(super) fn result_part(result: ToolResult) -> Part {
-    Part { id: result_id(&result.call_id), content: Content::ToolResult(result) }
+pub(super) fn result_part(result: ToolResult) -> MessagePart {
+    MessagePart { id: result_id(&result.call_id), content: PartContent::ToolResult(result) }
 }
 
 /// A part of text, or of what is thought.
-pub(super) fn text_part((id, kind, text): (String, DeltaKind, String)) -> Part {
+pub(super) fn text_part((id, kind, text): (String, DeltaKind, String)) -> MessagePart {
     let content = match kind {
-        DeltaKind::Reasoning => Content::Reasoning { text },
-        _ => Content::Text { text },
+        DeltaKind::Reasoning => PartContent::Reasoning { text },
+        _ => PartContent::Text { text },
     };
-    Part { id, content }
+    MessagePart { id, content }
 }
 
 /// The part of an item that is text; none if there is no text.
-pub(super) fn texts(id: &str, text: &Value) -> Vec<Part> {
+pub(super) fn texts(id: &str, text: &Value) -> Vec<MessagePart> {
     let text = text.as_str().filter(|text| !text.is_empty());
     text.map(|text| text_part((id.to_owned(), DeltaKind::Text, text.to_owned()))).into_iter().collect()
 }
 
 /// What was thought: what it comes to, and the thoughts themselves where Codex tells them.
-pub(super) fn reasoning(id: &str, item: &Value) -> Vec<Part> {
+pub(super) fn reasoning(id: &str, item: &Value) -> Vec<MessagePart> {
     let sections = |key: &str, name: fn(&str, &Value) -> String| {
         let texts = item[key].as_array().into_iter().flatten().enumerate();
         let part = |(at, text): (usize, &Value)| {

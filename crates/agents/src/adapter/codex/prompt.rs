@@ -1,6 +1,6 @@
 //! What somebody says, as input of a turn.
 
-use protocol::sessions::Attachment;
+use protocol::sessions::MessageAttachment;
 use serde_json::{Value, json};
 
 use crate::adapter::Prompt;
@@ -15,13 +15,13 @@ pub(super) fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-fn attached(attachment: &Attachment) -> Value {
+fn attached(attachment: &MessageAttachment) -> Value {
     match attachment {
-        Attachment::Text { name: Some(name), text: content } => text(&format!("{name}:\n{content}")),
-        Attachment::Text { name: None, text: content } => text(content),
+        MessageAttachment::Text { name: Some(name), text: content } => text(&format!("{name}:\n{content}")),
+        MessageAttachment::Text { name: None, text: content } => text(content),
         // It reads files by itself.
-        Attachment::File { path } => text(&format!("Attached file: {path}")),
-        Attachment::Image { mime_type, data } => {
+        MessageAttachment::File { path } => text(&format!("Attached file: {path}")),
+        MessageAttachment::Image { mime_type, data } => {
             json!({ "type": "image", "url": format!("data:{mime_type};base64,{data}") })
         }
     }

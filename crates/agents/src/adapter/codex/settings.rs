@@ -7,7 +7,7 @@ use std::{
 };
 
 use protocol::{
-    config::{Command, McpServer, Oauth, Transport},
+    config::{McpCommand, McpOauth, McpServer, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
 use serde_json::{Map, Value, json};
@@ -197,8 +197,8 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<Value, AgentError> {
     let (mut entry, enabled, timeout_ms) = match server {
         McpServer::Local { command, args, env, enabled, timeout_ms } => {
             let (program, first) = match command {
-                Command::Program(program) => (program.as_str(), &[][..]),
-                Command::Line(words) => match words.split_first() {
+                McpCommand::Program(program) => (program.as_str(), &[][..]),
+                McpCommand::Line(words) => match words.split_first() {
                     Some((program, first)) => (program.as_str(), first),
                     None => return Err(unsupported("mcp", format!("MCP server `{name}` has no command"))),
                 },
@@ -206,13 +206,13 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<Value, AgentError> {
             let args: Vec<_> = first.iter().chain(args).collect();
             (json!({ "command": program, "args": args, "env": env }), enabled, timeout_ms)
         }
-        McpServer::Remote { transport: Some(Transport::Sse), .. } => {
+        McpServer::Remote { transport: Some(McpTransport::Sse), .. } => {
             return Err(unsupported(
                 "mcp",
                 format!("MCP server `{name}` uses SSE, which Codex does not support"),
             ));
         }
-        McpServer::Remote { oauth: Some(Oauth::Client(_)), .. } => {
+        McpServer::Remote { oauth: Some(McpOauth::Client(_)), .. } => {
             return Err(unsupported(
                 "mcp",
                 format!("MCP server `{name}` names an OAuth client, which Codex does not support"),

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Transcript,
-    config::{Command, McpServer},
-    message::Content,
+    config::{McpCommand, McpServer},
+    message::PartContent,
     sessions::PermissionMode,
 };
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn plan(options: &mut Options) {
 fn text(transcript: &Transcript) -> String {
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
     let texts = parts.filter_map(|part| match &part.content {
-        Content::Text { text } => Some(text.as_str()),
+        PartContent::Text { text } => Some(text.as_str()),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("|")
@@ -188,7 +188,7 @@ fn a_tool_of_an_mcp_server_is_asked_about() {
 
 fn everything(options: &mut Options) {
     let server = McpServer::Local {
-        command: Command::Line(vec!["npx".into(), "-y".into()]),
+        command: McpCommand::Line(vec!["npx".into(), "-y".into()]),
         args: vec!["@modelcontextprotocol/server-everything".into()],
         env: BTreeMap::from([("SECRET".into(), "s".into())]),
         enabled: None,

@@ -1,6 +1,6 @@
 //! Items that are calls of tools.
 
-use protocol::message::{Content, Part, ToolCall, ToolKind, ToolResult, ToolStatus};
+use protocol::message::{MessagePart, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus};
 use serde_json::{Value, json};
 
 use super::files;
@@ -86,13 +86,13 @@ pub(super) fn outcome(item: &Value) -> (ToolStatus, Option<ToolResult>) {
 }
 
 /// The pictures that a call gave.
-pub(super) fn pictures(item: &Value) -> Vec<Part> {
+pub(super) fn pictures(item: &Value) -> Vec<MessagePart> {
     let id = item["id"].as_str().unwrap_or_default();
     let given = item["result"]["content"].as_array().into_iter().flatten();
     let given = given.filter(|content| content["type"] == "image");
-    let picture = |(at, content): (usize, &Value)| Part {
+    let picture = |(at, content): (usize, &Value)| MessagePart {
         id: format!("{id}:image{at}"),
-        content: Content::Image {
+        content: PartContent::Image {
             mime_type: content["mimeType"].as_str().unwrap_or("image/png").to_owned(),
             data: content["data"].as_str().map(str::to_owned),
             uri: None,
@@ -101,8 +101,8 @@ pub(super) fn pictures(item: &Value) -> Vec<Part> {
     let mut pictures: Vec<_> = given.enumerate().map(picture).collect();
     if let Some(data) = item["result"].as_str().filter(|_| item["type"] == "imageGeneration") {
         let content =
-            Content::Image { mime_type: "image/png".into(), data: Some(data.to_owned()), uri: None };
-        pictures.push(Part { id: format!("{id}:image0"), content });
+            PartContent::Image { mime_type: "image/png".into(), data: Some(data.to_owned()), uri: None };
+        pictures.push(MessagePart { id: format!("{id}:image0"), content });
     }
     pictures
 }

@@ -2,9 +2,9 @@
 
 use protocol::{
     InputId,
-    event::EndReason,
+    event::TurnEndReason,
     sessions::AgentError,
-    wait::{APPROVE, Choice, QuestionItem, REJECT},
+    wait::{APPROVE, QuestionItem, QuestionOption, REJECT},
 };
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(super) struct Turn {
     /// What it begins with once the MCP servers have started.
     first: Option<(Value, InputId)>,
     /// What went wrong so far.
-    pub(super) error: Option<(EndReason, AgentError)>,
+    pub(super) error: Option<(TurnEndReason, AgentError)>,
 }
 
 impl Turn {
@@ -123,14 +123,14 @@ impl Codex {
         let Some(turn) = &mut self.turn else { return };
         if let Some(key) = turn.plan_key.take() {
             out.facts.push(Fact::Withdrawn { key });
-            return self.end(EndReason::Interrupted, None, out);
+            return self.end(TurnEndReason::Interrupted, None, out);
         }
         if let Some((_, input)) = turn.first.take() {
             out.facts.push(Fact::Refused {
                 input,
                 reason: "the turn was interrupted before the message was delivered".into(),
             });
-            return self.end(EndReason::Interrupted, None, out);
+            return self.end(TurnEndReason::Interrupted, None, out);
         }
         turn.interrupted = true;
         if let Some(id) = turn.id.clone() {
@@ -167,7 +167,7 @@ impl Codex {
         if let Some(input) = input {
             out.facts.push(Fact::Refused { input, reason: message.clone() });
         }
-        self.end(EndReason::Failed, Some(AgentError::Other { message }), out);
+        self.end(TurnEndReason::Failed, Some(AgentError::Other { message }), out);
     }
 
     /// Codex works on what was said.
@@ -194,13 +194,14 @@ impl Codex {
         match status {
             "completed" => match self.plan() {
                 Some(plan) => self.ask_about(plan, out),
-                None => self.end(EndReason::Completed, None, out),
+                None => self.end(TurnEndReason::Completed, None, out),
             },
-            "interrupted" => self.end(EndReason::Interrupted, None, out),
+            "interrupted" => self.end(TurnEndReason::Interrupted, None, out),
             "failed" => {
                 let told = (!completed["error"].is_null()).then(|| error::read(&completed["error"]));
                 let known = self.turn.as_mut().and_then(|turn| turn.error.take());
-                let unknown = || (EndReason::Failed, AgentError::Other { message: "the turn failed".into() });
+                let unknown =
+                    || (TurnEndReason::Failed, AgentError::Other { message: "the turn failed".into() });
                 let (reason, error) = told.or(known).unwrap_or_else(unknown);
                 self.end(reason, Some(error), out);
             }
@@ -221,7 +222,7 @@ impl Codex {
         let Some(turn) = &mut self.turn else { return };
         let key = format!("plan:{}", turn.id.take().unwrap_or_default());
         turn.plan_key = Some(key.clone());
-        let choice = |label: &str, description: &str| Choice {
+        let choice = |label: &str, description: &str| QuestionOption {
             label: label.into(),
             description: Some(description.into()),
         };
@@ -254,14 +255,14 @@ impl Codex {
         }
         let comment: Vec<&str> = said.into_iter().filter(|said| *said != REJECT).collect();
         if comment.is_empty() {
-            self.end(EndReason::Completed, None, out);
+            self.end(TurnEndReason::Completed, None, out);
         } else {
             self.begin(said_by_us(&comment.join("\n")), None, out);
         }
     }
 
     /// The turn is over.
-    fn end(&mut self, reason: EndReason, error: Option<AgentError>, out: &mut Out) {
+    fn end(&mut self, reason: TurnEndReason, error: Option<AgentError>, out: &mut Out) {
         self.settle(out);
         let Some(turn) = self.turn.take() else { return };
         for input in turn.steered.into_iter().chain(turn.held.into_iter().map(|prompt| prompt.id)) {

@@ -1,6 +1,6 @@
 //! What turns take. Codex counts for the whole thread.
 
-use protocol::event::Usage;
+use protocol::event::TokenUsage;
 use serde::Deserialize;
 
 /// Tells what a turn took from what the thread has taken.
@@ -53,10 +53,10 @@ impl Meter {
     }
 
     /// What the turn took; none if nothing was told.
-    pub(super) fn usage(&self) -> Option<Usage> {
+    pub(super) fn usage(&self) -> Option<TokenUsage> {
         let reading = self.now?;
         let taken = reading.total.without(&self.before.unwrap_or_default());
-        Some(Usage {
+        Some(TokenUsage {
             input_tokens: taken.input_tokens.saturating_sub(taken.cached_input_tokens),
             output_tokens: taken.output_tokens,
             cached_tokens: taken.cached_input_tokens,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use protocol::{
     message::ToolKind,
-    wait::{APPROVE, Choice, PermissionAnswer, QuestionItem, REJECT},
+    wait::{APPROVE, PermissionAnswer, QuestionItem, QuestionOption, REJECT},
 };
 use serde_json::{Map, Value, json};
 
@@ -118,7 +118,7 @@ impl Opencode {
         let text = text.filter(|text| !text.trim().is_empty());
         let plan = text.or_else(|| called.and_then(|call| call.input["plan"].as_str())).unwrap_or(&asked);
         ask.plan = Some(plan.to_owned());
-        let choice = |label: &str, description: &str| Choice {
+        let choice = |label: &str, description: &str| QuestionOption {
             label: label.into(),
             description: Some(description.into()),
         };
@@ -221,7 +221,7 @@ fn reason(permission: &str, patterns: &[String]) -> Option<String> {
 
 fn item(said: &Value) -> QuestionItem {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let choice = |option: &Value| Choice {
+    let choice = |option: &Value| QuestionOption {
         label: text(&option["label"]).unwrap_or_default(),
         description: text(&option["description"]),
     };

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
-use protocol::config::{Command, McpServer, Oauth};
+use protocol::config::{McpCommand, McpOauth, McpServer};
 use serde_json::{Map, Value, json};
 
 use super::super::Options;
@@ -41,8 +41,8 @@ fn mcp(server: &McpServer) -> Value {
     let (mut said, enabled, timeout) = match server {
         McpServer::Local { command, args, env, enabled, timeout_ms } => {
             let mut line = match command {
-                Command::Program(program) => vec![program.clone()],
-                Command::Line(words) => words.clone(),
+                McpCommand::Program(program) => vec![program.clone()],
+                McpCommand::Line(words) => words.clone(),
             };
             line.extend(args.iter().cloned());
             (json!({ "type": "local", "command": line, "environment": env }), enabled, timeout_ms)
@@ -51,9 +51,9 @@ fn mcp(server: &McpServer) -> Value {
             let mut said = json!({ "type": "remote", "url": url, "headers": headers });
             match oauth {
                 // What the server itself says is what happens anyway.
-                None | Some(Oauth::Enabled(true)) => {}
-                Some(Oauth::Enabled(false)) => said["oauth"] = false.into(),
-                Some(Oauth::Client(client)) => said["oauth"] = json!(client),
+                None | Some(McpOauth::Enabled(true)) => {}
+                Some(McpOauth::Enabled(false)) => said["oauth"] = false.into(),
+                Some(McpOauth::Client(client)) => said["oauth"] = json!(client),
             }
             (said, enabled, timeout_ms)
         }

@@ -7,7 +7,7 @@ use std::{
 
 use protocol::{
     Event, Message,
-    message::{Content, Delta, DeltaKind, Part, Role},
+    message::{DeltaKind, MessageDelta, MessagePart, MessageRole, PartContent},
 };
 use serde_json::Value;
 
@@ -44,7 +44,12 @@ impl Messages {
             return false;
         }
         let (message_id, part_id) = (message.to_owned(), part.to_owned());
-        out.event(Event::MessageDelta(Delta { message_id, part_id, kind: *kind, text: text.to_owned() }));
+        out.event(Event::MessageDelta(MessageDelta {
+            message_id,
+            part_id,
+            kind: *kind,
+            text: text.to_owned(),
+        }));
         true
     }
 
@@ -62,10 +67,10 @@ impl Messages {
         self.users.0.contains(message) || self.users.1.contains(message)
     }
 
-    fn told(&self, message: &str, parts: Vec<Part>, out: &mut Out) {
+    fn told(&self, message: &str, parts: Vec<MessagePart>, out: &mut Out) {
         out.event(Event::Message(Message {
             id: message.to_owned(),
-            role: Role::Assistant,
+            role: MessageRole::Assistant,
             author: None,
             turn_id: None,
             parent_tool_call_id: self.own.get(message).cloned().flatten(),
@@ -81,10 +86,10 @@ impl Messages {
         if !text.is_empty() {
             let text = text.to_owned();
             let content = match kind {
-                DeltaKind::Reasoning => Content::Reasoning { text },
-                _ => Content::Text { text },
+                DeltaKind::Reasoning => PartContent::Reasoning { text },
+                _ => PartContent::Text { text },
             };
-            self.told(message, vec![Part { id: id.to_owned(), content }], out);
+            self.told(message, vec![MessagePart { id: id.to_owned(), content }], out);
         }
         true
     }
@@ -165,22 +170,27 @@ impl Opencode {
         }
         if let Some(text) = said.more {
             let (message_id, part_id) = (message.to_owned(), format!("{call}:result"));
-            out.event(Event::MessageDelta(Delta { message_id, part_id, kind: DeltaKind::ToolOutput, text }));
+            out.event(Event::MessageDelta(MessageDelta {
+                message_id,
+                part_id,
+                kind: DeltaKind::ToolOutput,
+                text,
+            }));
         }
         true
     }
 }
 
 /// A file or picture that was given as one.
-pub(super) fn file(part: &Value) -> Option<Part> {
+pub(super) fn file(part: &Value) -> Option<MessagePart> {
     let (id, mime, url) = (part["id"].as_str()?, part["mime"].as_str()?, part["url"].as_str()?);
     let data = url.split_once(";base64,").map(|(_, data)| data.to_owned());
     let uri = data.is_none().then(|| url.to_owned());
     let content = if mime.starts_with("image/") {
-        Content::Image { mime_type: mime.to_owned(), data, uri }
+        PartContent::Image { mime_type: mime.to_owned(), data, uri }
     } else {
         let (name, mime_type) = (part["filename"].as_str().map(str::to_owned), Some(mime.to_owned()));
-        Content::File { name, mime_type, uri: Some(url.to_owned()), text: None }
+        PartContent::File { name, mime_type, uri: Some(url.to_owned()), text: None }
     };
-    Some(Part { id: id.to_owned(), content })
+    Some(MessagePart { id: id.to_owned(), content })
 }

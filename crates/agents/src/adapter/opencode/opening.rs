@@ -1,6 +1,6 @@
 //! From a server to a session that can be told things.
 
-use protocol::{Event, event::Started, sessions::AgentError};
+use protocol::{Event, event::AgentStarted, sessions::AgentError};
 use serde_json::{Value, json};
 
 use super::{
@@ -114,7 +114,7 @@ impl Opencode {
             let rules = self.policy.rules();
             self.amend(&rules, out);
         }
-        let started = Started {
+        let started = AgentStarted {
             model: self.prompts.model(),
             mode: Some(self.prompts.mode().to_owned()),
             version: info["version"].as_str().map(str::to_owned),

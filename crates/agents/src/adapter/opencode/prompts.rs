@@ -4,7 +4,7 @@ use std::{collections::VecDeque, path::Path};
 
 use protocol::{
     InputId,
-    sessions::{AgentError, Attachment},
+    sessions::{AgentError, MessageAttachment},
 };
 use serde_json::{Value, json};
 
@@ -131,17 +131,17 @@ fn split(model: &str) -> Option<(String, String)> {
     (!provider.is_empty() && !model.is_empty()).then(|| (provider.to_owned(), model.to_owned()))
 }
 
-fn attachment(attachment: &Attachment) -> Value {
+fn attachment(attachment: &MessageAttachment) -> Value {
     match attachment {
-        Attachment::Text { name: None, text } => json!({ "type": "text", "text": text }),
-        Attachment::Text { name: Some(name), text } => {
+        MessageAttachment::Text { name: None, text } => json!({ "type": "text", "text": text }),
+        MessageAttachment::Text { name: Some(name), text } => {
             json!({ "type": "text", "text": format!("{name}:\n{text}") })
         }
-        Attachment::File { path } => {
+        MessageAttachment::File { path } => {
             let name = Path::new(path).file_name().map(|name| name.to_string_lossy());
             json!({ "type": "file", "mime": mime(path), "filename": name, "url": format!("file://{}", escaped(path)) })
         }
-        Attachment::Image { mime_type, data } => {
+        MessageAttachment::Image { mime_type, data } => {
             let url = format!("data:{mime_type};base64,{data}");
             json!({ "type": "file", "mime": mime_type, "filename": "image", "url": url })
         }

@@ -4,7 +4,7 @@ use process::{Framer, Piece};
 use proptest::prelude::*;
 use protocol::{
     Transcript,
-    message::{Content, Part},
+    message::{MessagePart, PartContent},
     sessions::PermissionMode,
 };
 use serde_json::Value;
@@ -32,8 +32,8 @@ fn planning() -> Options {
 /// Everything that is said in texts, in order.
 fn texts<'a>(transcript: &'a Transcript) -> Vec<&'a str> {
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
-    let text = |part: &'a Part| match &part.content {
-        Content::Text { text } => Some(text.as_str()),
+    let text = |part: &'a MessagePart| match &part.content {
+        PartContent::Text { text } => Some(text.as_str()),
         _ => None,
     };
     parts.filter_map(text).collect()
@@ -68,7 +68,7 @@ fn an_edit_tells_what_it_changed() {
     let transcript = check("edit", &replay::options());
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
     let results = parts.filter_map(|part| match &part.content {
-        Content::ToolResult(result) => Some(result),
+        PartContent::ToolResult(result) => Some(result),
         _ => None,
     });
     let diffs: Vec<_> = results.flat_map(|result| &result.diffs).collect();
@@ -244,7 +244,7 @@ fn the_tools_of_an_mcp_server_are_used() {
 fn what_is_not_understood_is_kept() {
     let transcript = check("unparsed", &replay::options());
     let parts = transcript.messages().iter().flat_map(|message| &message.parts);
-    assert_eq!(parts.filter(|part| matches!(part.content, Content::Unparsed { .. })).count(), 6);
+    assert_eq!(parts.filter(|part| matches!(part.content, PartContent::Unparsed { .. })).count(), 6);
 }
 
 /// sessions-1: what the server is started with: no secret in its arguments, MCP servers and skills in its environment.

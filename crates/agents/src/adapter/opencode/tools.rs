@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::message::{Content, Diff, Part, ToolCall, ToolKind, ToolResult, ToolStatus};
+use protocol::message::{FileDiff, MessagePart, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus};
 use serde_json::Value;
 
 use super::messages::file;
@@ -35,7 +35,7 @@ struct Open {
 /// What there is to tell of a call.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MessagePart>,
     /// More of its output.
     pub(super) more: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Tools {
     }
 
     /// The calls whose result will not come any more, each with its message.
-    pub(super) fn abandoned(&mut self) -> Vec<(String, Part)> {
+    pub(super) fn abandoned(&mut self) -> Vec<(String, MessagePart)> {
         let mut left: Vec<_> = self.open.drain().collect();
         left.sort_by(|(one, _), (other, _)| one.cmp(other));
         let told = |(_, mut open): (String, Open)| {
@@ -145,8 +145,8 @@ impl Open {
         Self { message: message.to_owned(), call, output: None, diff: None }
     }
 
-    fn part(&self) -> Part {
-        Part { id: self.call.call_id.clone(), content: Content::ToolCall(self.call.clone()) }
+    fn part(&self) -> MessagePart {
+        MessagePart { id: self.call.call_id.clone(), content: PartContent::ToolCall(self.call.clone()) }
     }
 
     /// Takes all that it gave so far: what is new of it is told. The server forgets the beginning of long output.
@@ -193,12 +193,17 @@ impl Open {
     }
 
     /// What it changed in files: told file by file, as one change, or in what it was called with.
-    fn diffs(&mut self, metadata: &Value) -> Vec<Diff> {
+    fn diffs(&mut self, metadata: &Value) -> Vec<FileDiff> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let one = |change: &Value| {
             let path = text(&change["file"]).or_else(|| text(&change["filePath"]))?;
             let unified = text(&change["patch"]).or_else(|| text(&change["diff"]));
-            Some(Diff { path, unified, old_text: text(&change["before"]), new_text: text(&change["after"]) })
+            Some(FileDiff {
+                path,
+                unified,
+                old_text: text(&change["before"]),
+                new_text: text(&change["after"]),
+            })
         };
         if let Some(files) = metadata["files"].as_array() {
             return files.iter().filter_map(one).collect();
@@ -215,18 +220,18 @@ impl Open {
         let new_text = text(&input["content"]);
         let is_told = unified.is_some() || new_text.is_some();
         path.filter(|_| is_told)
-            .map(|path| Diff { path, unified, old_text: None, new_text })
+            .map(|path| FileDiff { path, unified, old_text: None, new_text })
             .into_iter()
             .collect()
     }
 }
 
-fn result_part(call: &str, mut result: ToolResult) -> Part {
+fn result_part(call: &str, mut result: ToolResult) -> MessagePart {
     result.call_id = call.to_owned();
-    Part { id: format!("{call}:result"), content: Content::ToolResult(result) }
+    MessagePart { id: format!("{call}:result"), content: PartContent::ToolResult(result) }
 }
 
 /// Files and pictures that a tool gave.
-fn attachments(state: &Value) -> Vec<Part> {
+fn attachments(state: &Value) -> Vec<MessagePart> {
     state["attachments"].as_array().into_iter().flatten().filter_map(file).collect()
 }

@@ -7,8 +7,8 @@ use std::{collections::HashSet, mem};
 
 use protocol::{
     Event,
-    event::{EndReason, Status, Usage},
-    sessions::{AgentError, State},
+    event::{SessionStatus, TokenUsage, TurnEndReason},
+    sessions::{AgentError, SessionState},
 };
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(super) struct Turn {
     /// How the newest closed message ended.
     finish: Option<String>,
     fault: Option<Fault>,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
     /// What is said to the agent if it stops because it was not allowed something: why.
     pub(super) feedback: Option<String>,
 }
@@ -57,18 +57,18 @@ impl Turn {
         self.open.is_empty() && (ended || (!waiting && self.asked.is_some() && self.answered == self.asked))
     }
 
-    fn reason(&self) -> EndReason {
+    fn reason(&self) -> TurnEndReason {
         let finish = self.finish.as_deref();
         match self.fault {
-            Some(Fault::Aborted) => EndReason::Interrupted,
-            Some(Fault::Length) => EndReason::MaxTokens,
-            Some(Fault::Filtered) => EndReason::Refused,
-            Some(Fault::Error(_)) => EndReason::Failed,
-            None if finish == Some("length") => EndReason::MaxTokens,
-            None if finish == Some("content-filter") => EndReason::Refused,
+            Some(Fault::Aborted) => TurnEndReason::Interrupted,
+            Some(Fault::Length) => TurnEndReason::MaxTokens,
+            Some(Fault::Filtered) => TurnEndReason::Refused,
+            Some(Fault::Error(_)) => TurnEndReason::Failed,
+            None if finish == Some("length") => TurnEndReason::MaxTokens,
+            None if finish == Some("content-filter") => TurnEndReason::Refused,
             // One that ended by itself in the same moment was not interrupted.
-            None if self.interrupt == Interrupt::Sent && finish != Some("stop") => EndReason::Interrupted,
-            None => EndReason::Completed,
+            None if self.interrupt == Interrupt::Sent && finish != Some("stop") => TurnEndReason::Interrupted,
+            None => TurnEndReason::Completed,
         }
     }
 
@@ -141,7 +141,7 @@ impl Opencode {
         let Some(turn) = &mut self.turn else { return };
         turn.busy = true;
         if mem::take(&mut turn.retrying) {
-            out.event(Event::Status(Status { state: State::Running, detail: None }));
+            out.event(Event::Status(SessionStatus { state: SessionState::Running, detail: None }));
         }
         if turn.interrupt == Interrupt::Wanted {
             turn.interrupt = Interrupt::Sent;
@@ -157,7 +157,7 @@ impl Opencode {
         let why = status["message"].as_str().unwrap_or("it failed");
         let attempt = status["attempt"].as_u64().unwrap_or_default();
         let detail = Some(format!("retrying the model request (attempt {attempt}): {why}"));
-        out.event(Event::Status(Status { state: State::Running, detail }));
+        out.event(Event::Status(SessionStatus { state: SessionState::Running, detail }));
     }
 
     pub(super) fn interrupt(&mut self, out: &mut Out) {
@@ -243,7 +243,7 @@ impl Opencode {
     /// The conversation is being shortened.
     pub(super) fn compacting(&mut self, out: &mut Out) {
         let detail = Some("the agent is compacting the conversation".into());
-        out.event(Event::Status(Status { state: State::Running, detail }));
+        out.event(Event::Status(SessionStatus { state: SessionState::Running, detail }));
     }
 }
 

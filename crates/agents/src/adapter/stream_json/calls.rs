@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Event,
-    message::{Content, Part, Role, ToolCall, ToolKind, ToolResult, ToolStatus},
+    message::{MessagePart, MessageRole, PartContent, ToolCall, ToolKind, ToolResult, ToolStatus},
 };
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl Calls {
         parent: Option<&str>,
         block: &Value,
         whole: bool,
-    ) -> Option<Part> {
+    ) -> Option<MessagePart> {
         let (id, name) = (text(block, "id")?, text(block, "name").unwrap_or("unknown"));
         let input = if whole { block.get("input").cloned().unwrap_or(Value::Null) } else { Value::Null };
         let call = ToolCall {
@@ -48,7 +48,7 @@ impl Calls {
             input,
             status: if whole { ToolStatus::Running } else { ToolStatus::Pending },
         };
-        let part = Part { id: id.into(), content: Content::ToolCall(call.clone()) };
+        let part = MessagePart { id: id.into(), content: PartContent::ToolCall(call.clone()) };
         if self.open.len() >= OPEN_MAX {
             self.open.pop_first();
         }
@@ -80,7 +80,7 @@ impl Calls {
         let is_error = finished.block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
         let mut result = ToolResult { call_id: id.into(), output, is_error, ..ToolResult::default() };
         let Some(mut open) = self.open.remove(id) else {
-            return (message(fallback, Role::System, None, result_parts(result, others)), None);
+            return (message(fallback, MessageRole::System, None, result_parts(result, others)), None);
         };
         if open.call.kind == ToolKind::Execute {
             result.exit_code = exit_code(&result.output, finished.structured);
@@ -119,17 +119,21 @@ pub(in crate::adapter) struct Finished<'a> {
 }
 
 impl Open {
-    fn event(&self, results: Vec<Part>) -> Event {
-        let mut parts =
-            vec![Part { id: self.call.call_id.clone(), content: Content::ToolCall(self.call.clone()) }];
+    fn event(&self, results: Vec<MessagePart>) -> Event {
+        let mut parts = vec![MessagePart {
+            id: self.call.call_id.clone(),
+            content: PartContent::ToolCall(self.call.clone()),
+        }];
         parts.extend(results);
-        message(&self.message, Role::Assistant, self.parent.as_deref(), parts)
+        message(&self.message, MessageRole::Assistant, self.parent.as_deref(), parts)
     }
 }
 
-fn result_parts(result: ToolResult, others: Vec<Part>) -> Vec<Part> {
-    let mut parts =
-        vec![Part { id: format!("{}:result", result.call_id), content: Content::ToolResult(result) }];
+fn result_parts(result: ToolResult, others: Vec<MessagePart>) -> Vec<MessagePart> {
+    let mut parts = vec![MessagePart {
+        id: format!("{}:result", result.call_id),
+        content: PartContent::ToolResult(result),
+    }];
     parts.extend(others);
     parts
 }

@@ -1,8 +1,8 @@
 //! What is in a message: the blocks of the Messages API.
 
 use protocol::{
-    message::{Content, Part},
-    sessions::Attachment,
+    message::{MessagePart, PartContent},
+    sessions::MessageAttachment,
 };
 use serde_json::{Value, json};
 
@@ -17,17 +17,17 @@ pub(in crate::adapter) fn blocks(prompt: &Prompt) -> Vec<Value> {
     let mut said = prompt.text.clone();
     for attachment in &prompt.attachments {
         match attachment {
-            Attachment::Image { mime_type, data } => blocks.push(json!({
+            MessageAttachment::Image { mime_type, data } => blocks.push(json!({
                 "type": "image", "source": { "type": "base64", "media_type": mime_type, "data": data },
             })),
-            Attachment::Text { name, text } => {
+            MessageAttachment::Text { name, text } => {
                 let name = name.as_deref().unwrap_or("text");
                 blocks.push(json!({ "type": "text", "text": format!("<attachment name={name:?}>\n{text}\n</attachment>") }));
             }
-            Attachment::File { path } if path.contains(char::is_whitespace) => {
+            MessageAttachment::File { path } if path.contains(char::is_whitespace) => {
                 said.push_str(&format!("\n\n@\"{path}\""))
             }
-            Attachment::File { path } => said.push_str(&format!("\n\n@{path}")),
+            MessageAttachment::File { path } => said.push_str(&format!("\n\n@{path}")),
         }
     }
     blocks.push(json!({ "type": "text", "text": said }));
@@ -35,20 +35,20 @@ pub(in crate::adapter) fn blocks(prompt: &Prompt) -> Vec<Value> {
 }
 
 /// The part that a block is, unless it is a call or a result; none if it says nothing.
-pub(in crate::adapter) fn part(id: String, block: &Value) -> Option<Part> {
+pub(in crate::adapter) fn part(id: String, block: &Value) -> Option<MessagePart> {
     let content = match text(block, "type") {
-        Some("text") => Content::Text { text: text(block, "text")?.into() },
-        Some("thinking") => Content::Reasoning { text: text(block, "thinking")?.into() },
+        Some("text") => PartContent::Text { text: text(block, "text")?.into() },
+        Some("thinking") => PartContent::Reasoning { text: text(block, "thinking")?.into() },
         // Only the model can read it.
         Some("redacted_thinking") => return None,
         Some("image") => image(block),
-        _ => Content::Unparsed { raw: block.clone(), error: "a block of an unknown type".into() },
+        _ => PartContent::Unparsed { raw: block.clone(), error: "a block of an unknown type".into() },
     };
-    Some(Part { id, content })
+    Some(MessagePart { id, content })
 }
 
 /// What a tool gave, as text, and what else it gave.
-pub(in crate::adapter) fn output(call: &str, content: Option<&Value>) -> (String, Vec<Part>) {
+pub(in crate::adapter) fn output(call: &str, content: Option<&Value>) -> (String, Vec<MessagePart>) {
     let blocks = match content {
         None | Some(Value::Null) => return (String::new(), Vec::new()),
         Some(Value::String(text)) => return (text.clone(), Vec::new()),
@@ -59,17 +59,19 @@ pub(in crate::adapter) fn output(call: &str, content: Option<&Value>) -> (String
     for (n, block) in blocks.iter().enumerate() {
         match text(block, "type") {
             Some("text") => lines.extend(text(block, "text").map(str::to_owned)),
-            Some("image") => others.push(Part { id: format!("{call}:result:{n}"), content: image(block) }),
+            Some("image") => {
+                others.push(MessagePart { id: format!("{call}:result:{n}"), content: image(block) })
+            }
             _ => lines.push(block.to_string()),
         }
     }
     (lines.join("\n"), others)
 }
 
-fn image(block: &Value) -> Content {
+fn image(block: &Value) -> PartContent {
     let source = block.get("source").unwrap_or(&Value::Null);
     let owned = |key: &str| text(source, key).map(str::to_owned);
-    Content::Image {
+    PartContent::Image {
         mime_type: owned("media_type").unwrap_or_default(),
         data: owned("data"),
         uri: owned("url"),

@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 
-use protocol::message::Diff;
+use protocol::message::FileDiff;
 use serde_json::Value;
 
 use crate::adapter::stream_json::{list, text};
 
 /// What a finished call changed: as its result says, or else as its input does.
-pub(in crate::adapter) fn diffs(name: &str, input: &Value, result: Option<&Value>) -> Vec<Diff> {
+pub(in crate::adapter) fn diffs(name: &str, input: &Value, result: Option<&Value>) -> Vec<FileDiff> {
     result.and_then(from_result).or_else(|| from_input(name, input)).into_iter().collect()
 }
 
-fn from_result(result: &Value) -> Option<Diff> {
+fn from_result(result: &Value) -> Option<FileDiff> {
     let path = text(result, "filePath")?;
     let hunks = list(result, "structuredPatch");
-    let mut diff = Diff { path: path.into(), unified: None, old_text: None, new_text: None };
+    let mut diff = FileDiff { path: path.into(), unified: None, old_text: None, new_text: None };
     diff.unified = text(result, "unified").map(Into::into);
     if !hunks.is_empty() {
         diff.unified = Some(unified(path, hunks));
@@ -44,7 +44,7 @@ fn unified(path: &str, hunks: &[Value]) -> String {
     patch
 }
 
-fn from_input(name: &str, input: &Value) -> Option<Diff> {
+fn from_input(name: &str, input: &Value) -> Option<FileDiff> {
     let any = |keys: [&str; 2]| {
         keys.iter().find_map(|key| input.get(key)).and_then(Value::as_str).map(str::to_owned)
     };
@@ -54,5 +54,5 @@ fn from_input(name: &str, input: &Value) -> Option<Diff> {
         "Write" | "create_file" => (None, any(["content", "content"])),
         _ => return None,
     };
-    Some(Diff { path, unified: None, old_text, new_text })
+    Some(FileDiff { path, unified: None, old_text, new_text })
 }

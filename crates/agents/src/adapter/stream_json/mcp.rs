@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::config::{Command, McpServer, Transport};
+use protocol::config::{McpCommand, McpServer, McpTransport};
 use serde_json::{Map, Value, json};
 
 /// The servers that are switched on, by name.
@@ -17,8 +17,8 @@ fn entry(server: &McpServer) -> Option<Value> {
         }
         McpServer::Local { command, args, env, timeout_ms, .. } => {
             let (program, first) = match command {
-                Command::Program(program) => (program.as_str(), &[][..]),
-                Command::Line(words) => {
+                McpCommand::Program(program) => (program.as_str(), &[][..]),
+                McpCommand::Line(words) => {
                     words.split_first().map(|(program, rest)| (program.as_str(), rest))?
                 }
             };
@@ -27,7 +27,7 @@ fn entry(server: &McpServer) -> Option<Value> {
             Some(with_timeout(entry, *timeout_ms))
         }
         McpServer::Remote { url, transport, headers, timeout_ms, .. } => {
-            let transport = if *transport == Some(Transport::Sse) { "sse" } else { "http" };
+            let transport = if *transport == Some(McpTransport::Sse) { "sse" } else { "http" };
             Some(with_timeout(json!({ "type": transport, "url": url, "headers": headers }), *timeout_ms))
         }
     }

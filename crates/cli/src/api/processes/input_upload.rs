@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use client::Client;
-use protocol::{Kind, ProcessId};
+use protocol::{ProblemKind, ProcessId};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::exit::{Failure, local};
@@ -43,7 +43,9 @@ async fn send_chunk(client: &Client, id: ProcessId, chunk: Bytes, close: bool) -
     loop {
         match client.processes().input(id, chunk.clone(), close).await {
             Ok(_) => return Ok(()),
-            Err(error) if error.kind() == Some(Kind::ProcessBusy) => tokio::time::sleep(RETRY_INTERVAL).await,
+            Err(error) if error.kind() == Some(ProblemKind::ProcessBusy) => {
+                tokio::time::sleep(RETRY_INTERVAL).await
+            }
             Err(error) => return Err(error.into()),
         }
     }

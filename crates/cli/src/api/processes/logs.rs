@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use client::{Client, LogEventKind};
 use protocol::{
     ProcessId,
-    processes::{LogEntry, Stream},
+    processes::{OutputStream, ProcessLogEntry},
 };
 
 use crate::{exit::Outcome, output::Output};
@@ -58,14 +58,14 @@ pub(super) async fn follow(client: &Client, id: ProcessId, after: Option<u64>, o
 }
 
 /// Prints the bytes unchanged, with colours, as `docker logs` does.
-fn show(entry: &LogEntry) -> Outcome {
+fn show(entry: &ProcessLogEntry) -> Outcome {
     let write = |mut out: Box<dyn Write>| {
         out.write_all(entry.text.as_bytes())?;
         out.flush()
     };
     match entry.stream {
-        Stream::Stdout => write(Box::new(io::stdout().lock()))?,
-        Stream::Stderr => write(Box::new(io::stderr().lock()))?,
+        OutputStream::Stdout => write(Box::new(io::stdout().lock()))?,
+        OutputStream::Stderr => write(Box::new(io::stderr().lock()))?,
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use protocol::{
     AgentName, SessionId,
     config::{McpServer, Skill},
-    sessions::{Create, PermissionMode},
+    sessions::{CreateSessionRequest, PermissionMode},
 };
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncReadExt;
@@ -66,8 +66,8 @@ pub(crate) struct CreateArgs {
 
 impl CreateArgs {
     /// Reads the files that the options name into a request.
-    pub(super) async fn into_request(self) -> Result<(SessionId, Create), Failure> {
-        let create = Create {
+    pub(super) async fn into_request(self) -> Result<(SessionId, CreateSessionRequest), Failure> {
+        let create = CreateSessionRequest {
             agent: self.agent,
             agent_mode: self.mode,
             permission_mode: self.permission_mode,

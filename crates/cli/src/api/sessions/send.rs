@@ -6,7 +6,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use clap::Args;
 use protocol::{
     Author, IdempotencyKey, SessionId,
-    sessions::{Attachment, Send, WhenBusy},
+    sessions::{MessageAttachment, SendMessageRequest, WhenBusy},
 };
 
 use crate::{
@@ -46,20 +46,22 @@ impl SendArgs {
     pub(super) async fn into_request(
         self,
         output: Output,
-    ) -> Result<(SessionId, Send, Option<IdempotencyKey>), Failure> {
+    ) -> Result<(SessionId, SendMessageRequest, Option<IdempotencyKey>), Failure> {
         let message = input::text(self.message, output).await?;
-        let mut attachments: Vec<_> = self.file.into_iter().map(|path| Attachment::File { path }).collect();
+        let mut attachments: Vec<_> =
+            self.file.into_iter().map(|path| MessageAttachment::File { path }).collect();
         for path in &self.text {
             let text = String::from_utf8_lossy(&read_file(path).await?).into_owned();
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            attachments.push(Attachment::Text { name, text });
+            attachments.push(MessageAttachment::Text { name, text });
         }
         for path in &self.image {
             let mime_type = image_type(path)?.to_owned();
             let data = BASE64_STANDARD.encode(read_file(path).await?);
-            attachments.push(Attachment::Image { mime_type, data });
+            attachments.push(MessageAttachment::Image { mime_type, data });
         }
-        let send = Send { message, attachments, when_busy: self.when_busy, author: self.author };
+        let send =
+            SendMessageRequest { message, attachments, when_busy: self.when_busy, author: self.author };
         Ok((self.id, send, self.idempotency_key))
     }
 }

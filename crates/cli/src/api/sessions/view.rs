@@ -1,10 +1,10 @@
 //! Sessions, messages and events as text for people.
 
 use protocol::{
-    Event, Message, Record,
-    message::{Content, Role},
-    sessions::{AgentError, InputList, Sent, Session, SessionList, Snapshot},
-    wait::{Ask, Question},
+    Event, EventRecord, Message,
+    message::{MessageRole, PartContent},
+    sessions::{AgentError, MessageAccepted, Session, SessionInputList, SessionList, SessionSnapshot},
+    wait::{QuestionRequest, WaitRequest},
 };
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub(super) fn session_card(session: &Session) -> String {
     ])
 }
 
-pub(super) fn sent(sent: &Sent) -> String {
+pub(super) fn sent(sent: &MessageAccepted) -> String {
     card([
         ("input", sent.input_id.to_string()),
         ("turn", sent.turn_id.to_string()),
@@ -62,7 +62,7 @@ pub(super) fn sent(sent: &Sent) -> String {
     ])
 }
 
-pub(super) fn inputs(list: InputList) -> String {
+pub(super) fn inputs(list: SessionInputList) -> String {
     let rows = list.items.into_iter().map(|input| {
         [
             input.id.to_string(),
@@ -75,7 +75,7 @@ pub(super) fn inputs(list: InputList) -> String {
     table(["ID", "STATE", "AUTHOR", "ACCEPTED", "MESSAGE"], rows)
 }
 
-pub(super) fn snapshot(snapshot: &Snapshot) -> String {
+pub(super) fn snapshot(snapshot: &SessionSnapshot) -> String {
     let mut lines = vec![session_card(&snapshot.session), String::new()];
     if snapshot.has_earlier {
         lines.push("[earlier messages are not shown: list them with `tombolo api sessions messages`]".into());
@@ -94,7 +94,7 @@ pub(super) fn snapshot(snapshot: &Snapshot) -> String {
 }
 
 /// An event on one line: its number, its kind and its content.
-pub(super) fn record(record: &Record) -> String {
+pub(super) fn record(record: &EventRecord) -> String {
     let json = serde_json::to_value(&record.event).unwrap_or_default();
     let (kind, fields) = json.as_object().and_then(|object| object.iter().next()).unzip();
     let content = match &record.event {
@@ -126,40 +126,40 @@ pub(super) fn message(message: &Message) -> String {
 fn summary(message: &Message) -> String {
     let parts: Vec<_> = message.parts.iter().map(|part| content(&part.content)).collect();
     match message.role {
-        Role::User => truncate(&parts.join(" ")),
+        MessageRole::User => truncate(&parts.join(" ")),
         _ => parts.join(" "),
     }
 }
 
-fn content(content: &Content) -> String {
+fn content(content: &PartContent) -> String {
     match content {
-        Content::Text { text } => text.clone(),
-        Content::Reasoning { text } => format!("(thinking) {text}"),
-        Content::ToolCall(call) => {
+        PartContent::Text { text } => text.clone(),
+        PartContent::Reasoning { text } => format!("(thinking) {text}"),
+        PartContent::ToolCall(call) => {
             format!("[{}] {} ({})", call.name, call.title.as_deref().unwrap_or_default(), name(&call.status))
         }
-        Content::ToolResult(result) => {
+        PartContent::ToolResult(result) => {
             let changed = result.diffs.iter().map(|diff| format!("\nchanged {}", diff.path));
             format!("{}{}", result.output, changed.collect::<String>())
         }
-        Content::File { name, uri, .. } => {
+        PartContent::File { name, uri, .. } => {
             format!("[file] {}", name.as_ref().or(uri.as_ref()).map_or("", String::as_str))
         }
-        Content::Image { mime_type, .. } => format!("[image] {mime_type}"),
-        Content::Unparsed { raw, error } => format!("[unparsed: {error}] {raw}"),
-        Content::Unknown(content) => serde_json::to_string(content).unwrap_or_default(),
+        PartContent::Image { mime_type, .. } => format!("[image] {mime_type}"),
+        PartContent::Unparsed { raw, error } => format!("[unparsed: {error}] {raw}"),
+        PartContent::Unknown(content) => serde_json::to_string(content).unwrap_or_default(),
     }
 }
 
 /// The question or permission request on one line.
-pub(crate) fn summarize_ask(ask: &Ask) -> String {
+pub(crate) fn summarize_ask(ask: &WaitRequest) -> String {
     match ask {
-        Ask::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
-        Ask::Question(request) => question(request),
+        WaitRequest::Permission(permission) => format!("{}: {}", permission.tool, permission.title),
+        WaitRequest::Question(request) => question(request),
     }
 }
 
-fn question(question: &Question) -> String {
+fn question(question: &QuestionRequest) -> String {
     match &question.plan {
         Some(plan) => format!("plan: {}", truncate(plan)),
         None => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use protocol::message::{Diff, ToolCall, ToolResult, ToolStatus};
+use protocol::message::{FileDiff, ToolCall, ToolResult, ToolStatus};
 
 use crate::{
     chat::{
@@ -27,7 +27,7 @@ struct Tool {
     title: String,
     status: Option<ToolStatus>,
     output: String,
-    diffs: Vec<Diff>,
+    diffs: Vec<FileDiff>,
     has_result: bool,
     /// Its end was shown.
     done: bool,

@@ -164,7 +164,7 @@ async fn a_snapshot_and_what_comes_after_it_are_everything() {
     let mut short = protocol::Transcript::resume(messages, snapshot["seq"].as_u64().unwrap());
     let mut long = protocol::Transcript::default();
     for record in all(&daemon, "s").await {
-        let record: protocol::Record = serde_json::from_value(record).unwrap();
+        let record: protocol::EventRecord = serde_json::from_value(record).unwrap();
         short.apply(&record);
         long.apply(&record);
     }

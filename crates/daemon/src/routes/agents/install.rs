@@ -15,8 +15,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, header};
 use protocol::{
-    AgentName, Kind,
-    agents::{Install, Installed, Source},
+    AgentName, ProblemKind,
+    agents::{AgentInstalled, AgentSource, InstallAgentRequest},
 };
 use server::{
     extract::{OptionalJson, Path},
@@ -34,14 +34,14 @@ use crate::{
 /// With `Accept: text/event-stream` the installation is followed: `progress` events, and `done` or `failed` at the
 /// end. It goes on if the connection ends; whoever asks again follows the same one.
 #[utoipa::path(
-    post, path = "/v1/agents/{agent}/install", tag = "agents", request_body = Option<Install>,
+    post, path = "/v1/agents/{agent}/install", tag = "agents", request_body = Option<InstallAgentRequest>,
     params(
         ("agent" = String, Path, description = "The agent"),
         ("accept" = Option<String>, Header, description = "`text/event-stream` to follow the installation"),
     ),
     responses(
         (status = OK, description = "It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`)",
-            content((Installed = "application/json"), (String = "text/event-stream"))),
+            content((AgentInstalled = "application/json"), (String = "text/event-stream"))),
         Problems,
     )
 )]
@@ -49,17 +49,17 @@ pub(super) async fn install(
     State(app): State<App>,
     Path(name): Path<AgentName>,
     headers: HeaderMap,
-    OptionalJson(options): OptionalJson<Install>,
+    OptionalJson(options): OptionalJson<InstallAgentRequest>,
 ) -> Result<Response> {
     let agent = find(&app, &name).await?;
     let want = Want::parse(options.version.as_deref())
-        .map_err(|error| ApiError::new(Kind::InvalidRequest, error.to_string()))?;
+        .map_err(|error| ApiError::new(ProblemKind::InvalidRequest, error.to_string()))?;
     let installation = match agent.source {
-        Source::Catalog | Source::Registry => {
+        AgentSource::Catalog | AgentSource::Registry => {
             let ask = Ask { want, again: options.reinstall, apart: false };
             Some(app.installer.install(&agent, &ask).await.map_err(|error| ApiError::from(&*error))?)
         }
-        Source::BuiltIn | Source::User => {
+        AgentSource::BuiltIn | AgentSource::User => {
             nothing_to_do(&app, &agent, options.version).await?;
             None
         }
@@ -76,21 +76,21 @@ async fn nothing_to_do(app: &App, agent: &Definition, version: Option<String>) -
     if version.is_some_and(|version| Some(version) != agent.version) {
         let detail =
             format!("agent `{name}` is not installed by the daemon, so its version cannot be chosen");
-        return Err(ApiError::new(Kind::InstallUnavailable, detail));
+        return Err(ApiError::new(ProblemKind::InstallUnavailable, detail));
     }
     if app.installer.presence(agent).await.program.is_some() {
         return Ok(());
     }
     if !app.installer.is_allowed() {
         let detail = format!("agent `{name}` is not there, and this daemon installs nothing");
-        return Err(ApiError::new(Kind::Forbidden, detail));
+        return Err(ApiError::new(ProblemKind::Forbidden, detail));
     }
-    let whose = if agent.source == Source::User {
+    let whose = if agent.source == AgentSource::User {
         "defined by the user, who installs it"
     } else {
         "built in, but gone"
     };
-    Err(ApiError::new(Kind::InstallUnavailable, format!("agent `{name}` is {whose}")))
+    Err(ApiError::new(ProblemKind::InstallUnavailable, format!("agent `{name}` is {whose}")))
 }
 
 fn is_followed(headers: &HeaderMap) -> bool {
@@ -98,13 +98,13 @@ fn is_followed(headers: &HeaderMap) -> bool {
     accepted.flat_map(|value| value.split(',')).any(|one| one.trim().starts_with("text/event-stream"))
 }
 
-async fn finish(app: &App, agent: &Definition, installation: Option<Installation>) -> Result<Installed> {
+async fn finish(app: &App, agent: &Definition, installation: Option<Installation>) -> Result<AgentInstalled> {
     let anything = match installation {
         Some(installation) => installation.finish().await.map_err(|error| ApiError::from(&*error))?,
         None => false,
     };
     let presence = app.installer.presence(agent).await;
-    Ok(Installed {
+    Ok(AgentInstalled {
         agent: agent.id.clone(),
         already_installed: !anything,
         version: presence.version,

@@ -13,7 +13,7 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use journal::Seq;
-use protocol::{Kind, ProcessId, processes::LogPage};
+use protocol::{ProblemKind, ProcessId, processes::ProcessLogPage};
 use serde::{Deserialize, Serialize};
 use server::{
     extract::{self, Path, Query},
@@ -56,7 +56,7 @@ pub(super) struct LogsQuery {
     ),
     responses(
         (status = OK, content(
-            (LogPage = "application/json"),
+            (ProcessLogPage = "application/json"),
             (String = "text/event-stream"),
         ), description = "A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last"),
         Problems,
@@ -74,7 +74,10 @@ pub(super) async fn logs(
     }
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(ApiError::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+        return Err(ApiError::new(
+            ProblemKind::InvalidRequest,
+            format!("`limit` must be between 1 and {PAGE_MAX}"),
+        ));
     }
     Ok(Json(app.processes.logs(id, after, limit)?).into_response())
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use http::StatusCode;
 use protocol::{
     SessionId, WaitId,
-    sessions::{PermissionReply, QuestionReject, QuestionReply},
+    sessions::{AnswerPermissionRequest, AnswerQuestionRequest, RejectQuestionRequest},
 };
 use server::extract::{self, By, OptionalJson, Path};
 
@@ -12,7 +12,7 @@ use crate::{app::App, problem::Result, routes::Problems};
 
 /// Answer a question, or approve a plan. The first answer holds.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/questions/{question_id}/reply", tag = "sessions", request_body = QuestionReply,
+    post, path = "/v1/sessions/{id}/questions/{question_id}/reply", tag = "sessions", request_body = AnswerQuestionRequest,
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
@@ -24,7 +24,7 @@ pub(super) async fn reply(
     State(app): State<App>,
     Path((id, question)): Path<(SessionId, WaitId)>,
     by: By,
-    extract::Json(mut reply): extract::Json<QuestionReply>,
+    extract::Json(mut reply): extract::Json<AnswerQuestionRequest>,
 ) -> Result<StatusCode> {
     reply.author = by.or(reply.author);
     app.sessions.answer(&id, question, reply).await?;
@@ -33,7 +33,7 @@ pub(super) async fn reply(
 
 /// Decline to answer a question.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/questions/{question_id}/reject", tag = "sessions", request_body = Option<QuestionReject>,
+    post, path = "/v1/sessions/{id}/questions/{question_id}/reject", tag = "sessions", request_body = Option<RejectQuestionRequest>,
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
@@ -45,7 +45,7 @@ pub(super) async fn reject(
     State(app): State<App>,
     Path((id, question)): Path<(SessionId, WaitId)>,
     by: By,
-    OptionalJson(rejection): OptionalJson<QuestionReject>,
+    OptionalJson(rejection): OptionalJson<RejectQuestionRequest>,
 ) -> Result<StatusCode> {
     app.sessions.reject(&id, question, by.or(rejection.author)).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -53,7 +53,7 @@ pub(super) async fn reject(
 
 /// Answer a permission. The first answer holds.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/permissions/{permission_id}/reply", tag = "sessions", request_body = PermissionReply,
+    post, path = "/v1/sessions/{id}/permissions/{permission_id}/reply", tag = "sessions", request_body = AnswerPermissionRequest,
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         ("permission_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The permission"),
@@ -65,7 +65,7 @@ pub(super) async fn permit(
     State(app): State<App>,
     Path((id, permission)): Path<(SessionId, WaitId)>,
     by: By,
-    extract::Json(mut reply): extract::Json<PermissionReply>,
+    extract::Json(mut reply): extract::Json<AnswerPermissionRequest>,
 ) -> Result<StatusCode> {
     reply.author = by.or(reply.author);
     app.sessions.permit(&id, permission, reply).await?;

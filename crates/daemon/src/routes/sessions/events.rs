@@ -6,10 +6,10 @@ use axum::{body::Body, extract::State, response::Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
 use journal::{Chunk, Item, durable};
-use protocol::{Kind, SessionId, sessions::EventPage};
+use protocol::{ProblemKind, SessionId, sessions::EventPage};
 use serde::Deserialize;
 use server::{
-    Chain,
+    ErrorChain,
     extract::{self, Path, Query},
     sse,
 };
@@ -58,7 +58,10 @@ pub(super) async fn events(
     Query(query): Query<PageQuery>,
 ) -> Result<Response> {
     if query.limit.is_some_and(|limit| !(1..=PAGE_MAX).contains(&limit)) {
-        return Err(ApiError::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+        return Err(ApiError::new(
+            ProblemKind::InvalidRequest,
+            format!("`limit` must be between 1 and {PAGE_MAX}"),
+        ));
     }
     let (events, more) = app.sessions.page(&id, query.offset, query.limit, query.include_raw).await?;
     // The events are JSON already.
@@ -126,7 +129,7 @@ impl sse::Source for Records {
                 Ok(None) | Err(durable::Error::Deleted) => return Poll::Ready(None),
                 Err(error) => {
                     // Whoever follows comes again, and is told what is wrong if it still is.
-                    warn!(error = %Chain(&error), "a session cannot be followed");
+                    warn!(error = %ErrorChain(&error), "a session cannot be followed");
                     return Poll::Ready(None);
                 }
             },

@@ -5,7 +5,7 @@ use device::{
     shell::{Config, OnDisconnect},
 };
 use protocol::{
-    device::Running,
+    device::RunningRequest,
     relay::{Code, Json},
 };
 use relay::Ask;
@@ -33,7 +33,7 @@ async fn nothing_is_unfinished(laptop: &Laptop) {
     .await;
 }
 
-fn running(laptop: &Laptop) -> Vec<Running> {
+fn running(laptop: &Laptop) -> Vec<RunningRequest> {
     laptop.device.usage().seen().running
 }
 

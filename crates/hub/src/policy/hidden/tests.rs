@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use protocol::{Projection, hub};
+use protocol::{SessionProjection, hub};
 use serde_json::json;
 
 use super::*;
@@ -84,7 +84,7 @@ fn event(variant: usize, said: &str, path: &str, thought: &str, given: &str) -> 
     let session = json!({
         "id": "w", "agent": "mock", "agentSessionId": null, "title": said, "agentMode": "", "permissionMode": "default",
         "model": said, "variant": null, "directory": path, "state": "idle", "turnId": null, "queued": 0, "waits": 0,
-        "usage": {}, "error": error, "capabilities": protocol::agents::Capabilities::default(),
+        "usage": {}, "error": error, "capabilities": protocol::agents::AgentCapabilities::default(),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "newest": 0,
     });
     let queued = json!({ "id": input, "turnId": turn, "author": "joe", "message": said, "state": "accepted",
@@ -162,7 +162,7 @@ proptest! {
             serde_json::from_value(json!({ "messageDelta": delta })).unwrap()
         }));
         let mut look = hidden().look();
-        let (mut told, mut shown) = (Projection::new(empty.clone()), Projection::new(look.snapshot(empty.clone())));
+        let (mut told, mut shown) = (SessionProjection::new(empty.clone()), SessionProjection::new(look.snapshot(empty.clone())));
         look.begin(&empty);
         let mut pieces = String::new();
         let mut apply = |event: &Event, goes_on: bool| {

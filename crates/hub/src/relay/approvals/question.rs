@@ -11,7 +11,7 @@ use protocol::{
         Approval, Family, Json, Method, RelayError, Row, Sha256, method::ShellStart, shell::StartCommand,
         tool::ToolDescriptor,
     },
-    wait::{Ask, Permission, Wait, WaitDefault},
+    wait::{PermissionRequest, Wait, WaitDefault, WaitRequest},
 };
 use serde_json::Value;
 use sha2::Digest;
@@ -77,7 +77,7 @@ impl Question<'_> {
         let (id, now, entry) = (WaitId::mint(), Timestamp::now(), self.environment);
         // One that is for no session waits for itself.
         let session_id = entry.session_id.clone().or_else(|| entry.id.to_string().parse().ok());
-        let permission = Permission {
+        let permission = PermissionRequest {
             id,
             turn_id: None,
             call_id: self.call_id.map(str::to_owned),
@@ -92,7 +92,7 @@ impl Question<'_> {
             id,
             session_id: session_id.unwrap_or_else(|| unreachable!("the id of an environment is a name")),
             turn_id: None,
-            ask: Ask::Permission(permission),
+            ask: WaitRequest::Permission(permission),
             opened_at: now,
             expires_at: Some(now + left),
             default: WaitDefault::Reject,

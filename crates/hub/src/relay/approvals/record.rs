@@ -8,7 +8,7 @@ use journal::{
 };
 use protocol::{
     inbox::{InboxEvent, InboxWait},
-    wait::Ask,
+    wait::WaitRequest,
 };
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl Record {
 
 /// What is written down of a question: which it was, not what was asked.
 fn plain(mut item: InboxWait) -> InboxWait {
-    if let Ask::Permission(permission) = &mut item.wait.ask {
+    if let WaitRequest::Permission(permission) = &mut item.wait.ask {
         permission.title.clone_from(&permission.tool);
         permission.reason = None;
         permission.input = Value::Null;

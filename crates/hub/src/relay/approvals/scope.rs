@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use protocol::{
     EnvironmentId, UserName, WaitId,
-    lending::Remembered,
+    lending::RememberedApproval,
     relay::{ClientId, Sha256},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Run {
 
 impl Scope {
     /// Whether this was approved.
-    pub(super) fn is_of(&self, approved: &Remembered) -> bool {
+    pub(super) fn is_of(&self, approved: &RememberedApproval) -> bool {
         let run = self.run.as_ref();
         approved.client_id == self.client_id
             && approved.scope_id == self.scope_id
@@ -40,10 +40,10 @@ impl Scope {
     }
 
     /// It was approved by somebody.
-    pub(super) fn approved(self, id: WaitId, author: UserName) -> Remembered {
+    pub(super) fn approved(self, id: WaitId, author: UserName) -> RememberedApproval {
         let Self { client_id, scope_id, what, tool_hash, run } = self;
         let (environment_id, run_id) = run.map(|run| (run.environment_id, run.run_id)).unzip();
         let (run_id, at) = (run_id.flatten(), Timestamp::now());
-        Remembered { id, client_id, scope_id, what, tool_hash, environment_id, run_id, author, at }
+        RememberedApproval { id, client_id, scope_id, what, tool_hash, environment_id, run_id, author, at }
     }
 }

@@ -1,7 +1,7 @@
 use std::{num::NonZeroU64, time::Duration};
 
 use protocol::{
-    TokenId, Workspace,
+    TokenId, WorkspaceName,
     relay::{Capabilities, PROTOCOL},
 };
 use relay::{Ask, Limits, Side as End, pair};
@@ -52,7 +52,7 @@ async fn what_a_device_says_at_once_counts() {
     let (here, there) = pair();
     let who = Who {
         client_id: "laptop".parse().unwrap(),
-        workspace: Workspace::default(),
+        workspace: WorkspaceName::default(),
         token: TokenId::mint(),
         instance_id: "one".into(),
     };

@@ -7,8 +7,8 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use protocol::{
-    EnvironmentId, GrantId, RuntimeId, SessionId, TokenId, UserName, WaitId, Workspace,
-    lending::{AddGrant, Approvals, DeviceToken, Remembered},
+    EnvironmentId, GrantId, RuntimeId, SessionId, TokenId, UserName, WaitId, WorkspaceName,
+    lending::{ApprovalRules, CreateGrantRequest, DeviceToken, RememberedApproval},
     relay::{ClientId, Family, Grant, RootId},
 };
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,9 @@ pub(crate) struct State {
     /// Which device each token lets in.
     digests: HashMap<String, ClientId>,
     grants: BTreeMap<GrantId, Arc<GrantEntry>>,
-    off: BTreeSet<Workspace>,
+    off: BTreeSet<WorkspaceName>,
     environments: BTreeMap<EnvironmentId, Arc<EnvironmentEntry>>,
-    remembered: BTreeMap<WaitId, Arc<Remembered>>,
+    remembered: BTreeMap<WaitId, Arc<RememberedApproval>>,
 }
 
 /// A device that may connect.
@@ -54,7 +54,7 @@ pub(crate) struct State {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeviceEntry {
     pub(crate) client_id: ClientId,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceName,
     pub(crate) label: Option<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) created_by: UserName,
@@ -80,13 +80,13 @@ pub(crate) struct EnvironmentEntry {
     /// Which runtime that is; one of which that is not known is none.
     #[serde(default)]
     pub(crate) runtime: Option<Identity>,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceName,
     pub(crate) scope_id: Option<String>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) run_id: Option<String>,
     pub(crate) capabilities: Option<Vec<Family>>,
     pub(crate) roots: Option<Vec<RootId>>,
-    pub(crate) approvals: Approvals,
+    pub(crate) approvals: ApprovalRules,
     pub(crate) created_at: Timestamp,
     pub(crate) created_by: UserName,
     /// When it ends by itself.
@@ -115,7 +115,7 @@ pub(crate) struct GrantEntry {
 /// A device that is to be let in.
 pub(crate) struct NewDevice {
     pub(crate) client_id: ClientId,
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: WorkspaceName,
     pub(crate) label: Option<String>,
     pub(crate) instance_id: Option<String>,
     pub(crate) expires_at: Option<Timestamp>,
@@ -129,9 +129,9 @@ pub(super) struct Kept {
     version: u64,
     devices: Vec<DeviceEntry>,
     grants: Vec<GrantEntry>,
-    workspaces_off: BTreeSet<Workspace>,
+    workspaces_off: BTreeSet<WorkspaceName>,
     environments: Vec<EnvironmentEntry>,
-    remembered: Vec<Remembered>,
+    remembered: Vec<RememberedApproval>,
 }
 
 impl State {
@@ -261,11 +261,11 @@ impl State {
 
     pub(crate) fn add_grant(
         &mut self,
-        add: AddGrant,
+        add: CreateGrantRequest,
         runtime: Identity,
         now: Timestamp,
     ) -> Result<Grant, Error> {
-        let AddGrant { client_id, runtime_id, scope_id, capabilities, expires_at } = add;
+        let CreateGrantRequest { client_id, runtime_id, scope_id, capabilities, expires_at } = add;
         self.device(&client_id)?;
         check_text(scope_id.as_deref())?;
         if expires_at.is_some_and(|at| at <= now) {
@@ -296,15 +296,15 @@ impl State {
     }
 
     /// Whether devices are lent in a workspace.
-    pub(crate) fn is_enabled(&self, workspace: &Workspace) -> bool {
+    pub(crate) fn is_enabled(&self, workspace: &WorkspaceName) -> bool {
         !self.off.contains(workspace)
     }
 
-    pub(crate) fn workspaces_off(&self) -> impl Iterator<Item = &Workspace> {
+    pub(crate) fn workspaces_off(&self) -> impl Iterator<Item = &WorkspaceName> {
         self.off.iter()
     }
 
-    pub(super) fn set_enabled(&mut self, workspace: &Workspace, enabled: bool) {
+    pub(super) fn set_enabled(&mut self, workspace: &WorkspaceName, enabled: bool) {
         let changes = if enabled { self.off.remove(workspace) } else { self.off.insert(workspace.clone()) };
         self.version += u64::from(changes);
     }
@@ -338,12 +338,12 @@ impl State {
         before - self.environments.len()
     }
 
-    pub(crate) fn remembered(&self) -> impl Iterator<Item = &Arc<Remembered>> {
+    pub(crate) fn remembered(&self) -> impl Iterator<Item = &Arc<RememberedApproval>> {
         self.remembered.values()
     }
 
     /// What was approved for more than once; the oldest makes room.
-    pub(crate) fn remember(&mut self, approved: Remembered) {
+    pub(crate) fn remember(&mut self, approved: RememberedApproval) {
         if self.remembered.len() >= REMEMBERED_MAX {
             self.remembered.pop_first();
         }
@@ -351,7 +351,7 @@ impl State {
     }
 
     /// From now on somebody is asked again.
-    pub(crate) fn forget(&mut self, id: WaitId) -> Result<Arc<Remembered>, Error> {
+    pub(crate) fn forget(&mut self, id: WaitId) -> Result<Arc<RememberedApproval>, Error> {
         self.remembered.remove(&id).ok_or(Error::NotRemembered(id))
     }
 

@@ -14,8 +14,8 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::{Method, header};
 use protocol::{
-    Event, Kind, Message,
-    sessions::{EventPage, Snapshot, Transcribed},
+    Event, Message, ProblemKind,
+    sessions::{EventPage, SessionSnapshot, TranscriptPage},
     wait::WaitList,
 };
 use serde::de::DeserializeOwned;
@@ -82,7 +82,7 @@ impl Shape {
             Self::Events { whole } if is_success => told(&events(&**lens, read(&body)?, whole)),
             Self::Transcript if is_success => told(&transcript(&**lens, read(&body)?)),
             Self::Snapshot if is_success => {
-                let snapshot: Snapshot = read(&body)?;
+                let snapshot: SessionSnapshot = read(&body)?;
                 let mut look = lens.look();
                 look.begin(&snapshot);
                 told(&look.snapshot(snapshot))
@@ -123,7 +123,7 @@ fn events(lens: &dyn Lens, mut page: EventPage, whole: bool) -> EventPage {
     page
 }
 
-fn transcript(lens: &dyn Lens, mut transcript: Transcribed) -> Transcribed {
+fn transcript(lens: &dyn Lens, mut transcript: TranscriptPage) -> TranscriptPage {
     let mut look = lens.look();
     let mut show = |message: Message| match look.event(&Event::Message(message.clone())) {
         None => Some(message),
@@ -139,13 +139,16 @@ async fn collect(body: Body) -> Result<Bytes> {
     let mut whole = BytesMut::new();
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| {
-            Refusal::new(Kind::RuntimeUnavailable, "the runtime closed the connection during its answer")
+            Refusal::new(
+                ProblemKind::RuntimeUnavailable,
+                "the runtime closed the connection during its answer",
+            )
         })?;
         if whole.len() + piece.len() > ANSWER_BYTES_MAX {
             let detail = format!(
                 "the answer is larger than {ANSWER_BYTES_MAX} bytes, so hidden paths cannot be removed from it"
             );
-            return Err(Refusal::new(Kind::Forbidden, detail));
+            return Err(Refusal::new(ProblemKind::Forbidden, detail));
         }
         whole.extend_from_slice(&piece);
     }
@@ -158,7 +161,7 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
 
 /// What was done is done, but what came of it is not told.
 pub(in crate::routes) fn unshown() -> Refusal {
-    Refusal::new(Kind::Forbidden, "hidden paths cannot be removed from this answer, so it is withheld")
+    Refusal::new(ProblemKind::Forbidden, "hidden paths cannot be removed from this answer, so it is withheld")
 }
 
 fn told(shown: &impl serde::Serialize) -> Value {
@@ -168,7 +171,7 @@ fn told(shown: &impl serde::Serialize) -> Value {
 
 /// What is told to whoever asks for what cannot be shown in part.
 pub(super) fn refused() -> Refusal {
-    Refusal::new(Kind::Forbidden, "your role may not see hidden paths, which this answer may contain")
+    Refusal::new(ProblemKind::Forbidden, "your role may not see hidden paths, which this answer may contain")
 }
 
 #[cfg(test)]

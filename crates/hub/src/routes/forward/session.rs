@@ -4,12 +4,12 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use protocol::{
-    EnvironmentId, Kind, RuntimeId, SessionId,
+    EnvironmentId, ProblemKind, RuntimeId, SessionId,
     hub::Role,
-    lending::{AddEnvironment, UseDevice},
+    lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
 use serde_json::{Map, Value, json};
-use server::{Chain, Refusal, Result, intake};
+use server::{ErrorChain, Refusal, Result, intake};
 use tracing::error;
 
 use crate::{
@@ -59,7 +59,7 @@ impl Drop for Reserved {
             return;
         }
         if let Err(error) = self.relay.end_environments(|entry| entry.id == self.id) {
-            error!(error = %Chain(&error), "could not end the environment of a session that was not created");
+            error!(error = %ErrorChain(&error), "could not end the environment of a session that was not created");
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) async fn describe(
     let registered = app.registry.get(runtime).ok_or_else(|| no_runtime(runtime))?;
     need(caller, &registered.workspace, Role::Controller)?;
     let session_id = Some(session.clone());
-    let add = AddEnvironment { runtime_id: runtime.clone(), session_id, run_id: None, using };
+    let add = CreateEnvironmentRequest { runtime_id: runtime.clone(), session_id, run_id: None, using };
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, secret) = made.map_err(|error| not_added(&error))?;
     let id = environment.entry.id;
@@ -94,12 +94,12 @@ pub(super) async fn describe(
 }
 
 /// What is said without `environment`, and what that says; nothing if it says nothing.
-fn read(body: &[u8]) -> Result<Option<(Map<String, Value>, UseDevice)>> {
+fn read(body: &[u8]) -> Result<Option<(Map<String, Value>, EnvironmentSpec)>> {
     // What is no object is refused by the runtime, in its own words.
     let Ok(mut description) = serde_json::from_slice::<Map<String, Value>>(body) else { return Ok(None) };
     let Some(said) = description.remove(ENVIRONMENT).filter(|said| !said.is_null()) else { return Ok(None) };
     let using = serde_json::from_value(said)
-        .map_err(|error| Refusal::new(Kind::InvalidRequest, format!("`{ENVIRONMENT}`: {error}")))?;
+        .map_err(|error| Refusal::new(ProblemKind::InvalidRequest, format!("`{ENVIRONMENT}`: {error}")))?;
     Ok(Some((description, using)))
 }
 

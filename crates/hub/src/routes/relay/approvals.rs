@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use protocol::{WaitId, Workspace, hub::Role};
+use protocol::{WaitId, WorkspaceName, hub::Role};
 use server::{Result, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -24,7 +24,7 @@ async fn forget(State(app): State<App>, caller: Caller, Path(id): Path<WaitId>) 
     let approved = state.remembered().find(|approved| approved.id == id);
     let approved = approved.ok_or_else(|| refused(&Error::NotRemembered(id)))?;
     let workspace = state.device(&approved.client_id).map(|device| device.workspace.clone());
-    let workspace = workspace.unwrap_or_else(|_| Workspace::default());
+    let workspace = workspace.unwrap_or_else(|_| WorkspaceName::default());
     need_of(&caller, &workspace, Role::Controller, &Error::NotRemembered(id))?;
     app.relay.store.change(|state, _| state.forget(id)).map_err(|error| refused(&error))?;
     Ok(StatusCode::NO_CONTENT)

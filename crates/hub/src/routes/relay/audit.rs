@@ -1,7 +1,7 @@
 //! `/api/v1/relay/audit`: what was asked of devices; for those who manage the hub.
 
 use axum::{Json, extract::State};
-use protocol::{Kind, lending::RelayAuditPage};
+use protocol::{ProblemKind, lending::RelayAuditPage};
 use serde::Deserialize;
 use server::{Refusal, Result, extract::Query};
 use utoipa::IntoParams;
@@ -37,7 +37,10 @@ struct PageQuery {
 async fn audit(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<RelayAuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(Refusal::new(Kind::InvalidRequest, format!("`limit` must be between 1 and {PAGE_MAX}")));
+        return Err(Refusal::new(
+            ProblemKind::InvalidRequest,
+            format!("`limit` must be between 1 and {PAGE_MAX}"),
+        ));
     }
     app.relay.ledger.page(query.offset, limit).await.map(Json).map_err(|error| Refusal::internal(&error))
 }

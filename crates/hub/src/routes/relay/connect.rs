@@ -3,7 +3,7 @@
 use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
 use jiff::Timestamp;
-use protocol::Kind;
+use protocol::ProblemKind;
 use server::{Peer, Refusal, Result, Upgrade, bearer};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -38,7 +38,7 @@ async fn connect(
     let peer = peer.map(|Extension(peer)| peer);
     let who = who(&app, &headers, peer)?;
     let coming = app.relay.connections.may_come(&who.client_id, &who.instance_id);
-    coming.map_err(|another| Refusal::new(Kind::DeviceConnected, another.to_string()))?;
+    coming.map_err(|another| Refusal::new(ProblemKind::DeviceConnected, another.to_string()))?;
     let (relay, stop, audit, name) =
         (app.relay.clone(), app.stop.clone(), app.audit.clone(), who.client_id.clone());
     app.sockets.open(upgrade, app.relay.limits().frame_bytes_max, move |socket| async move {
@@ -55,14 +55,18 @@ fn who(app: &App, headers: &HeaderMap, peer: Option<Peer>) -> Result<Who> {
     let Some((device, token)) = state.find(&digest(secret), Timestamp::now()) else {
         // A token that is good for something else is told so.
         if app.people.find(secret).is_some() {
-            let why = Refusal::new(Kind::Forbidden, "this is a user token; connect with a device token");
+            let why =
+                Refusal::new(ProblemKind::Forbidden, "this is a user token; connect with a device token");
             return Err(app.limits.refused(peer, why));
         }
         return Err(app.limits.not_let_in(peer));
     };
     app.limits.spend(token.token.id)?;
     if !state.is_enabled(&device.workspace) {
-        return Err(Refusal::new(Kind::Forbidden, "devices are turned off in this device's workspace"));
+        return Err(Refusal::new(
+            ProblemKind::Forbidden,
+            "devices are turned off in this device's workspace",
+        ));
     }
     Ok(Who {
         client_id: device.client_id.clone(),

@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode};
 use protocol::{
     EnvironmentId,
     hub::Role,
-    lending::{AddEnvironment, AddedEnvironment, Environment, EnvironmentList},
+    lending::{CreateEnvironmentRequest, Environment, EnvironmentCreated, EnvironmentList},
 };
 use server::{Peer, Result, Upgrade, bearer, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -39,21 +39,21 @@ async fn list(State(app): State<App>, caller: Caller) -> Json<EnvironmentList> {
 
 /// Create an environment: a runtime's access to a device. The response contains its secret, which is not shown again.
 #[utoipa::path(
-    post, path = "/api/v1/relay/environments", tag = "environments", request_body = AddEnvironment,
-    responses((status = CREATED, body = AddedEnvironment), Problems)
+    post, path = "/api/v1/relay/environments", tag = "environments", request_body = CreateEnvironmentRequest,
+    responses((status = CREATED, body = EnvironmentCreated), Problems)
 )]
 async fn add(
     State(app): State<App>,
     caller: Caller,
-    extract::Json(add): extract::Json<AddEnvironment>,
-) -> Result<(StatusCode, Json<AddedEnvironment>)> {
+    extract::Json(add): extract::Json<CreateEnvironmentRequest>,
+) -> Result<(StatusCode, Json<EnvironmentCreated>)> {
     let runtime = app.registry.get(&add.runtime_id).filter(|runtime| caller.sees(&runtime.workspace));
     let runtime = runtime.ok_or_else(|| no_runtime(&add.runtime_id))?;
     super::need(&caller, &runtime.workspace, Role::Controller)?;
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, token) = made.map_err(|error| not_added(&error))?;
     let environment = app.relay.view(&environment);
-    Ok((StatusCode::CREATED, Json(AddedEnvironment { environment, secret: token.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(EnvironmentCreated { environment, secret: token.reveal().to_owned() })))
 }
 
 /// Get an environment.

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, header};
 use protocol::{
-    EnvironmentId, Kind, Problem,
-    lending::AskDevice,
+    EnvironmentId, Problem, ProblemKind,
+    lending::DeviceRequest,
     relay::{Code, Json, RelayError},
 };
 use relay::{Ask, Call, Part, bytes_not_taken};
@@ -42,7 +42,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// chunks are sent as `stream` events with data `{event, seq, data, encoding}`; the last event is `response`, with `result` or
 /// `error`. Closing the connection cancels the request.
 #[utoipa::path(
-    post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "environments", request_body = AskDevice,
+    post, path = "/api/v1/relay/environments/{environment_id}/requests", tag = "environments", request_body = DeviceRequest,
     params(("environment_id" = String, Path, pattern = "^env_[0-9a-f]{32}$", description = "The environment")),
     responses(
         (status = OK, description = "The device's result", content(
@@ -56,7 +56,7 @@ async fn ask(
     Path(id): Path<EnvironmentId>,
     headers: HeaderMap,
     peer: Option<Extension<Peer>>,
-    LongJson(AskDevice { method, params, context, timeout_ms }): LongJson<AskDevice, BODY_BYTES_MAX>,
+    LongJson(DeviceRequest { method, params, context, timeout_ms }): LongJson<DeviceRequest, BODY_BYTES_MAX>,
 ) -> Result<Response> {
     let environment = opened(&app, id, &headers, peer)?;
     let mut ask = Ask::new(method, params);
@@ -123,13 +123,13 @@ fn events(call: Call) -> stream::BoxStream<'static, Bytes> {
 /// Why nothing came of it, as a problem.
 fn refused(error: RelayError) -> Refusal {
     let kind = match error.code {
-        Code::InvalidRequest => Kind::InvalidRequest,
-        Code::UnknownMethod | Code::NotFound => Kind::NotFound,
-        Code::CapabilityUnavailable => Kind::DeviceUnavailable,
-        Code::PermissionDenied | Code::ApprovalRequired | Code::PolicyBlocked => Kind::RelayRefused,
-        Code::Timeout => Kind::DeviceTimeout,
-        Code::Cancelled => Kind::RelayCancelled,
-        Code::ProviderError | Code::RelayDisconnected | Code::ArtifactError => Kind::DeviceFailed,
+        Code::InvalidRequest => ProblemKind::InvalidRequest,
+        Code::UnknownMethod | Code::NotFound => ProblemKind::NotFound,
+        Code::CapabilityUnavailable => ProblemKind::DeviceUnavailable,
+        Code::PermissionDenied | Code::ApprovalRequired | Code::PolicyBlocked => ProblemKind::RelayRefused,
+        Code::Timeout => ProblemKind::DeviceTimeout,
+        Code::Cancelled => ProblemKind::RelayCancelled,
+        Code::ProviderError | Code::RelayDisconnected | Code::ArtifactError => ProblemKind::DeviceFailed,
     };
     Problem { relay: Some(Box::new(error.clone())), ..Problem::new(kind, error.message) }.into()
 }

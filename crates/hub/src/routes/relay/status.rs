@@ -3,9 +3,9 @@
 use axum::{Json, extract::State};
 use http::StatusCode;
 use protocol::{
-    Workspace,
+    WorkspaceName,
     hub::Role,
-    lending::{RelayStatus, SetWorkspaceRelay, WorkspaceRelay},
+    lending::{RelayStatus, SetWorkspaceRelayRequest, WorkspaceRelaySettings},
 };
 use server::{Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -28,17 +28,17 @@ async fn status(State(app): State<App>) -> Json<RelayStatus> {
 
 /// Turn devices on or off in a workspace. Turning them off disconnects all of its devices.
 #[utoipa::path(
-    put, path = "/api/workspaces/{workspace}/relay", tag = "relay", request_body = SetWorkspaceRelay,
+    put, path = "/api/workspaces/{workspace}/relay", tag = "relay", request_body = SetWorkspaceRelayRequest,
     params(("workspace" = String, Path, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description = "The workspace")),
-    responses((status = OK, body = WorkspaceRelay), Problems)
+    responses((status = OK, body = WorkspaceRelaySettings), Problems)
 )]
 async fn set(
     State(app): State<App>,
     caller: Caller,
-    Path(workspace): Path<Workspace>,
-    extract::Json(SetWorkspaceRelay { enabled }): extract::Json<SetWorkspaceRelay>,
-) -> Result<(StatusCode, Json<WorkspaceRelay>)> {
+    Path(workspace): Path<WorkspaceName>,
+    extract::Json(SetWorkspaceRelayRequest { enabled }): extract::Json<SetWorkspaceRelayRequest>,
+) -> Result<(StatusCode, Json<WorkspaceRelaySettings>)> {
     need(&caller, &workspace, Role::Owner)?;
     app.relay.store.set_enabled(&workspace, enabled).map_err(|error| refused(&error))?;
-    Ok((StatusCode::OK, Json(WorkspaceRelay { workspace, enabled })))
+    Ok((StatusCode::OK, Json(WorkspaceRelaySettings { workspace, enabled })))
 }

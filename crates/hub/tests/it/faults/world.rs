@@ -15,9 +15,9 @@ use hub::{Config, Down, Hub, Pace, Rate, Runtime as _, Upstream};
 use journal::Retention;
 use parking_lot::Mutex;
 use protocol::{
-    SessionId, Workspace,
-    hub::AddRuntime,
-    observation::{CloseCode, End, Leg as Side, Trouble},
+    SessionId, WorkspaceName,
+    hub::AddRuntimeRequest,
+    observation::{DiagnosticKind, StreamCloseCode, StreamEnd, StreamLeg as Side},
 };
 use server::{
     Sockets, Upgrade,
@@ -103,7 +103,8 @@ impl World {
         let token = token.unwrap().parse().unwrap();
         let client = Client::new(format!("http://{}", down.address).parse().unwrap(), Some(&token)).unwrap();
         let endpoint = format!("http://{}", up.address);
-        let add = AddRuntime { id: name(), workspace: Workspace::default(), endpoint, token: None };
+        let add =
+            AddRuntimeRequest { id: name(), workspace: WorkspaceName::default(), endpoint, token: None };
         client.runtimes().add(&add).await.unwrap();
         let (backend, daemon) = (Some(backend), Some(daemon));
         Self { buses, directory, backend, daemon, up, down, client, _tasks: tasks }
@@ -212,12 +213,14 @@ struct Heard(Box<dyn Upstream>);
 impl Observed for Heard {
     const LEG: Side = Side::Runtime;
 
-    async fn next(&mut self) -> Result<Vec<Bytes>, End> {
+    async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         match self.0.next().await {
             Ok(Some(frame)) => Ok(vec![frame.into()]),
-            Ok(None) => Err(End::silently(CloseCode::AWAY)),
-            Err(Down::NoWorker) => Err(End::with(Side::Runtime, Trouble::WorkerNotFound, "gone")),
-            Err(_) => Err(End::silently(CloseCode::INTERNAL)),
+            Ok(None) => Err(StreamEnd::silently(StreamCloseCode::AWAY)),
+            Err(Down::NoWorker) => {
+                Err(StreamEnd::with(Side::Runtime, DiagnosticKind::WorkerNotFound, "gone"))
+            }
+            Err(_) => Err(StreamEnd::silently(StreamCloseCode::INTERNAL)),
         }
     }
 }

@@ -70,7 +70,7 @@ async fn another_copy_is_refused() {
     let mut device = world.connect(&one, Offering::all()).await;
     let refused = Device::connect(&world.client(&other), "laptop", Offering::all()).await;
     let Err(client::Error::Problem(problem)) = refused else { panic!("let in") };
-    assert_eq!((problem.status, problem.kind), (409, Some(protocol::Kind::DeviceConnected)));
+    assert_eq!((problem.status, problem.kind), (409, Some(protocol::ProblemKind::DeviceConnected)));
     assert!(!world.connection("laptop").await.is_null());
     device.unplug();
     until(|| async { world.connection("laptop").await.is_null() }).await;

@@ -6,7 +6,7 @@ use client::{Client, Endpoint, Token};
 use hub::{Config, Hub, Pace, Rate, Retention};
 use protocol::{
     EnvironmentId,
-    lending::AddEnvironment,
+    lending::CreateEnvironmentRequest,
     relay::{AuditEntry, Capabilities, Context, Hello, Json, PROTOCOL, RelayError},
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
@@ -185,7 +185,7 @@ impl World {
     pub(super) async fn environment(&self, more: Value) -> Environment {
         let mut add = json!({ "runtimeId": "box", "clientId": "laptop" });
         add.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let add: AddEnvironment = serde_json::from_value(add).unwrap();
+        let add: CreateEnvironmentRequest = serde_json::from_value(add).unwrap();
         let added = self.client(&self.token).environments().add(&add).await.unwrap().read().unwrap();
         Environment { id: added.environment.id, secret: added.secret }
     }

@@ -5,23 +5,23 @@ export type Session = Schemas["Session"];
 /** Life-cycle state of a session. */
 export type SessionState = Schemas["SessionState"];
 /** Request to create a session. Through a hub it may also name a device. */
-export type CreateSession = Schemas["Create"] & { readonly environment?: Schemas["UseDevice"] };
+export type CreateSession = Schemas["CreateSessionRequest"] & { readonly environment?: Schemas["EnvironmentSpec"] };
 /** Result of creating a session. */
-export type CreatedSession = Schemas["Created"];
+export type CreatedSession = Schemas["SessionCreated"];
 /** Request to send a message. */
-export type SendMessage = Schemas["Send"];
+export type SendMessage = Schemas["SendMessageRequest"];
 /** Result of sending a message. */
-export type SentMessage = Schemas["Sent"];
+export type SentMessage = Schemas["MessageAccepted"];
 /** What to do with a message while a turn is running. */
 export type WhenBusy = Schemas["WhenBusy"];
 /** A text, file or image that is sent with a message. */
-export type Attachment = Schemas["Attachment"];
+export type Attachment = Schemas["MessageAttachment"];
 /** A message that was sent, with its delivery state. */
-export type SessionInput = Schemas["Input"];
+export type SessionInput = Schemas["SessionInput"];
 /** Request to change a queued message. */
-export type EditInput = Schemas["Edit"];
+export type EditInput = Schemas["EditInputRequest"];
 /** An event with its sequence number. */
-export type SessionRecord = Schemas["Record"];
+export type SessionRecord = Schemas["EventRecord"];
 /** An event of a session. A newer server may send others. */
 export type SessionEvent = Schemas["Event"];
 /** A page of events. */
@@ -29,11 +29,11 @@ export type SessionEventPage = Schemas["EventPage"];
 /** A message; in an event, only its new and changed parts. */
 export type Message = Schemas["Message"];
 /** A part of a message. */
-export type MessagePart = Schemas["Part"];
+export type MessagePart = Schemas["MessagePart"];
 /** A page of messages, and the last event that they include. */
-export type Transcript = Schemas["Transcribed"];
+export type Transcript = Schemas["TranscriptPage"];
 /** State of a session after all events up to `seq`. */
-export type SessionSnapshot = Schemas["Snapshot"];
+export type SessionSnapshot = Schemas["SessionSnapshot"];
 /** A permission request or question that is open until a person answers. */
 export type Wait = Schemas["Wait"];
 /** A change in the open waits of a daemon. */

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{
-    config::{McpServer, Oauth, OauthClient, Transport},
-    sessions::{AgentError, Attachment, PermissionMode},
+    config::{McpOauth, McpOauthClient, McpServer, McpTransport},
+    sessions::{AgentError, MessageAttachment, PermissionMode},
 };
 use serde_json::{Value, json};
 
@@ -37,10 +37,10 @@ fn a_mode_or_a_server_that_codex_cannot_have_is_unsupported() {
         enabled: None,
         timeout_ms: None,
     };
-    let sse = remote(Some(Transport::Sse), None);
+    let sse = remote(Some(McpTransport::Sse), None);
     assert_eq!(unsupported(&|options| drop(options.mcp.insert("x".into(), sse.clone()))), "mcp");
-    let client = OauthClient { client_id: Some("c".into()), client_secret: None, scope: None };
-    let client = remote(None, Some(Oauth::Client(client)));
+    let client = McpOauthClient { client_id: Some("c".into()), client_secret: None, scope: None };
+    let client = remote(None, Some(McpOauth::Client(client)));
     assert_eq!(unsupported(&|options| drop(options.mcp.insert("x".into(), client.clone()))), "mcp");
 }
 
@@ -72,7 +72,7 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
     everything(&mut options);
     let remote = McpServer::Remote {
         url: "https://example.com/mcp".into(),
-        transport: Some(Transport::Http),
+        transport: Some(McpTransport::Http),
         headers: BTreeMap::from([("Authorization".into(), "Bearer s".into())]),
         oauth: None,
         enabled: Some(false),
@@ -120,10 +120,10 @@ fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
 #[test]
 fn attachments_are_input() {
     let attachments = vec![
-        Attachment::Text { name: Some("notes.md".into()), text: "words".into() },
-        Attachment::Text { name: None, text: "more".into() },
-        Attachment::File { path: "/etc/hosts".into() },
-        Attachment::Image { mime_type: "image/png".into(), data: "AAAA".into() },
+        MessageAttachment::Text { name: Some("notes.md".into()), text: "words".into() },
+        MessageAttachment::Text { name: None, text: "more".into() },
+        MessageAttachment::File { path: "/etc/hosts".into() },
+        MessageAttachment::Image { mime_type: "image/png".into(), data: "AAAA".into() },
     ];
     let said = Prompt { id: replay::input(1), text: "look".into(), attachments };
     let wanted = json!([

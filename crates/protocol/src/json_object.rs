@@ -9,9 +9,9 @@ use serde::{
 
 /// A value that was written as a JSON object.
 #[derive(Debug)]
-pub struct Object<T>(pub T);
+pub struct JsonObject<T>(pub T);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for JsonObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Fields(PhantomData)).map(Self)
     }
@@ -33,21 +33,21 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for Fields<T> {
 
 /// A field that holds an object.
 pub(crate) fn one<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Object::deserialize(deserializer).map(|object| object.0)
+    JsonObject::deserialize(deserializer).map(|object| object.0)
 }
 
 /// A field that holds an object or `null`.
 pub(crate) fn optional<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    Ok(Option::<Object<T>>::deserialize(deserializer)?.map(|object| object.0))
+    Ok(Option::<JsonObject<T>>::deserialize(deserializer)?.map(|object| object.0))
 }
 
 /// A field that holds at least one object.
-pub(crate) fn some<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+pub(crate) fn non_empty<'de, T: DeserializeOwned, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
-    let objects = Vec::<Object<T>>::deserialize(deserializer)?;
+    let objects = Vec::<JsonObject<T>>::deserialize(deserializer)?;
     if objects.is_empty() {
         return Err(de::Error::invalid_length(0, &"at least one object"));
     }
@@ -58,7 +58,7 @@ pub(crate) fn some<'de, T: DeserializeOwned, D: Deserializer<'de>>(
 mod tests {
     use crate::{
         config::{McpServer, Skill},
-        processes::Start,
+        processes::StartProcessRequest,
     };
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
             let server = format!(r#"{{"type":"remote","url":"x","oauth":{oauth}}}"#);
             assert_eq!(serde_json::from_str::<McpServer>(&server).is_ok(), good, "{server}");
         }
-        assert!(serde_json::from_str::<Start>(r#"{"command":"x","terminal":null}"#).is_ok());
-        assert!(serde_json::from_str::<Start>(r#"{"command":"x","terminal":[1,2]}"#).is_err());
+        assert!(serde_json::from_str::<StartProcessRequest>(r#"{"command":"x","terminal":null}"#).is_ok());
+        assert!(serde_json::from_str::<StartProcessRequest>(r#"{"command":"x","terminal":[1,2]}"#).is_err());
     }
 }
