@@ -1,5 +1,7 @@
 //! JSON Schemas of the wire types, and their names in the OpenAPI documents.
 
+mod enumerations;
+mod variants;
 mod written;
 
 use std::{borrow::Cow, collections::BTreeSet};
@@ -15,6 +17,9 @@ use crate::{
     acp, agents, audit, config, event, fs, hub, inbox, info, lending, message, observation, people, presence,
     problem, processes, relay, sessions, wait,
 };
+
+/// Where an OpenAPI document keeps its schemas.
+const SCHEMA_PATH: &str = "#/components/schemas/";
 
 /// Lists the wire types that routes name. schemars describes them; utoipa only refers to them.
 macro_rules! wire_types {
@@ -47,11 +52,11 @@ macro_rules! wire_types {
     };
 }
 
-/// The JSON Schemas (2020-12) of the wire types of these names, and of all that is in them, by their names under
-/// `#/components/schemas`.
+/// Returns the JSON Schemas (2020-12) of the named wire types and of every type they contain, by name.
 ///
-/// What is only sent is described as it is written: what is always there is required. What is received, by whomever, is
-/// described as it is read: what may be left out is not required. That is true of it where it is sent, too.
+/// A type that is only sent is described as the server writes it: a field that is always written is required. A type that a
+/// server receives is described as it is read: a field that may be left out is not required. The second description also
+/// holds where such a type is sent.
 pub fn schemas(names: &BTreeSet<String>) -> Map<String, Value> {
     let settings =
         || SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
@@ -67,6 +72,10 @@ pub fn schemas(names: &BTreeSet<String>) -> Map<String, Value> {
             *schema = read;
         }
     }
+    for schema in schemas.values_mut() {
+        enumerations::collapse_constants(schema);
+    }
+    variants::name_variants(&mut schemas);
     schemas
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::Router;
 use http::{Method, Uri};
 use protocol::{Problem, ProblemKind};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::{
     IntoResponses, Modify,
     openapi::{
@@ -48,10 +48,21 @@ pub fn document(openapi: OpenApi, prefix: &str) -> Value {
         let (tag, handler) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
         let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
         operation["operationId"] = name.into();
-        members(&mut operation["responses"]).for_each(|response| describe(response, &schemas));
+        describe_bytes(&mut operation["requestBody"]);
+        for response in members(&mut operation["responses"]) {
+            describe(response, &schemas);
+            describe_bytes(response);
+        }
     }
     document["components"]["schemas"] = schemas.into();
     document
+}
+
+/// Marks a body of bytes as binary: generated clients encode a plain `string` as text.
+fn describe_bytes(message: &mut Value) {
+    if let Some(body) = message.pointer_mut("/content/application~1octet-stream") {
+        body["schema"] = json!({ "type": "string", "format": "binary" });
+    }
 }
 
 /// An answer of which nothing is said is what it holds: OpenAPI wants each to be described.

@@ -83,3 +83,42 @@ fn what_routes_take_is_received() {
     describe_received(&mut SchemaGenerator::default(), |name| received.borrow_mut().insert(name.to_owned()));
     assert_eq!(taken, received.into_inner());
 }
+
+#[test]
+fn an_enumeration_is_an_enum_that_describes_its_values() {
+    let schemas = schemas(&names(["SendMessageRequest"]));
+    let when_busy = &schemas["WhenBusy"];
+    assert_eq!(when_busy["type"], "string");
+    assert_eq!(when_busy["enum"], json!(["queue", "reject", "steer"]));
+    assert!(when_busy["description"].as_str().unwrap().contains("\n- `reject`: "), "{when_busy}");
+}
+
+#[test]
+fn each_variant_of_a_tagged_union_is_a_schema_with_a_discriminator() {
+    let schemas = schemas(&names(["McpServer"]));
+    let local = "#/components/schemas/McpServerLocal";
+    assert_eq!(schemas["McpServer"]["oneOf"][0], json!({ "$ref": local }));
+    assert_eq!(schemas["McpServer"]["discriminator"]["propertyName"], "type");
+    assert_eq!(schemas["McpServer"]["discriminator"]["mapping"]["local"], local);
+    assert_eq!(schemas["McpServerLocal"]["properties"]["type"]["const"], "local");
+}
+
+/// The fields of the struct around a flattened union are fields of every variant; a variant that holds another type extends it.
+#[test]
+fn a_variant_has_the_fields_of_the_struct_around_it() {
+    let schemas = schemas(&names(["Message"]));
+    assert!(required(&schemas, "MessagePartText").is_superset(&names(["id", "type", "text"])));
+    let tool_call = &schemas["MessagePartToolCall"]["allOf"];
+    assert_eq!(tool_call[0]["$ref"], "#/components/schemas/ToolCall");
+    assert_eq!(tool_call[1]["required"], json!(["id", "type"]));
+    // A newer peer may send other parts, so the union stays open and has no discriminator.
+    assert!(schemas["MessagePart"].get("discriminator").is_none());
+}
+
+#[test]
+fn the_constants_beside_the_objects_of_a_union_are_one_enum() {
+    let schemas = schemas(&names(["AnswerWaitRequest"]));
+    let variants = schemas["WaitAnswer"]["oneOf"].as_array().unwrap();
+    assert_eq!(variants.last().unwrap()["enum"], json!(["reject"]));
+    assert!(schemas.contains_key("WaitAnswerPermission"));
+}

@@ -71,7 +71,15 @@ function normalize(
  * TypeScript union such a choice would make it impossible to narrow the other choices by key.
  */
 function isCatchAll(choice: unknown): boolean {
-  return isObject(choice) && choice.additionalProperties === true && !("properties" in choice);
+  if (!isObject(choice)) return false;
+  if (typeof choice.$ref === "string") return choice.$ref.endsWith("Unknown");
+  return choice.additionalProperties === true && !("properties" in choice);
+}
+
+/** The schema that a `$ref` names, or the schema itself. */
+function resolve(document: Document, schema: unknown): unknown {
+  const name = isObject(schema) && typeof schema.$ref === "string" && schema.$ref.split("/").at(-1);
+  return name ? member(document, "components", "schemas")[name] : schema;
 }
 
 /**
