@@ -1,4 +1,4 @@
-//! `/v1/acp`: instances, one ACP process each.
+//! Wire types of `/v1/acp`: instances, one ACP process each.
 
 use std::collections::BTreeMap;
 
@@ -8,93 +8,93 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentName, ServerId};
 
-/// The answer of `GET /v1/acp`.
+/// The response of `GET /v1/acp`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcpInstanceList {
-    /// Every instance, by its id.
+    /// Every instance, sorted by id.
     pub items: Vec<AcpInstance>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// One ACP process and its queues.
+/// One ACP process and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcpInstance {
-    /// The client's name for it.
+    /// The id that the client chose.
     pub server_id: ServerId,
-    /// The program it runs.
+    /// The agent that it runs.
     pub agent: AgentName,
-    /// Where it is in its life.
+    /// The life-cycle state.
     pub state: AcpInstanceState,
     /// The process id while it runs.
     pub pid: Option<u32>,
     /// When the process was last started.
     pub started_at: Option<Timestamp>,
-    /// How the process ended, if it has.
+    /// How the process ended; `null` while it runs.
     pub exit: Option<AcpProcessExit>,
-    /// Requests that wait for the agent's answer.
+    /// The number of requests that wait for the agent's response.
     pub pending_requests: u64,
-    /// Readers of the stream.
+    /// The number of stream readers.
     pub subscribers: u64,
-    /// How long it stays while nobody is there for it; `null` is until it is deleted.
+    /// How long the instance is retained without readers and requests; `null` if until it is deleted.
     pub linger_ms: Option<u64>,
-    /// The ids that can be read from the stream.
+    /// The events that can be read from the stream.
     pub events: EventRange,
 }
 
-/// Where an instance is in its life.
+/// The life-cycle state of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum AcpInstanceState {
-    /// Known, but its process does not run yet.
+    /// Registered, but its process is not running yet.
     Starting,
-    /// Its process runs.
+    /// Its process is running.
     Running,
-    /// Its process has ended; the next request that names the agent starts it anew.
+    /// Its process ended; the next request that names the agent starts a new one.
     Exited,
 }
 
-/// How a process ended.
+/// How the process of an instance ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcpProcessExit {
-    /// The exit code, unless a signal ended it.
+    /// The exit code, unless a signal ended the process.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the process.
     pub signal: Option<i32>,
-    /// The last it wrote to standard error.
+    /// The last lines of its standard error.
     pub stderr_tail: String,
 }
 
-/// The ids that a stream can be read from; both 0 while nothing was said.
+/// The events that a stream can be read from; both are 0 before the first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventRange {
-    /// The oldest event that is kept.
+    /// The id of the oldest stored event.
     pub oldest: u64,
-    /// The newest event.
+    /// The id of the newest event.
     pub newest: u64,
 }
 
-/// `PUT /v1/acp/{server_id}`: how its process is to be started.
+/// The body of `PUT /v1/acp/{server_id}`, which sets how the process of an instance is started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PrepareInstanceRequest {
-    /// The program to run.
+    /// The agent to run.
     pub agent: AgentName,
-    /// The directory it runs in; the daemon's own if left out.
+    /// Its working directory; the daemon's own if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Variables added to its environment. They are never shown again.
+    /// Variables added to its environment. No response contains them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Arguments added after the agent's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
-    /// on its way. Heeded when the instance is made; until it is deleted if left out.
+    /// Deletes the instance after this many milliseconds without a reader of its stream and without a pending message.
+    /// It applies when the instance is created. If left out, the instance stays until it is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 604_800_000))]
     pub linger_ms: Option<u64>,

@@ -1,123 +1,123 @@
-//! `/v1/agents`: the programs that can be run.
+//! Wire types of `/v1/agents`: which agents exist, and their installation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::AgentName;
 
-/// The answer of `GET /v1/agents`.
+/// The response of `GET /v1/agents`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentList {
-    /// Every known agent, by name.
+    /// Every known agent, sorted by name.
     pub items: Vec<Agent>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// One agent as this daemon knows it.
+/// An agent and its installation on this daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
-    /// Its id in every request.
+    /// The id, for requests.
     pub id: AgentName,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// What people should know before they choose it.
+    /// A remark for people who choose an agent.
     pub note: Option<String>,
-    /// Whether it can be started now.
+    /// Whether it is installed.
     pub installed: bool,
-    /// The version that is installed, where it can be told.
+    /// The installed version, where known.
     pub version: Option<String>,
-    /// The program that would be started.
+    /// The path of its program.
     pub path: Option<String>,
-    /// Where it comes from.
+    /// The origin of its definition.
     pub source: AgentSource,
-    /// How it can be installed here, in the order in which it is tried; empty if its owner installs it.
+    /// The ways to install it here, in the order in which they are tried; empty if only its owner can.
     pub installable_from: Vec<String>,
-    /// Whether credentials for it were found; never which.
+    /// Whether credentials for it were found. They are never included.
     pub credentials_found: bool,
-    /// The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too.
+    /// The native protocol of its program; `capabilities.acp` says whether it supports ACP as well.
     pub protocol: AgentProtocol,
-    /// What it can do.
+    /// The features that it supports.
     pub capabilities: AgentCapabilities,
-    /// Instances of it that run now.
+    /// The number of its running instances.
     pub running_instances: u64,
 }
 
-/// Where an agent comes from, and so how it is installed.
+/// The origin of an agent's definition, which determines how it is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum AgentSource {
-    /// Part of this program; nothing to install.
+    /// Built into Tombolo; nothing to install.
     BuiltIn,
-    /// A row of the daemon's own catalog; installed when it is needed.
+    /// Listed in Tombolo's catalog; installed on demand.
     Catalog,
-    /// A row of the ACP registry; installed when it is needed.
+    /// Listed in the ACP registry; installed on demand.
     Registry,
     /// Defined in the configuration file; installed by its owner.
     User,
 }
 
-/// The protocol that an agent speaks.
+/// The native protocol of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum AgentProtocol {
     /// Agent Client Protocol: JSON-RPC, one message a line.
     Acp,
-    /// Claude Code's stream of JSON with its control requests.
+    /// Claude Code's stream-json with control requests.
     Claude,
     /// Codex's app server: JSON-RPC, one message a line.
     Codex,
     /// OpenCode's HTTP server.
     Opencode,
-    /// Amp's stream of JSON.
+    /// Amp's stream-json.
     Amp,
 }
 
-/// What an agent can do; what is not said it cannot.
+/// The features that an agent supports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentCapabilities {
-    /// It can be driven through `/v1/acp`.
+    /// Usable through `/v1/acp`.
     pub acp: bool,
-    /// It asks before it does something.
+    /// Asks for permission before it uses a tool.
     pub permissions: bool,
-    /// It asks questions.
+    /// Asks questions.
     pub questions: bool,
-    /// It shows a plan and waits for its approval.
+    /// Shows a plan and waits for approval.
     pub plans: bool,
-    /// It can be told more while it works.
+    /// Accepts messages within a running turn.
     pub steering: bool,
-    /// It can go on with a session of an earlier process.
+    /// Resumes a session in a new process.
     pub resume: bool,
-    /// It can branch off a session.
+    /// Forks a session.
     pub fork: bool,
 }
 
-/// The answer of `GET /v1/agents/{agent}/modes`.
+/// The response of `GET /v1/agents/{agent}/modes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentModeList {
-    /// What the agent can be told to be.
+    /// The modes of the agent.
     pub modes: Vec<AgentMode>,
 }
 
-/// One way for an agent to behave.
+/// A mode of an agent: how it behaves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMode {
-    /// Its id in requests.
+    /// The id, for requests.
     pub id: String,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
 }
 
-/// The answer of `GET /v1/agents/{agent}/models`.
+/// The response of `GET /v1/agents/{agent}/models`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentModelList {
@@ -129,76 +129,76 @@ pub struct AgentModelList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentModel {
-    /// Its id in requests.
+    /// The id, for requests.
     pub id: String,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
-    /// Variants of it, such as how long it may think.
+    /// Its variants, such as levels of reasoning effort.
     pub variants: Vec<String>,
 }
 
-/// `POST /v1/agents/{agent}/install`.
+/// The body of `POST /v1/agents/{agent}/install`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InstallAgentRequest {
-    /// The version to install: `latest` for the newest, and the one that was tested if left out.
+    /// The version to install: `latest` for the newest; the version in the catalog if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Install again what is installed already.
+    /// Whether to install even if it is installed already.
     #[serde(default)]
     pub reinstall: bool,
 }
 
-/// What an installation came to.
+/// The response of `POST /v1/agents/{agent}/install`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInstalled {
     /// The agent.
     pub agent: AgentName,
-    /// Whether it was there already, so that nothing was done.
+    /// Whether it was installed before, so that nothing was done.
     pub already_installed: bool,
-    /// The version that is there now, where it can be told.
+    /// The installed version, where known.
     pub version: Option<String>,
-    /// The program that would be started.
+    /// The path of its program.
     pub path: Option<String>,
 }
 
-/// One event of an installation as it is followed: `event: progress`.
+/// The data of a `progress` event while an installation is followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallProgress {
-    /// The agent that is being installed.
+    /// The agent.
     pub agent: AgentName,
-    /// The part of it that this is about.
+    /// The component that is being installed.
     pub component: String,
-    /// What is being done.
+    /// The current phase.
     pub phase: InstallPhase,
-    /// Where it comes from, once that is known.
+    /// The source, once known.
     pub source: Option<String>,
-    /// How many bytes have come.
+    /// The number of bytes received.
     pub bytes: u64,
-    /// How many bytes there are, where that is known.
+    /// The size in bytes, where known.
     pub total_bytes: Option<u64>,
 }
 
-/// What is being done to install something.
+/// A phase of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum InstallPhase {
-    /// Somebody else installs it, or what it needs is not there yet.
+    /// Waiting for another installation of the same component, or for a dependency.
     Waiting,
-    /// Finding out what to fetch.
+    /// Finding out what to download.
     Resolving,
-    /// Fetching it.
+    /// Downloading.
     Downloading,
-    /// Checking that it is what it should be.
+    /// Verifying the checksum.
     Verifying,
-    /// Taking it out of its archive.
+    /// Unpacking the archive.
     Unpacking,
-    /// Another program installs it, such as npm.
+    /// Another program, such as npm, is installing it.
     Installing,
-    /// It is there.
+    /// Installed.
     Done,
-    /// It could not be installed.
+    /// The installation failed.
     Failed,
 }

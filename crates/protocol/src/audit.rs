@@ -1,4 +1,4 @@
-//! `/api/audit`: what was done through a hub, and by whom.
+//! Wire types of `/api/audit`: the log of requests to a hub.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RuntimeId, SessionId, TokenId, UserName};
 
-/// The answer of `GET /api/audit`.
+/// The response of `GET /api/audit`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditPage {
@@ -18,40 +18,40 @@ pub struct AuditPage {
     pub has_more: bool,
 }
 
-/// An entry and its place.
+/// An entry with its sequence number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditRecord {
-    /// Its number: each next one is one more.
+    /// The sequence number: one more for each next entry.
     pub seq: u64,
-    /// What was done.
+    /// The entry.
     pub entry: AuditEntry,
 }
 
-/// Something that was done through a hub, or refused.
+/// A request to the hub, whether it was allowed or refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// When it was asked for.
+    /// When the hub received the request.
     pub at: Timestamp,
-    /// By whom; none if that is not known.
+    /// The user; `null` if not authenticated.
     pub user: Option<UserName>,
-    /// By which token; none if there was none that is any good.
+    /// The token; `null` if there was no valid one.
     pub token: Option<TokenId>,
-    /// From where.
+    /// The address of the client.
     pub peer: Option<IpAddr>,
-    /// What was asked for, such as `sessions.send`.
+    /// The action, such as `sessions.send`.
     pub verb: String,
-    /// Of which runtime, if of one.
+    /// The runtime, if the request was for one.
     pub runtime: Option<RuntimeId>,
-    /// Of which session, if of one.
+    /// The session, if the request was for one.
     pub worker: Option<SessionId>,
-    /// The method.
+    /// The HTTP method.
     pub method: String,
-    /// The path, without the query; a long one is cut.
+    /// The path without the query, truncated if long.
     pub path: String,
-    /// How it was answered; none if whoever asked was gone before.
+    /// The HTTP status of the response; `null` if the client disconnected first.
     pub status: Option<u16>,
-    /// How long that took.
+    /// The time until the response.
     pub duration_ms: u64,
 }

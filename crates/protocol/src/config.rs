@@ -1,4 +1,4 @@
-//! `/v1/config`: MCP servers and skills of a directory. Stored and returned only.
+//! Wire types of `/v1/config`: the MCP servers and skills of a directory.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::json_object;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum McpServer {
-    /// A program that is spoken to on its standard streams.
+    /// A program that communicates over its standard streams.
     Local {
         /// The program, or the program and its arguments.
         command: McpCommand,
@@ -21,30 +21,30 @@ pub enum McpServer {
         /// Variables added to its environment.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         env: BTreeMap<String, String>,
-        /// Whether agents should use it; they should if left out.
+        /// Whether agents use it; they do if left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         enabled: Option<bool>,
-        /// How long a call may take.
+        /// The time limit of a call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
     },
-    /// A server that is spoken to over HTTP.
+    /// A server that communicates over HTTP.
     Remote {
-        /// Its address.
+        /// Its URL.
         url: String,
-        /// How it streams; `http` if left out.
+        /// The transport; `http` if left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         transport: Option<McpTransport>,
-        /// Headers of every request to it.
+        /// Headers of every request.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         headers: BTreeMap<String, String>,
-        /// How to obtain access: `false` for not at all.
+        /// OAuth settings: `false` disables OAuth.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         oauth: Option<McpOauth>,
-        /// Whether agents should use it; they should if left out.
+        /// Whether agents use it; they do if left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         enabled: Option<bool>,
-        /// How long a call may take.
+        /// The time limit of a call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
     },
@@ -69,7 +69,7 @@ fn some_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
     if words.is_empty() { Err(de::Error::invalid_length(0, &"a program")) } else { Ok(words) }
 }
 
-/// How a remote MCP server streams.
+/// The transport of a remote MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum McpTransport {
@@ -79,13 +79,13 @@ pub enum McpTransport {
     Sse,
 }
 
-/// How access to a remote MCP server is obtained.
+/// How a client obtains access to a remote MCP server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum McpOauth {
-    /// Switched on or off, with what the server itself says.
+    /// OAuth with discovery, on or off.
     Enabled(bool),
-    /// A registered client.
+    /// A client that was registered by hand.
     Client(
         #[serde(deserialize_with = "json_object::one")]
         #[schemars(with = "McpOauthClient")]
@@ -103,12 +103,12 @@ pub struct McpOauthClient {
     /// Its secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// What to ask for.
+    /// The scope to request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }
 
-/// Skills from one or more places.
+/// Skills from one or more sources.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Skill {
@@ -118,27 +118,27 @@ pub struct Skill {
     pub sources: Vec<SkillSource>,
 }
 
-/// One place that skills come from.
+/// A source of skills.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SkillSource {
-    /// What kind of place `source` names.
+    /// The kind of the source.
     #[serde(rename = "type")]
     pub kind: SkillSourceKind,
     /// `owner/name`, a git URL or a directory.
     pub source: String,
-    /// Only these skills of it.
+    /// Only the skills with these names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
     /// The branch, tag or commit.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The directory inside it.
+    /// The directory within the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subpath: Option<String>,
 }
 
-/// What kind of place skills come from.
+/// The kind of a skill source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SkillSourceKind {
@@ -156,7 +156,7 @@ pub enum SkillSourceKind {
 pub struct McpServerList {
     /// The servers.
     pub items: BTreeMap<String, McpServer>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
@@ -166,6 +166,6 @@ pub struct McpServerList {
 pub struct SkillList {
     /// The skills.
     pub items: BTreeMap<String, Skill>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What the owner of a device says to it while it is lent, and what it tells: a line of JSON each, over a local socket.
+//! Commands that the owner sends to a running device over a local socket, and its replies. Each is one line of JSON.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,187 +6,187 @@ use serde_json::{Map, Value};
 
 use crate::relay::{ClientId, Code, Family, Mode, Root, RootId, Sha256, VirtualPath};
 
-/// What its owner says to a device.
+/// A command of the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "camelCase", deny_unknown_fields)]
 pub enum DeviceCommand {
-    /// How is it?
+    /// Reports the status.
     Status,
-    /// Begin nothing new for now.
+    /// Rejects new requests until `resume`.
     Pause {
-        /// Why, for those who use it.
+        /// The reason, shown to users of the device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Go on.
+    /// Accepts requests again.
     Resume,
-    /// Ask again about everything that was agreed to.
+    /// Discards all remembered approvals.
     Forget,
-    /// End, and everything that goes on.
+    /// Cancels all requests and exits.
     Stop,
 }
 
-/// What a device answers.
+/// The reply to a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DeviceReply {
-    /// How it is, after what was said to it.
+    /// The status after the command.
     Status(Box<LocalDeviceStatus>),
-    /// It could not make sense of it.
+    /// The command could not be parsed.
     Error(String),
 }
 
-/// How a device is.
+/// The status of a running device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalDeviceStatus {
-    /// Which device.
+    /// The id of the device.
     pub client_id: ClientId,
-    /// What its owner calls it.
+    /// The owner's label.
     pub label: Option<String>,
-    /// The version of its program.
+    /// The version of Tombolo.
     pub version: String,
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// Since when it runs.
+    /// When it was started.
     pub started_at: Timestamp,
-    /// Where its hub is.
+    /// The URL of the hub.
     pub hub: String,
-    /// Whether it does what it is asked.
+    /// Whether it accepts requests.
     pub lending: LendingState,
-    /// How its connection is.
+    /// The state of the connection to the hub.
     pub connection: HubConnectionState,
-    /// What its owner lends.
+    /// The lent capabilities.
     pub lent: LentCapabilities,
-    /// Who used it lately, the last first.
+    /// The sessions that used it recently, most recent first.
     pub sessions: Vec<RecentSession>,
-    /// What goes on.
+    /// The running requests.
     pub running: Vec<RunningRequest>,
-    /// What went wrong lately, the last first.
+    /// Recent errors, newest first.
     pub last_errors: Vec<RecentError>,
-    /// Its own record of everything that was asked of it.
+    /// The head of its audit log.
     pub audit: Option<AuditHead>,
 }
 
-/// Whether a device does what it is asked.
+/// Whether a device accepts requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum LendingState {
-    /// It does.
+    /// Requests are accepted.
     Active,
-    /// It begins nothing new.
+    /// New requests are rejected.
     Paused {
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
-    /// It has ended.
+    /// The device has stopped.
     Stopped,
 }
 
-/// How the connection to the hub is.
+/// The state of the connection to the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HubConnectionState {
-    /// It is being made.
+    /// Connecting.
     Calling,
-    /// It is there.
+    /// Connected.
     Connected {
-        /// Its name.
+        /// The id.
         connection_id: String,
-        /// Since when.
+        /// When it was established.
         since: Timestamp,
-        /// The families that the hub has accepted.
+        /// The capability families that the hub accepted.
         accepted_capabilities: Vec<Family>,
-        /// The directories among them.
+        /// The directories that the hub accepted.
         accepted_roots: Vec<Root>,
-        /// How long the hub took to answer the last heartbeat.
+        /// The round-trip time of the last heartbeat.
         latency_ms: Option<f64>,
     },
-    /// It is not there, and is tried again.
+    /// Disconnected; the device retries.
     Away {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What an owner lends.
+/// The capabilities that an owner lends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LentCapabilities {
-    /// Directories.
+    /// The lent directories.
     pub roots: Vec<LentDirectory>,
-    /// What commands run in; none if there are no commands.
+    /// The sandbox that commands run in; `null` if commands are not lent.
     pub shell: Option<String>,
-    /// How many tools there are; none if there can be none.
+    /// The number of tools; `null` if tools are not lent.
     pub tool_count: Option<u64>,
 }
 
-/// A directory that is lent.
+/// A lent directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LentDirectory {
-    /// Its name.
+    /// The id.
     pub root_id: RootId,
-    /// Where a model sees it.
+    /// The path that models see.
     pub virtual_path: VirtualPath,
-    /// What may be done in it.
+    /// Whether it may be written to.
     pub mode: Mode,
-    /// Where it is on this machine, which is told to nobody else.
+    /// The path on this machine, which is never sent to the hub.
     pub directory: String,
 }
 
-/// A session that used the device.
+/// A session that used the device recently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentSession {
-    /// Which; none for requests that say none.
+    /// The session; `null` for requests without one.
     pub session_id: Option<String>,
-    /// How many requests it has made.
+    /// The number of its requests.
     pub requests: u64,
-    /// When the last of them was made.
+    /// When it made the last one.
     pub last_at: Timestamp,
 }
 
-/// A request that goes on.
+/// A running request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunningRequest {
-    /// What was asked.
+    /// The method.
     pub method: String,
-    /// For which session.
+    /// The session.
     pub session_id: Option<String>,
-    /// For which run.
+    /// The run.
     pub run_id: Option<String>,
-    /// Since when.
+    /// When it was established.
     pub started_at: Timestamp,
-    /// Which file.
+    /// The path of the file, if it concerns one.
     pub virtual_path: Option<VirtualPath>,
-    /// More about it, without contents.
+    /// A summary without contents.
     pub summary: Map<String, Value>,
 }
 
-/// Something that went wrong.
+/// A failed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentError {
-    /// When.
+    /// When it failed.
     pub at: Timestamp,
-    /// What was asked.
+    /// The method.
     pub method: String,
-    /// What kind of failure.
+    /// The error code.
     pub code: Code,
-    /// What was answered.
+    /// The error message.
     pub message: String,
 }
 
-/// The end of an audit log.
+/// The newest entry of an audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditHead {
-    /// Its file.
+    /// The path of the log.
     pub file: String,
-    /// The number of the last entry.
+    /// The sequence number of the newest entry.
     pub seq: u64,
-    /// Its hash; none if there is no entry.
+    /// The hash of the newest entry; `null` if the log is empty.
     pub hash: Option<Sha256>,
 }

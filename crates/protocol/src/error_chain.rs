@@ -1,8 +1,8 @@
-//! An error with everything that caused it.
+//! Printing an error together with its causes.
 
 use std::{error::Error, fmt};
 
-/// An error with everything that caused it, on one line.
+/// Displays an error and all of its causes on one line, separated by colons.
 pub struct ErrorChain<'a>(pub &'a dyn Error);
 
 impl fmt::Display for ErrorChain<'_> {

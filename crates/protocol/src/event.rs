@@ -1,10 +1,10 @@
-//! The universal vocabulary: what happens in a session, whatever the agent.
+//! Session events in one vocabulary for all agents.
 //!
-//! On the wire an event is an object with one member, named by what happened: `{"message": {…}}`. What a newer peer says
-//! beyond this list is kept as it came ([`Event::Unknown`]), so that it survives a way through our own tools.
+//! On the wire an event is an object whose only member is named after its kind: `{"message": {…}}`. Events of newer versions
+//! are preserved as they were received ([`Event::Unknown`]), so that an older hub or client can pass them on.
 //!
-//! What is written here is kept for as long as its session, and told as it was written. So a field that is added later is one
-//! that may be left out of what is written, too: nobody may require it of an event that came before it.
+//! The journal stores events in this form for as long as their session exists, and never rewrites them. So a field that is
+//! added later must be optional: events that were written before do not have it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -18,111 +18,111 @@ use crate::{
     wait::{PermissionOutcome, PermissionRequest, QuestionOutcome, QuestionRequest},
 };
 
-/// One event with its place in a session's journal.
+/// An event with its sequence number in the session's journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventRecord {
-    /// Its place; the first event is 1, and none is left out.
+    /// The sequence number: 1 for the first event, and one more for each next one.
     pub seq: u64,
-    /// Its name, unique among all sessions.
+    /// The id, unique among all sessions.
     pub id: EventId,
-    /// When it was written down.
+    /// When the daemon recorded it.
     pub time: Timestamp,
     /// The session.
     pub session_id: SessionId,
     /// The agent of the session.
     pub agent: AgentName,
-    /// What the agent itself calls the session, once it has said so.
+    /// The agent's own id of the session, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session_id: Option<String>,
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// Whether the daemon concluded it and the agent did not say it.
+    /// Whether the daemon inferred the event; otherwise the agent reported it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub synthetic: bool,
-    /// What the agent said in its own words; only where it was asked for.
+    /// The agent's original message; only if the client requested raw messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Value>,
 }
 
-/// What happened.
+/// The event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Event {
-    /// The agent's process is there, and it has said who it is.
+    /// The agent's process is running and has identified itself.
     Started(AgentStarted),
     /// A message, or those parts of it that are new or have changed.
     Message(Message),
-    /// More of one part of a message.
+    /// Text that is appended to one part of a message.
     MessageDelta(MessageDelta),
-    /// The agent began to work on something.
+    /// A turn started.
     TurnStarted(TurnStarted),
-    /// The agent has finished with it, one way or another.
+    /// A turn ended.
     TurnEnded(TurnEnded),
-    /// What became of something that was sent.
+    /// The delivery state of an input changed.
     Input(InputReceipt),
-    /// Something went wrong.
+    /// An error occurred.
     Error(AgentError),
-    /// A question, or a plan, for a person.
+    /// The agent asks a person a question, or shows a plan for approval.
     QuestionAsked(QuestionRequest),
-    /// A question was settled.
+    /// A question was answered, rejected, expired or withdrawn.
     QuestionResolved(QuestionResolved),
-    /// The agent asks before it does something.
+    /// The agent asks for permission to use a tool.
     PermissionAsked(PermissionRequest),
-    /// A permission was settled.
+    /// A permission was granted, rejected, expired or withdrawn.
     PermissionResolved(PermissionResolved),
-    /// What the session is doing.
+    /// The state of the session changed.
     Status(SessionStatus),
-    /// What the agent means to do, and how far it has come.
+    /// The agent's plan changed.
     Plan(AgentPlan),
-    /// The commands that the agent knows.
+    /// The slash commands of the agent changed.
     CommandsUpdated(CommandsUpdated),
-    /// The session is over.
+    /// The session ended.
     Ended(SessionEnded),
-    /// What all earlier events come to.
+    /// The state after all earlier events.
     Snapshot(Box<SessionSnapshot>),
-    /// What a newer peer said.
+    /// An event of a newer version, preserved as it was received.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
-/// The agent's process is there, and it has said who it is.
+/// The agent's process is running and has identified itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentStarted {
-    /// The model it uses.
+    /// The model in use.
     #[serde(default)]
     pub model: Option<String>,
-    /// The mode it is in.
+    /// The mode in use.
     #[serde(default)]
     pub mode: Option<String>,
     /// The version of the agent.
     #[serde(default)]
     pub version: Option<String>,
-    /// Whether it goes on with a conversation of an earlier process.
+    /// Whether it resumed the conversation of an earlier process.
     #[serde(default)]
     pub resumed: bool,
 }
 
-/// The agent began to work on something.
+/// A turn started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStarted {
     /// The turn.
     pub turn_id: TurnId,
-    /// What it works on; none if it began by itself.
+    /// The input that started the turn; `null` if the agent started it on its own.
     pub input_id: Option<InputId>,
 }
 
-/// The agent has finished a turn.
+/// A turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnded {
     /// The turn.
     pub turn_id: TurnId,
-    /// Why it ended.
+    /// The reason.
     pub reason: TurnEndReason,
-    /// What it took, where the agent says so.
+    /// Tokens and cost, where the agent reports them.
     #[serde(default)]
     pub usage: Option<TokenUsage>,
 }
@@ -131,13 +131,13 @@ pub struct TurnEnded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TurnEndReason {
-    /// The agent had nothing more to say.
+    /// The agent finished its work.
     Completed,
-    /// Somebody interrupted it, or the daemon or the agent died.
+    /// A client interrupted it, or the daemon or the agent died.
     Interrupted,
-    /// Something went wrong; an `error` event says what.
+    /// It failed; an `error` event has the cause.
     Failed,
-    /// The model reached its limit of tokens.
+    /// The model reached its token limit.
     MaxTokens,
     /// The model refused.
     Refused,
@@ -146,7 +146,7 @@ pub enum TurnEndReason {
     Other,
 }
 
-/// What a turn took.
+/// Tokens and cost of one turn, or of all turns of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TokenUsage {
@@ -156,27 +156,27 @@ pub struct TokenUsage {
     pub output_tokens: u64,
     /// Tokens that the model read from a cache.
     pub cached_tokens: u64,
-    /// Of those written, how many were thought.
+    /// The tokens written as reasoning, which are included in `outputTokens`.
     pub reasoning_tokens: u64,
-    /// What it cost in US dollars, where the agent says so.
+    /// The cost in US dollars, where the agent reports it.
     pub cost_usd: Option<f64>,
-    /// How many tokens the conversation holds now, where the agent says so.
+    /// The tokens in the context window, where the agent reports them.
     pub context_tokens: Option<u64>,
-    /// How many tokens it can hold.
+    /// The size of the context window in tokens.
     pub context_window: Option<u64>,
 }
 
-/// What became of something that was sent.
+/// The delivery state of an input changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InputReceipt {
-    /// What was sent.
+    /// The input.
     pub input_id: InputId,
-    /// How far it has come.
+    /// The progress.
     pub state: InputState,
-    /// Who sent it.
+    /// The author.
     pub author: Author,
-    /// What it says: with `accepted` and `edited`.
+    /// The text; only with `accepted` and `edited`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why it was refused.
@@ -187,67 +187,67 @@ pub struct InputReceipt {
     pub turn_id: Option<TurnId>,
 }
 
-/// How far something that was sent has come.
+/// The delivery state of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum InputState {
-    /// It is written down, and will be delivered.
+    /// The daemon stored it and will deliver it.
     Accepted,
-    /// It was changed before it was delivered.
+    /// Its text was replaced before delivery.
     Edited,
-    /// It was handed to the agent.
+    /// The daemon passed it to the agent.
     Delivered,
-    /// The agent works on it, or has.
+    /// The agent started to work on it.
     Consumed,
-    /// It will not be delivered, or the agent did not take it.
+    /// It will not be delivered, or the agent rejected it.
     Refused,
-    /// It was taken back before it was delivered.
+    /// Its author withdrew it before delivery.
     Withdrawn,
     /// A state that this version does not know.
     #[serde(other)]
     Other,
 }
 
-/// A question was settled.
+/// A question was answered, rejected, expired or withdrawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionResolved {
     /// The question.
     pub id: WaitId,
-    /// How.
+    /// The outcome.
     pub outcome: QuestionOutcome,
-    /// By whom; none if nobody answered.
+    /// The author of the answer; `null` if nobody answered.
     pub author: Option<Author>,
 }
 
-/// A permission was settled.
+/// A permission was granted, rejected, expired or withdrawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionResolved {
     /// The permission.
     pub id: WaitId,
-    /// How.
+    /// The outcome.
     pub outcome: PermissionOutcome,
-    /// By whom; none if nobody answered.
+    /// The author of the answer; `null` if nobody answered.
     pub author: Option<Author>,
 }
 
-/// What a session is doing.
+/// The state of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionStatus {
-    /// Where it is.
+    /// The life-cycle state.
     pub state: SessionState,
-    /// More, for people: that the model is asked again, that the conversation is being shortened, …
+    /// Details for people, such as that a model request is retried or that the conversation is being compacted.
     #[serde(default)]
     pub detail: Option<String>,
 }
 
-/// What the agent means to do.
+/// The agent's plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentPlan {
-    /// The steps, in order; they take the place of all that were told before.
+    /// The steps in order. They replace all earlier steps.
     pub steps: Vec<PlanStep>,
 }
 
@@ -255,62 +255,62 @@ pub struct AgentPlan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStep {
-    /// What is to be done.
+    /// The description of the step.
     pub text: String,
-    /// How far it has come.
+    /// The progress.
     pub state: PlanStepState,
 }
 
-/// How far a step has come.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PlanStepState {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being done.
+    /// In progress.
     InProgress,
-    /// Done.
+    /// Completed.
     Completed,
     /// A state that this version does not know.
     #[serde(other)]
     Other,
 }
 
-/// The commands that the agent knows.
+/// The slash commands of the agent changed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandsUpdated {
-    /// All of them.
+    /// All commands; they replace the earlier ones.
     pub commands: Vec<AgentCommand>,
 }
 
-/// Something that a message may begin with, such as `/review`.
+/// A slash command that a message may start with, such as `/review`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCommand {
     /// Its name, without the slash.
     pub name: String,
-    /// What it does.
+    /// The description.
     #[serde(default)]
     pub description: Option<String>,
-    /// What is to be written after it.
+    /// A hint on the arguments.
     #[serde(default)]
     pub hint: Option<String>,
 }
 
-/// The session is over.
+/// The session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEnded {
-    /// Why.
+    /// The reason.
     pub reason: SessionEndReason,
 }
 
-/// Why a session is over.
+/// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionEndReason {
-    /// Somebody deleted it.
+    /// A client deleted it.
     Deleted,
     /// A reason that this version does not know.
     #[serde(other)]

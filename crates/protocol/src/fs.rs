@@ -1,36 +1,36 @@
-//! `/v1/fs`: files and directories of the sandbox.
+//! Wire types of `/v1/fs`: files and directories of the sandbox.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name.
+/// The response of `GET /v1/fs/entries`: a page of a directory, sorted by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryEntryList {
-    /// What the directory holds.
+    /// The entries.
     pub items: Vec<DirectoryEntry>,
     /// Pass it as `after` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
 }
 
-/// One name in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryEntry {
-    /// Its name in the directory.
+    /// The name within the directory.
     pub name: String,
-    /// Its whole path.
+    /// The full path.
     pub path: String,
-    /// What it is; a link is told as a link.
+    /// The kind of file; symbolic links are not followed.
     pub kind: FileKind,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When its content last changed.
+    /// When the content last changed.
     pub modified_at: Option<Timestamp>,
 }
 
-/// What a path leads to.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FileKind {
@@ -44,81 +44,81 @@ pub enum FileKind {
     Other,
 }
 
-/// The answer of `GET /v1/fs/stat`: what a path leads to, links followed.
+/// The response of `GET /v1/fs/stat`. Symbolic links are followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileMetadata {
-    /// The path that was asked for.
+    /// The requested path.
     pub path: String,
-    /// What it leads to.
+    /// The kind of file.
     pub kind: FileKind,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Its permission bits, as `0o7777` shows them.
+    /// The permission bits (`mode & 0o7777`).
     pub mode: u32,
-    /// When its content last changed.
+    /// When the content last changed.
     pub modified_at: Option<Timestamp>,
-    /// Where the path points, if it is a link itself.
+    /// The target, if the path is a symbolic link.
     pub symlink_target: Option<String>,
-    /// Changes whenever the content does; usable in `If-Match` and `If-None-Match`.
+    /// Changes with the content; for `If-Match` and `If-None-Match`.
     pub etag: String,
 }
 
-/// The answer of `PUT /v1/fs/file`.
+/// The response of `PUT /v1/fs/file`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileWritten {
     /// The file.
     pub path: String,
-    /// Its size now.
+    /// The new size.
     pub bytes: u64,
-    /// Its validator now.
+    /// The new entity tag.
     pub etag: String,
 }
 
-/// The answer of `POST /v1/fs/mkdir`.
+/// The response of `POST /v1/fs/mkdir`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryCreated {
     /// The directory.
     pub path: String,
-    /// False if it was there already.
+    /// Whether it was created; false if it existed.
     pub created: bool,
 }
 
-/// `POST /v1/fs/move`.
+/// The body of `POST /v1/fs/move`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MoveFileRequest {
-    /// What to move.
+    /// The path to move.
     pub from: String,
-    /// Its new path.
+    /// The new path.
     pub to: String,
-    /// Replace what is there.
+    /// Whether to replace an existing file at the new path.
     #[serde(default)]
     pub overwrite: bool,
 }
 
-/// The answer of `POST /v1/fs/move`.
+/// The response of `POST /v1/fs/move`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileMoved {
-    /// Where it was.
+    /// The old path.
     pub from: String,
-    /// Where it is.
+    /// The new path.
     pub to: String,
 }
 
-/// The answer of `POST /v1/fs/upload-batch`.
+/// The response of `POST /v1/fs/upload-batch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArchiveUnpacked {
-    /// The directory that was unpacked into.
+    /// The target directory.
     pub path: String,
-    /// Files and links that were written.
+    /// The number of files and links written.
     pub files: u64,
-    /// Directories that were made or kept.
+    /// The number of directories in the archive.
     pub directories: u64,
-    /// Bytes of content.
+    /// The number of bytes written.
     pub bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! `/api`: what a hub says of the runtimes that it knows.
+//! Wire types of `/api/runtimes`: the daemons that a hub knows, and roles.
 
 use std::{fmt, str::FromStr};
 
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RuntimeId, WorkspaceName};
 
-/// What somebody may do in a workspace; each may do what those before it may.
+/// A role in a workspace. Each role includes the permissions of the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Role {
-    /// Watches.
+    /// Watches sessions.
     Viewer,
-    /// Drives sessions: sends, answers, cancels.
+    /// Sends messages, answers waits and cancels turns.
     Controller,
-    /// Everything, also files, configuration and what runs.
+    /// Has full access, including files, configuration and processes.
     Owner,
 }
 
 impl Role {
-    /// Every role, the least first.
+    /// Every role, the weakest first.
     pub const ALL: [Self; 3] = [Self::Viewer, Self::Controller, Self::Owner];
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// A word that names no role.
+/// The text is not a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a role is `viewer`, `controller` or `owner`")]
 pub struct UnknownRole;
@@ -48,89 +48,89 @@ impl FromStr for Role {
     }
 }
 
-/// The answer of `GET /api/runtimes`.
+/// The response of `GET /api/runtimes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeList {
-    /// Every runtime that the caller may see, by name.
+    /// Every runtime that the caller may see, sorted by name.
     pub items: Vec<Runtime>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// A daemon that a hub knows. Where it is and how it is spoken to stays with the hub.
+/// A daemon that a hub knows. The hub never reveals its address and token.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
-    /// Its name.
+    /// The id.
     pub id: RuntimeId,
     /// The workspace that it belongs to.
     pub workspace: WorkspaceName,
-    /// How the hub comes to it.
+    /// How the hub connects to it.
     pub kind: RuntimeKind,
-    /// Whether it answers; none where that is known only by asking, and it was not asked.
+    /// Whether it is reachable; `null` if the hub did not check.
     pub is_up: Option<bool>,
-    /// Since when the hub knows it.
+    /// When it was added.
     pub added_at: Timestamp,
 }
 
-/// How a hub comes to a runtime.
+/// How a hub connects to a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RuntimeKind {
-    /// Over the network, at an address.
+    /// The hub connects to its address.
     Remote,
-    /// In the same process.
+    /// It runs in the process of the hub.
     Local,
-    /// Through a connection that the daemon makes.
+    /// The daemon connects to the hub.
     Joined,
 }
 
-/// `POST /api/runtimes/join-tokens`: a daemon that is to come by itself.
+/// The body of `POST /api/runtimes/join-tokens`, which creates a token for a daemon that connects to the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateJoinTokenRequest {
-    /// The name that it gets.
+    /// The id of the runtime.
     pub id: RuntimeId,
     /// The workspace that it belongs to.
     #[serde(default)]
     pub workspace: WorkspaceName,
 }
 
-/// What a daemon joins a hub with.
+/// The token that a daemon joins a hub with.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JoinToken {
-    /// The runtime that it is for, and no other.
+    /// The only runtime that it is valid for.
     pub id: RuntimeId,
-    /// The token; it is told only now.
+    /// The token; no other response contains it.
     pub token: String,
 }
 
-/// The token is not shown.
+/// Leaves out the token.
 impl std::fmt::Debug for JoinToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("JoinToken").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-/// `POST /api/runtimes`: a daemon that the hub is to know.
+/// The body of `POST /api/runtimes`, which adds a daemon.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddRuntimeRequest {
-    /// The name that it gets.
+    /// The id of the runtime.
     pub id: RuntimeId,
     /// The workspace that it belongs to; `default` if left out.
     #[serde(default)]
     pub workspace: WorkspaceName,
-    /// Where it is, such as `http://127.0.0.1:2468`; nobody is told.
+    /// The URL of the daemon, such as `http://127.0.0.1:2468`. No response contains it.
     pub endpoint: String,
-    /// Its token, if it needs one; nobody is told.
+    /// The token of the daemon, if it requires one. No response contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
 
-/// Neither where it is nor its token is shown.
+/// Leaves out the URL and the token.
 impl fmt::Debug for AddRuntimeRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AddRuntimeRequest").field("id", &self.id).finish_non_exhaustive()

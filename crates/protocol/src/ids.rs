@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Why a text is not an id of the wanted kind.
+/// The text is not a valid id of this kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} must be {rule}")]
 pub struct InvalidId {
@@ -148,32 +148,32 @@ macro_rules! text_conversions {
 pub(crate) use {chosen_ids, text_conversions};
 
 chosen_ids! {
-    /// One ACP process behind `/v1/acp/{server_id}`; the client's name for it.
+    /// The id of an ACP instance (`/v1/acp/{server_id}`), chosen by the client.
     ServerId = "server_id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    /// One conversation through `/v1/sessions/{id}`; the client's name for it.
+    /// The id of a session (`/v1/sessions/{id}`), chosen by the client.
     SessionId = "session id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    /// A daemon as a hub knows it; the name that its owner gave it.
+    /// The id of a daemon on a hub, chosen by its owner.
     RuntimeId = "runtime id", 128, "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128}$",
         "1 to 128 of the characters A-Z a-z 0-9 . _ - and neither `.` nor `..`",
         |text| !matches!(text, "." | "..")
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    /// Somebody who uses a hub.
+    /// The name of a user of a hub.
     UserName = "user", 64, "^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$",
         "1 to 64 of the characters A-Z a-z 0-9 . _ @ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'@' | b'-'));
-    /// Runtimes that the same people use.
+    /// The name of a workspace: users, runtimes and devices that are shared.
     WorkspaceName = "workspace", 64, "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
         "1 to 64 of the characters A-Z a-z 0-9 . _ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    /// What somebody calls a token of theirs, such as `laptop`.
+    /// The name that a user gave to a token, such as `laptop`.
     TokenName = "the name of a token", 64, "^[^\\x00-\\x1f\\x7f]{1,64}$",
         "1 to 64 bytes without control characters",
         |text| !text.bytes().any(|b| b.is_ascii_control());
@@ -186,13 +186,13 @@ chosen_ids! {
         "1 to 64 of the characters a-z 0-9 . _ - starting with a letter or digit",
         |text| text.as_bytes()[0].is_ascii_alphanumeric()
             && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
-    /// One message of a client, however often it is sent: the header `Idempotency-Key`.
+    /// The header `Idempotency-Key`, which identifies a message however often it is sent.
     IdempotencyKey = "Idempotency-Key", 128, "^[!-~]{1,128}$",
         "1 to 128 visible ASCII characters",
         |text| text.bytes().all(|b| b.is_ascii_graphic());
 }
 
-/// Whoever uses a hub can be behind something.
+/// A user of a hub can be the author of an input or an answer.
 impl From<&UserName> for Author {
     fn from(user: &UserName) -> Self {
         Self(user.0.clone())
@@ -200,30 +200,30 @@ impl From<&UserName> for Author {
 }
 
 impl Default for WorkspaceName {
-    /// Where a runtime is if nothing else is said.
+    /// The workspace of everything that does not name one.
     fn default() -> Self {
         Self("default".into())
     }
 }
 
 minted_ids! {
-    /// One process started through `/v1/processes`.
+    /// The id of a process that was started through `/v1/processes`.
     ProcessId = "prc", "^prc_[0-9a-f]{32}$", "`prc_` and 32 hexadecimal digits";
-    /// One event of a session; unique among all sessions of a daemon.
+    /// The id of a session event, unique among all sessions of a daemon.
     EventId = "evt", "^evt_[0-9a-f]{32}$", "`evt_` and 32 hexadecimal digits";
-    /// One prompt and everything the agent did about it.
+    /// The id of a turn: one prompt and everything the agent did about it.
     TurnId = "trn", "^trn_[0-9a-f]{32}$", "`trn_` and 32 hexadecimal digits";
-    /// What somebody sent to a session.
+    /// The id of an input: a message that was sent to a session.
     InputId = "inp", "^inp_[0-9a-f]{32}$", "`inp_` and 32 hexadecimal digits";
-    /// Something that stops until a person answers: a question, a permission, a plan.
+    /// The id of a wait: a question, permission or plan that a person must answer.
     WaitId = "wat", "^wat_[0-9a-f]{32}$", "`wat_` and 32 hexadecimal digits";
-    /// A token of a hub, by which it can be told apart and revoked; not the token itself.
+    /// The id of a token of a hub, for revoking it; not its secret.
     TokenId = "tok", "^tok_[0-9a-f]{32}$", "`tok_` and 32 hexadecimal digits";
-    /// What a session uses of a device.
+    /// The id of an environment: a session's access to a device.
     EnvironmentId = "env", "^env_[0-9a-f]{32}$", "`env_` and 32 hexadecimal digits";
-    /// A request to a device, as it is written down.
+    /// The id of an entry in the relay's audit log.
     AuditId = "aud", "^aud_[0-9a-f]{32}$", "`aud_` and 32 hexadecimal digits";
-    /// What a device may offer and a runtime may use.
+    /// The id of a grant.
     GrantId = "grt", "^grt_[0-9a-f]{32}$", "`grt_` and 32 hexadecimal digits";
 }
 

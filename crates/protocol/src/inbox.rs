@@ -1,67 +1,67 @@
-//! `/api/waits`: what waits for a person in all runtimes of a hub.
+//! Wire types of `/api/waits`: the open waits of all runtimes of a hub.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{RuntimeId, wait::Wait};
 
-/// The answer of `GET /api/waits`.
+/// The response of `GET /api/waits`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitInbox {
-    /// Every wait that is open, the oldest first.
+    /// Every open wait, oldest first.
     pub items: Vec<InboxWait>,
-    /// The runtimes that did not say in time what waits in them.
+    /// The runtimes that did not report their waits in time.
     pub unavailable: Vec<RuntimeId>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// A wait, and where.
+/// A wait and its runtime.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxWait {
-    /// The runtime that it is of.
+    /// The runtime.
     pub runtime_id: RuntimeId,
-    /// The wait itself.
+    /// The wait.
     #[serde(flatten)]
     pub wait: Wait,
 }
 
-/// What becomes of the waits of all runtimes.
+/// A change in the open waits of all runtimes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum InboxEvent {
-    /// All that are open, the oldest first: whatever was known before is forgotten.
+    /// All open waits, oldest first. They replace everything the client knew before.
     Snapshot {
         /// The waits.
         waits: Vec<InboxWait>,
-        /// The runtimes of which it is not known what waits in them.
+        /// The runtimes whose waits are not known.
         unavailable: Vec<RuntimeId>,
     },
-    /// Somebody is needed.
+    /// A wait was opened.
     Opened {
-        /// For this.
+        /// The wait.
         wait: Box<InboxWait>,
     },
-    /// Nobody is needed any more.
+    /// A wait was settled.
     Settled {
-        /// What it was, by whom it was settled and how.
+        /// The wait with its settlement.
         wait: Box<InboxWait>,
     },
-    /// A runtime has gone away: what waits in it is not known until it is back.
+    /// A runtime became unreachable: its waits are unknown until it is back.
     Unavailable {
-        /// Which.
+        /// The runtime.
         runtime_id: RuntimeId,
     },
-    /// A runtime is back.
+    /// A runtime is reachable again.
     Available {
-        /// Which.
+        /// The runtime.
         runtime_id: RuntimeId,
-        /// All that are open in it, the oldest first: whatever was known of it before is forgotten.
+        /// All open waits of the runtime, oldest first. They replace those that the client knew before.
         waits: Vec<InboxWait>,
     },
-    /// What a newer peer says.
+    /// An event of a newer version.
     #[serde(other)]
     Unknown,
 }

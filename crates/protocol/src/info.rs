@@ -1,26 +1,26 @@
-//! What a daemon says of itself.
+//! Wire types of the routes that describe a server.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `GET /`: what answers here.
+/// The response of `GET /`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
     /// Always `tombolo`.
     pub name: String,
-    /// What this server is, in one sentence.
+    /// The purpose of this server in one sentence.
     pub description: String,
-    /// Where the API is described.
+    /// The path of the OpenAPI document.
     pub openapi: String,
-    /// Where to ask whether it is well.
+    /// The path of the health check.
     pub health: String,
 }
 
-/// `GET /v1/health`: open to everybody and free of detail.
+/// The response of `GET /v1/health`, which needs no token and so contains no details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthStatus {
-    /// `ok` while the daemon serves.
+    /// `ok` while the daemon accepts requests.
     pub status: String,
 }

@@ -1,4 +1,4 @@
-//! Objects that are objects: serde also reads a struct from an array, by position, which no schema allows.
+//! Strict JSON objects: serde also deserialises a struct from an array, by position, which our schemas do not allow.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,7 +7,7 @@ use serde::{
     de::{self, DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-/// A value that was written as a JSON object.
+/// A value that must be written as a JSON object.
 #[derive(Debug)]
 pub struct JsonObject<T>(pub T);
 

@@ -1,6 +1,6 @@
-//! `/api/devices`, `/api/grants`, `/api/v1/relay`: what a hub says of the devices that are lent through it.
+//! Wire types of `/api/devices`, `/api/grants` and `/api/v1/relay`: the devices that are lent through a hub.
 //!
-//! What belongs to a hub is written as the rest of its API is; what the relay itself says ([`crate::relay`]) stays as it is there.
+//! Types of the hub use camelCase as the rest of its API does; types of the relay protocol ([`crate::relay`]) use snake_case.
 
 mod device;
 mod environment;

@@ -1,7 +1,7 @@
-//! What is said between Tombolo's parts: ids, wire types and problem kinds.
+//! Ids, wire types and problem kinds of Tombolo's APIs.
 //!
-//! Everything that crosses a process boundary has its type here, so that servers, clients and generated SDKs
-//! agree by construction. No I/O, no async.
+//! Every type that crosses a process boundary is defined here, so that servers, clients and generated SDKs agree. The crate
+//! has no I/O and no async code.
 
 pub mod acp;
 pub mod agents;

@@ -1,7 +1,7 @@
-//! What is said in a session: messages made of parts.
+//! Messages of a session, which consist of parts.
 //!
-//! A message comes in pieces: an event holds the parts that are new or have changed, and a [`MessageDelta`] more of one part.
-//! Parts have ids, so that pieces can be put together in any number of steps ([`crate::Transcript`]).
+//! A message arrives in several events: a `message` event has the parts that are new or have changed, and a
+//! [`MessageDelta`] appends text to one part. [`crate::Transcript`] assembles them by the ids of messages and parts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,38 +13,38 @@ use crate::{Author, TurnId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// Its name within the session.
+    /// The id, unique within the session.
     pub id: String,
-    /// Who speaks.
+    /// The role of the speaker.
     pub role: MessageRole,
-    /// Who wrote it, if a person or program other than the agent did.
+    /// The author, if it is not the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
     /// The turn that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// The tool call of whose inner life it is part, such as that of an agent which the agent started.
+    /// The tool call that produced it, for messages of a sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_tool_call_id: Option<String>,
-    /// Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
-    /// it has no place for it. In events only.
+    /// Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
+    /// have the message, and must not append it as a new one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier: bool,
     /// Its parts, in order.
     pub parts: Vec<MessagePart>,
 }
 
-/// Who speaks.
+/// The role of the speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MessageRole {
-    /// Whoever uses the agent.
+    /// The user of the agent.
     User,
     /// The agent.
     Assistant,
-    /// The program around the model.
+    /// The program that runs the model.
     System,
-    /// Somebody whom this version does not know.
+    /// A role that this version does not know.
     #[serde(other)]
     Other,
 }
@@ -53,14 +53,14 @@ pub enum MessageRole {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessagePart {
-    /// Its name within the message.
+    /// The id, unique within the message.
     pub id: String,
-    /// What it is.
+    /// The content.
     #[serde(flatten)]
     pub content: PartContent,
 }
 
-/// What a part is.
+/// The content of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PartContent {
@@ -69,73 +69,73 @@ pub enum PartContent {
         /// The text.
         text: String,
     },
-    /// What the agent thinks.
+    /// The agent's reasoning.
     Reasoning {
         /// The text.
         text: String,
     },
-    /// The agent uses a tool.
+    /// A tool call of the agent.
     ToolCall(ToolCall),
-    /// What a tool gave.
+    /// The result of a tool call.
     ToolResult(ToolResult),
     /// A file.
     File {
-        /// What it is called.
+        /// The file name.
         #[serde(default)]
         name: Option<String>,
-        /// Its type, such as `text/plain`.
+        /// The media type, such as `text/plain`.
         #[serde(default)]
         mime_type: Option<String>,
-        /// Where it is: a path or a URL.
+        /// A path or URL.
         #[serde(default)]
         uri: Option<String>,
-        /// What is in it, if it is text.
+        /// The content, if it is text.
         #[serde(default)]
         text: Option<String>,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Its type, such as `image/png`.
+        /// The media type, such as `image/png`.
         mime_type: String,
-        /// What is in it, in base64.
+        /// The content in base64.
         #[serde(default)]
         data: Option<String>,
-        /// Where it is, if not here.
+        /// The URL, if the content is not included.
         #[serde(default)]
         uri: Option<String>,
     },
-    /// What the agent said and we did not understand. Nothing that an agent says is dropped.
+    /// Agent output that could not be parsed. No output of an agent is dropped.
     Unparsed {
-        /// What it said: JSON if it was that, and text otherwise.
+        /// The output: JSON if it is valid JSON, otherwise text.
         raw: Value,
-        /// Why it was not understood.
+        /// Why it could not be parsed.
         error: String,
     },
-    /// What a newer peer said.
+    /// A part of a newer version, preserved as it was received.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
-/// The agent uses a tool.
+/// A tool call of the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    /// Its name within the session; its result refers to it.
+    /// The id, unique within the session; the result refers to it.
     pub call_id: String,
-    /// The tool, as the agent calls it.
+    /// The agent's name of the tool.
     pub name: String,
-    /// What kind of tool it is, for people and pictures.
+    /// The kind of tool, for labels and icons.
     pub kind: ToolKind,
-    /// What it does, for people.
+    /// A title for people.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it is called with; `null` while that is not known.
+    /// The arguments; `null` while they are not known.
     pub input: Value,
-    /// How far it has come.
+    /// The progress.
     pub status: ToolStatus,
 }
 
-/// What kind of tool it is.
+/// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolKind {
@@ -147,13 +147,13 @@ pub enum ToolKind {
     Delete,
     /// Moves files.
     Move,
-    /// Looks for something.
+    /// Searches.
     Search,
     /// Runs a command.
     Execute,
-    /// Thinks.
+    /// Plans or reasons.
     Think,
-    /// Gets something from the network.
+    /// Fetches from the network.
     Fetch,
     /// Asks a person.
     Ask,
@@ -161,45 +161,45 @@ pub enum ToolKind {
     SwitchMode,
     /// A tool of an MCP server.
     Mcp,
-    /// An agent of its own.
+    /// A sub-agent.
     Agent,
     /// Anything else.
     #[serde(other)]
     Other,
 }
 
-/// How far a tool call has come.
+/// The progress of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ToolStatus {
-    /// It is being written, or waits for permission.
+    /// Its arguments are being written, or it waits for permission.
     Pending,
-    /// It runs.
+    /// Running.
     Running,
-    /// It has given a result.
+    /// It returned a result.
     Completed,
-    /// It has failed.
+    /// It failed.
     Failed,
-    /// It was not allowed, or somebody interrupted it.
+    /// It was not permitted, or a client interrupted it.
     Cancelled,
     /// A status that this version does not know.
     #[serde(other)]
     Other,
 }
 
-/// What a tool gave.
+/// The result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The call.
     pub call_id: String,
-    /// What it gave, as text.
+    /// The output as text.
     #[serde(default)]
     pub output: String,
-    /// What it changed in files.
+    /// The changes to files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diffs: Vec<FileDiff>,
-    /// How the command ended, if it was one.
+    /// The exit code, if the tool ran a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Whether it failed.
@@ -207,46 +207,46 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// What was changed in one file.
+/// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileDiff {
     /// The file.
     pub path: String,
-    /// The change in the unified format, where the agent gives it so.
+    /// A unified diff, where the agent reports one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unified: Option<String>,
-    /// What was there before, where the agent gives that.
+    /// The text before the change, where the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_text: Option<String>,
-    /// What is there now, where the agent gives that.
+    /// The text after the change, where the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_text: Option<String>,
 }
 
-/// More of one part of a message.
+/// Text that is appended to one part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageDelta {
     /// The message.
     pub message_id: String,
-    /// The part; it begins with its first delta, if it was not told before.
+    /// The part. The first delta of an unknown part creates it.
     pub part_id: String,
-    /// What there is more of.
+    /// The kind of text.
     pub kind: DeltaKind,
-    /// How it goes on.
+    /// The text to append.
     pub text: String,
 }
 
-/// What there is more of.
+/// The kind of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DeltaKind {
-    /// A text.
+    /// Message text.
     Text,
-    /// What the agent thinks.
+    /// The agent's reasoning.
     Reasoning,
-    /// What a running tool gives: it is added to the `output` of a tool result.
+    /// Output of a running tool, appended to the `output` of its result.
     ToolOutput,
     /// A kind that this version does not know.
     #[serde(other)]

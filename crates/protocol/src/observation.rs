@@ -1,6 +1,6 @@
-//! What is said on an observation stream: frames of the runtime and of the backend, and what can go wrong with them.
+//! Frames of observation streams: from a runtime to the backend, and from the backend to its viewers.
 //!
-//! Both legs have the same three kinds of frames. What a newer peer says beyond this is left out, not refused.
+//! Both legs use the same three kinds of frames. Frames of newer versions are skipped, not rejected.
 
 use std::{fmt, str::FromStr};
 
@@ -11,109 +11,109 @@ use serde_json::Value;
 
 use crate::{Event, RuntimeId, SessionId, lending::RelayCall, presence::WorkerPresence};
 
-/// A frame of either stream.
+/// A frame of an observation stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ObservationFrame {
-    /// Something happened.
+    /// An event of the session.
     Event {
-        /// What, and where in the stream.
+        /// The event and its position in the stream.
         envelope: Box<EventEnvelope>,
     },
-    /// Something is wrong with the stream.
+    /// A problem with the stream.
     Diagnostic {
-        /// What.
+        /// The content.
         diagnostic: StreamDiagnostic,
     },
-    /// Something about the stream itself.
+    /// A change of the stream itself.
     Control {
-        /// What.
+        /// The content.
         control: StreamControl,
     },
 }
 
-/// An event and its place in the stream of a worker.
+/// An event and its position in the stream of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventEnvelope {
-    /// Stands for "this was the last event that I received"; means nothing to anybody but who issued it.
+    /// The opaque position of this event: a client sends it back to resume after the event.
     pub cursor: String,
-    /// The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers.
+    /// The id of the event: its cursor, or `snapshot:` and the cursor that a snapshot covers.
     pub event_id: String,
-    /// The runtime that the worker is of; only on the stream of a backend.
+    /// The runtime of the worker; only on the stream of a backend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_id: Option<RuntimeId>,
     /// The worker.
     pub worker_id: SessionId,
-    /// When it was written down.
+    /// When the event was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Timestamp>,
-    /// It is in the snapshot that was sent before: whoever keeps a state passes over it.
+    /// Whether the snapshot that was sent before includes this event: a client that applied the snapshot skips it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replay: bool,
-    /// What happened.
+    /// The event.
     pub payload: Event,
 }
 
-/// Something about the stream itself.
+/// A change of the stream itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum StreamControl {
-    /// What follows was missed since the cursor.
+    /// The events since the cursor follow.
     Resumed {
-        /// Whether all of it is there.
+        /// Whether they are complete.
         resume: ResumeOutcome,
     },
-    /// What follows has just happened.
+    /// The replay is complete: live events follow.
     Live,
-    /// Nothing happened for a while.
+    /// Sent when there was no event for a while.
     Heartbeat,
-    /// Who is there for the worker has changed; only on the stream of a backend.
+    /// The viewers or drivers of the worker changed; only on the stream of a backend.
     Presence(WorkerPresence),
-    /// Something was asked of a device for the worker, or came of it; only on the stream of a backend.
+    /// A request to a device for this worker started or ended; only on the stream of a backend.
     Relay(Box<RelayCall>),
-    /// What a newer peer says.
+    /// A control of a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// How a stream goes on after a cursor.
+/// How a stream resumes after a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResumeOutcome {
-    /// With everything that came after it.
+    /// All events after the cursor follow.
     Ok,
-    /// With what is left of it.
+    /// Some events after the cursor are no longer stored; the rest follows.
     Gap,
-    /// From a new snapshot on.
+    /// The stream starts over with a new snapshot.
     Reset,
 }
 
-/// Something is wrong with a stream.
+/// A problem with a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamDiagnostic {
-    /// What, for programs: a leg and a trouble, such as `runtime.cursor_expired`.
+    /// A code for programs: the leg and the kind of problem, such as `runtime.cursor_expired`.
     pub code: String,
-    /// What, for people.
+    /// A message for people.
     pub message: String,
-    /// More of it.
+    /// Further details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
 
 impl StreamDiagnostic {
-    /// A trouble on a leg.
+    /// Creates a diagnostic of a leg.
     pub fn new(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
         Self { code: format!("{leg}.{trouble}"), message: message.into(), details: None }
     }
 
-    /// Where, and what, if it is one that we know.
+    /// The leg and kind, if this version knows the code.
     pub fn known(&self) -> Option<(StreamLeg, DiagnosticKind)> {
         let (leg, trouble) = self.code.split_once('.')?;
         Some((leg.parse().ok()?, trouble.parse().ok()?))
     }
 }
 
-/// Which of the two streams.
+/// One of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StreamLeg {
     /// From the runtime to the backend.
@@ -122,81 +122,81 @@ pub enum StreamLeg {
     Backend,
 }
 
-/// What can go wrong with a stream.
+/// A kind of problem with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DiagnosticKind {
-    /// The cursor cannot be read.
+    /// The cursor is malformed.
     CursorMalformed,
-    /// The cursor was not issued here, or for another worker, or in an earlier life of it.
+    /// The cursor belongs to another server, another worker or an earlier epoch.
     CursorUnknown,
-    /// What came after the cursor is no longer kept.
+    /// The events after the cursor are no longer stored.
     CursorExpired,
-    /// There is no such worker.
+    /// The worker does not exist.
     WorkerNotFound,
-    /// The worker cannot be observed now.
+    /// The worker cannot be observed at the moment.
     WorkerUnavailable,
     /// The runtime cannot be reached.
     RuntimeUnavailable,
-    /// The runtime has gone away.
+    /// The connection to the runtime was lost.
     UpstreamDisconnect,
-    /// The peer said something that nobody understands.
+    /// The peer sent a frame that cannot be parsed.
     MalformedFrame,
-    /// The peer said something where it may only listen.
+    /// The peer sent data on a stream that it may only read.
     ObservationOnly,
     /// The peer did not read fast enough.
     Lagged,
-    /// The peer may not see this.
+    /// The peer is not permitted to observe the worker.
     Denied,
-    /// An event could not be written.
+    /// An event could not be serialised.
     SerializeFailed,
 }
 
 /// How a stream ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamEnd {
-    /// What to tell before.
+    /// The diagnostic to send before the close frame.
     pub diagnostic: Option<StreamDiagnostic>,
-    /// How the socket is closed.
+    /// The code of the close frame.
     pub code: StreamCloseCode,
 }
 
 impl StreamEnd {
-    /// Because of this trouble.
+    /// Ends with a diagnostic of this kind.
     pub fn with(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
         Self::because(StreamDiagnostic::new(leg, trouble, message))
     }
 
-    /// Because of what is told.
+    /// Ends with this diagnostic.
     pub fn because(diagnostic: StreamDiagnostic) -> Self {
         let close = diagnostic.known().and_then(|(_, trouble)| trouble.close());
         Self { diagnostic: Some(diagnostic), code: close.unwrap_or(StreamCloseCode::INTERNAL) }
     }
 
-    /// Because there is nothing to tell any more.
+    /// Ends without a diagnostic.
     pub fn silently(code: StreamCloseCode) -> Self {
         Self { diagnostic: None, code }
     }
 }
 
-/// How a WebSocket is closed.
+/// A WebSocket close code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamCloseCode(pub u16);
 
 impl StreamCloseCode {
-    /// There is nothing more to say.
+    /// The stream is complete.
     pub const NORMAL: Self = Self(1000);
-    /// The server goes away.
+    /// The server is shutting down.
     pub const AWAY: Self = Self(1001);
-    /// The peer asked for what it cannot have.
+    /// The peer's request was rejected.
     pub const POLICY: Self = Self(1008);
-    /// The server cannot go on.
+    /// The server failed.
     pub const INTERNAL: Self = Self(1011);
-    /// The peer may come again.
+    /// The peer may reconnect.
     pub const TRY_LATER: Self = Self(1013);
 }
 
 impl DiagnosticKind {
-    /// Every trouble there is.
+    /// Every kind.
     pub const ALL: [Self; 12] = [
         Self::CursorMalformed,
         Self::CursorUnknown,
@@ -229,7 +229,7 @@ impl DiagnosticKind {
         }
     }
 
-    /// How the stream is closed that ends with it; none if it goes on.
+    /// The close code of a stream that ends with this problem; `None` if the stream continues.
     pub fn close(self) -> Option<StreamCloseCode> {
         match self {
             Self::CursorMalformed
@@ -262,7 +262,7 @@ impl fmt::Display for StreamLeg {
     }
 }
 
-/// A word that names none of them.
+/// The text is not a known code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is no such code")]
 pub struct UnknownDiagnostic;

@@ -1,4 +1,4 @@
-//! `/api/users` and `/api/tokens`: who may use a hub, and what they may do.
+//! Wire types of `/api/users` and `/api/tokens`: the users of a hub, their roles and tokens.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,148 +8,148 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TokenId, TokenName, UserName, WorkspaceName, hub::Role};
 
-/// The answer of `GET /api/users`.
+/// The response of `GET /api/users`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserList {
-    /// Every user, by name.
+    /// Every user, sorted by name.
     pub items: Vec<User>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// Somebody who uses the hub.
+/// A user of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
-    /// Their name.
+    /// The name.
     pub name: UserName,
-    /// Whether they manage users, tokens and runtimes.
+    /// Whether the user manages users, tokens and runtimes.
     pub admin: bool,
-    /// What they may do in workspaces that `roles` does not name, also in those of later; nothing if none.
+    /// The role in workspaces that `roles` does not name, including future ones; `null` for no access.
     pub everywhere: Option<Role>,
-    /// What they may do in some workspaces.
+    /// The roles by workspace.
     pub roles: BTreeMap<WorkspaceName, Role>,
-    /// Since when they are known.
+    /// When the user was added.
     pub created_at: Timestamp,
 }
 
 impl User {
-    /// What they may do in a workspace.
+    /// The role of the user in a workspace.
     pub fn role_in(&self, workspace: &WorkspaceName) -> Option<Role> {
         self.roles.get(workspace).copied().or(self.everywhere)
     }
 }
 
-/// `POST /api/users`: somebody who is to use the hub.
+/// The body of `POST /api/users`, which adds a user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateUserRequest {
-    /// The name that they get.
+    /// The name.
     pub name: UserName,
-    /// Whether they manage users, tokens and runtimes.
+    /// Whether the user manages users, tokens and runtimes.
     #[serde(default)]
     pub admin: bool,
-    /// What they may do in workspaces that `roles` does not name, also in those of later.
+    /// The role in workspaces that `roles` does not name, including future ones.
     #[serde(default)]
     pub everywhere: Option<Role>,
-    /// What they may do in some workspaces.
+    /// The roles by workspace.
     #[serde(default)]
     pub roles: BTreeMap<WorkspaceName, Role>,
 }
 
-/// `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do.
+/// The body of `PUT /api/users/{user}`, which replaces all permissions of a user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateUserRequest {
-    /// Whether they manage users, tokens and runtimes.
+    /// Whether the user manages users, tokens and runtimes.
     #[serde(default)]
     pub admin: bool,
-    /// What they may do in workspaces that `roles` does not name, also in those of later.
+    /// The role in workspaces that `roles` does not name, including future ones.
     #[serde(default)]
     pub everywhere: Option<Role>,
-    /// What they may do in some workspaces.
+    /// The roles by workspace.
     #[serde(default)]
     pub roles: BTreeMap<WorkspaceName, Role>,
 }
 
-/// The answer of `GET /api/tokens`.
+/// The response of `GET /api/tokens`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessTokenList {
-    /// Every token of the user, the oldest first.
+    /// Every token of the user, oldest first.
     pub items: Vec<AccessToken>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// What lets somebody in; the secret of it is known to nobody but them.
+/// A token of a user, without its secret: the hub stores only a hash of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessToken {
-    /// Its name for the hub.
+    /// The id.
     pub id: TokenId,
-    /// Whose it is.
+    /// The user.
     pub user: UserName,
-    /// Its name for them.
+    /// The name that the user gave it.
     pub name: TokenName,
-    /// How much less than its user it may do; as much if none.
+    /// Limits the token to less than its user may do; `null` for no limit.
     pub scope: Option<TokenScope>,
-    /// Whether it is that of a browser that has logged in.
+    /// Whether it belongs to a browser that logged in.
     pub is_session: bool,
-    /// Since when there is it.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Until when it is good; for ever if none.
+    /// When it expires; `null` if never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes.
+/// Limits a token to less than its user may do. A scoped token never manages users, tokens or runtimes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenScope {
-    /// The most that it may do; as much as its user if none.
+    /// The highest role; that of the user if `null`.
     #[serde(default)]
     pub role: Option<Role>,
-    /// The only workspaces that it is for; all if none.
+    /// The only workspaces that it is valid for; all if `null`.
     #[serde(default)]
     pub workspaces: Option<Vec<WorkspaceName>>,
 }
 
-/// `POST /api/tokens`: a token that is to be made.
+/// The body of `POST /api/tokens`, which creates a token.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateTokenRequest {
-    /// What it is called.
+    /// The name.
     pub name: TokenName,
-    /// Whose it is to be; the caller's if left out.
+    /// The user; the caller if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserName>,
-    /// How much less than its user it may do; as much if left out.
+    /// Limits the token to less than its user may do; no limit if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<TokenScope>,
-    /// Until when it is good; for ever if left out.
+    /// When it expires; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// The answer of `POST /api/tokens`.
+/// The response of `POST /api/tokens`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenCreated {
     /// The token.
     pub token: AccessToken,
-    /// What is to be sent as `Authorization: Bearer …`; it is not shown again.
+    /// The secret to send as `Authorization: Bearer …`. No other response contains it.
     pub secret: String,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for TokenCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenCreated").field("token", &self.token).finish_non_exhaustive()
     }
 }
 
-/// `POST /api/login`: a browser that is to be let in.
+/// The body of `POST /api/login`, which logs in a browser.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LoginRequest {
@@ -157,19 +157,19 @@ pub struct LoginRequest {
     pub token: String,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for LoginRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LoginRequest").finish_non_exhaustive()
     }
 }
 
-/// The answer of `GET /api/whoami` and of `POST /api/login`.
+/// The response of `GET /api/whoami` and of `POST /api/login`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallerIdentity {
-    /// Who asks.
+    /// The user of the caller.
     pub user: User,
-    /// By which token they came in.
+    /// The token of the caller.
     pub token: AccessToken,
 }

@@ -1,4 +1,4 @@
-//! Who is there for a worker.
+//! Presence: the viewers and recent drivers of a worker.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -6,34 +6,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::UserName;
 
-/// Who is there for a worker.
+/// The viewers and recent drivers of a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerPresence {
-    /// Who watches it, by name.
+    /// The users who watch it, sorted by name.
     pub watchers: Vec<PresentViewer>,
-    /// Who sent, answered or cancelled something in the last minutes, the last one first.
+    /// The users who sent, answered or cancelled something in the last minutes, most recent first.
     pub drivers: Vec<RecentDriver>,
 }
 
-/// Somebody who watches.
+/// A user who watches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PresentViewer {
-    /// Who.
+    /// The user.
     pub user: UserName,
-    /// On how many sockets.
+    /// The number of connections.
     pub sockets: u64,
-    /// Since when.
+    /// When the first connection was opened.
     pub since_at: Timestamp,
 }
 
-/// Somebody who drives.
+/// A user who recently drove the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentDriver {
-    /// Who.
+    /// The user.
     pub user: UserName,
-    /// When they last did something.
+    /// When the user last acted.
     pub last_at: Timestamp,
 }

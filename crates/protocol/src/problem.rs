@@ -9,7 +9,7 @@ use crate::relay::RelayError;
 
 macro_rules! problems {
     ($($(#[$doc:meta])* $kind:ident = $status:literal $slug:literal $title:literal;)*) => {
-        /// What went wrong, as a stable name that programs may branch on.
+        /// The kind of a problem: a stable name that programs may branch on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ProblemKind { $($(#[$doc])* #[doc = $title] $kind,)* }
 
@@ -22,12 +22,12 @@ macro_rules! problems {
                 match self { $(ProblemKind::$kind => concat!("urn:problem:", $slug),)* }
             }
 
-            /// The last part of that.
+            /// The last part of the URN.
             pub const fn slug(self) -> &'static str {
                 match self { $(ProblemKind::$kind => $slug,)* }
             }
 
-            /// The HTTP status that goes with it.
+            /// The HTTP status of the response.
             pub const fn status(self) -> u16 {
                 match self { $(ProblemKind::$kind => $status,)* }
             }
@@ -152,38 +152,38 @@ impl JsonSchema for ProblemKind {
     }
 }
 
-/// An error as the API tells it: `application/problem+json`.
+/// An error response of the API (`application/problem+json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// What went wrong, for programs.
+    /// The kind of problem, for programs.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
-    /// What went wrong, for people; the same for every problem of this type.
+    /// A title for people, the same for every problem of this kind.
     pub title: Cow<'static, str>,
     /// The HTTP status.
     pub status: u16,
-    /// What went wrong this time.
+    /// A message about this occurrence.
     pub detail: String,
-    /// The last words of a process that ended, where that is the problem.
+    /// The last lines of standard error, if a process ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
-    /// What was tried and why it failed, where several things were.
+    /// The failed attempts, if there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<FailedAttempt>,
-    /// Why a device did not do what it was asked, where that is the problem.
+    /// The error of the relay, if a device failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay: Option<Box<RelayError>>,
-    /// The id of the request, as the header `Request-Id` of the answer and the server's log have it.
+    /// The id of the request, as in the header `Request-Id` of the response and in the server's log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
-/// Something that was tried and failed.
+/// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedAttempt {
-    /// What was tried.
+    /// The source that was tried.
     pub source: String,
     /// Why it failed.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! `/v1/processes`: programs that a user runs in the sandbox.
+//! Wire types of `/v1/processes`: programs that a user runs in the sandbox.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ProcessId, json_object};
 
-/// `POST /v1/processes`.
+/// The body of `POST /v1/processes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartProcessRequest {
@@ -17,13 +17,13 @@ pub struct StartProcessRequest {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// The directory it runs in, as an absolute path; the daemon's own if left out.
+    /// Its working directory as an absolute path; the daemon's own if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Variables added to its environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Give it a terminal of this size.
+    /// The size of its terminal; no terminal if left out.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<TerminalSize>")]
     pub terminal: Option<TerminalSize>,
@@ -33,25 +33,25 @@ pub struct StartProcessRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TerminalSize {
-    /// Characters in a row.
+    /// The number of columns.
     #[schemars(range(min = 1))]
     pub columns: u16,
-    /// Rows.
+    /// The number of rows.
     #[schemars(range(min = 1))]
     pub rows: u16,
 }
 
-/// The answer of `GET /v1/processes`.
+/// The response of `GET /v1/processes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserProcessList {
-    /// Every process that was started and not deleted, oldest first.
+    /// Every process that was not deleted, oldest first.
     pub items: Vec<UserProcess>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// One process.
+/// A process that a user started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserProcess {
@@ -61,79 +61,79 @@ pub struct UserProcess {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// The directory it was started in.
+    /// Its working directory.
     pub cwd: String,
     /// The size of its terminal, if it has one.
     pub terminal: Option<TerminalSize>,
-    /// The system's id for it, which is its group's too.
+    /// The process id of the operating system, which is also its process group.
     pub pid: u32,
-    /// Whether it runs.
+    /// Whether it is running.
     pub state: ProcessState,
     /// When it was started.
     pub started_at: Timestamp,
-    /// How it ended, once it has.
+    /// How it ended; `null` while it runs.
     pub exit: Option<ProcessExit>,
 }
 
-/// Whether a process runs.
+/// Whether a process is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ProcessState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It has ended.
+    /// Ended.
     Exited,
 }
 
-/// How a process ended. Code and signal are both `null` when that is not known.
+/// How a process ended. Code and signal are both `null` if that is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessExit {
-    /// The exit code, if it ended by itself.
+    /// The exit code, unless a signal ended it.
     pub code: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
-    /// When that was noticed.
+    /// When the daemon observed the end.
     pub at: Timestamp,
 }
 
-/// The answer of `GET /v1/processes/{id}/logs`.
+/// The response of `GET /v1/processes/{id}/logs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessLogPage {
-    /// Pieces of output, in the order they came.
+    /// Pieces of output, in order.
     pub items: Vec<ProcessLogEntry>,
-    /// What was asked for and is no longer kept, if so; the items go on at its `oldest`.
+    /// Set if requested output is no longer stored; the items then start at its `oldest`.
     pub gap: Option<ProcessLogGap>,
     /// Pass it as `after` for what comes next; `null` when the process has ended and this was all.
     pub next_cursor: Option<String>,
 }
 
-/// Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said.
+/// Requested output is no longer stored: reading continues at `oldest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessLogGap {
-    /// The number of the next piece that can be read.
+    /// The sequence number of the oldest stored piece.
     pub oldest: u64,
-    /// The number of the piece that came last.
+    /// The sequence number of the newest piece at that time.
     pub newest: u64,
 }
 
-/// One piece of output.
+/// A piece of output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessLogEntry {
-    /// Its number: the first is 1, each next one is one more.
+    /// The sequence number: 1 for the first piece, and one more for each next one.
     pub seq: u64,
-    /// Where it came from.
+    /// The stream that it was written to.
     pub stream: OutputStream,
-    /// When it came.
+    /// When the daemon read it.
     pub at: Timestamp,
-    /// What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later.
+    /// The text. Invalid UTF-8 is replaced; a character that was split over two pieces is in the later one.
     pub text: String,
 }
 
-/// One of the standard streams of a process.
+/// An output stream of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum OutputStream {
@@ -143,7 +143,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// `POST /v1/processes/{id}/signal`.
+/// The body of `POST /v1/processes/{id}/signal`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendSignalRequest {
@@ -163,7 +163,7 @@ pub enum ProcessSignal {
     Quit,
     /// Terminate.
     Term,
-    /// Kill, without a chance to tidy up.
+    /// Kill immediately.
     Kill,
     /// First user-defined.
     Usr1,
@@ -175,44 +175,44 @@ pub enum ProcessSignal {
     Cont,
 }
 
-/// What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones.
+/// A text frame that a client of `GET /v1/processes/{id}/terminal` sends. Keyboard input is sent in binary frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum TerminalCommand {
     /// Change the size of the terminal.
     Resize {
-        /// Characters in a row.
+        /// The number of columns.
         #[schemars(range(min = 1))]
         columns: u16,
-        /// Rows.
+        /// The number of rows.
         #[schemars(range(min = 1))]
         rows: u16,
     },
 }
 
-/// What `GET /v1/processes/{id}/terminal` says in text frames. What is shown comes in binary ones, one for each piece.
+/// A text frame of `GET /v1/processes/{id}/terminal`. Output comes in binary frames, one for each piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum TerminalEvent {
-    /// The first frame: the binary frames that follow have the numbers after this one.
+    /// The first frame: the sequence numbers of the binary frames that follow start after `after`.
     Attached {
-        /// What to pass as `after` to get the same again.
+        /// Pass it as `after` to receive the same frames again.
         after: u64,
     },
-    /// What was to come next is no longer kept: the next binary frame has the number `oldest`.
+    /// Some output is no longer stored: the next binary frame has the sequence number `oldest`.
     Gap {
-        /// The number of the next piece that can be read.
+        /// The sequence number of the oldest stored piece.
         oldest: u64,
-        /// The number of the piece that came last.
+        /// The sequence number of the newest piece at that time.
         newest: u64,
     },
-    /// The process has ended; the last frame before the connection is closed.
+    /// The process ended; the last frame before the connection is closed.
     Exited {
-        /// The exit code, if it ended by itself.
+        /// The exit code, unless a signal ended it.
         code: Option<i32>,
-        /// The signal that ended it, if one did.
+        /// The signal that ended it, if any.
         signal: Option<i32>,
-        /// When that was noticed.
+        /// When the daemon observed the end.
         at: Timestamp,
     },
 }

@@ -1,4 +1,4 @@
-//! What a session has come to, kept up with its events.
+//! The state of a session, kept up to date with its events.
 
 use jiff::Timestamp;
 
@@ -9,29 +9,29 @@ use crate::{
     wait::{Wait, WaitDefault, WaitRequest},
 };
 
-/// How many messages a snapshot has at most; earlier ones are read from the transcript.
+/// The number of messages in a snapshot at most; clients read earlier ones from the transcript.
 pub const SNAPSHOT_MESSAGES_MAX: usize = 50;
 
-/// A snapshot that goes on: with each event it is what a snapshot after that event would be.
+/// A snapshot that is updated with each event, so that it equals the snapshot that the daemon would take at that point.
 ///
-/// It knows what events tell. What they do not (the attachments of what waits, until when a wait is open) is as the
-/// snapshot had it, or left out.
+/// Some facts are not in events: the attachments of queued inputs and the expiry of waits. Those have the value of the
+/// original snapshot, or are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionProjection {
     snapshot: SessionSnapshot,
-    /// The messages of the snapshot, which are kept here instead.
+    /// The messages of the snapshot, which is stored without them.
     transcript: Transcript,
 }
 
 impl SessionProjection {
-    /// Goes on from a snapshot.
+    /// Starts from a snapshot.
     pub fn new(mut snapshot: SessionSnapshot) -> Self {
         let messages = std::mem::take(&mut snapshot.messages);
         let transcript = Transcript::resume(messages, snapshot.seq);
         Self { snapshot, transcript }
     }
 
-    /// What the session has come to.
+    /// The snapshot after the last applied event.
     pub fn snapshot(&self) -> SessionSnapshot {
         let messages = self.transcript.messages();
         let skip = messages.len().saturating_sub(SNAPSHOT_MESSAGES_MAX);
@@ -39,7 +39,7 @@ impl SessionProjection {
         SessionSnapshot { messages: messages[skip..].to_vec(), has_earlier, ..self.snapshot.clone() }
     }
 
-    /// Takes the next event, which was written down at `time`.
+    /// Applies the next event, which was recorded at `time`.
     pub fn apply(&mut self, event: &Event, time: Timestamp) {
         if let Event::Snapshot(snapshot) = event {
             *self = Self::new((**snapshot).clone());
@@ -143,7 +143,7 @@ impl SessionProjection {
 }
 
 impl TokenUsage {
-    /// Adds what one turn took; what the conversation holds now takes the place of what it held.
+    /// Adds the usage of one turn. The size of the context replaces the previous one.
     pub fn add(&mut self, turn: &Self) {
         self.input_tokens += turn.input_tokens;
         self.output_tokens += turn.output_tokens;

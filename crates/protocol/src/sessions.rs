@@ -1,4 +1,4 @@
-//! `/v1/sessions`: conversations with any agent, in one vocabulary.
+//! Wire types of `/v1/sessions`: conversations with any agent, in one vocabulary.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::{
     wait::{PermissionAnswer, Wait},
 };
 
-/// `POST /v1/sessions/{id}`: a new session.
+/// The body of `POST /v1/sessions/{id}`, which creates a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateSessionRequest {
     /// The agent.
     pub agent: AgentName,
-    /// How the agent behaves; `build` if left out.
+    /// The behaviour of the agent, such as `build` or `plan`; `build` if left out.
     #[serde(default = "build")]
     pub agent_mode: String,
-    /// What the agent may do.
+    /// How far the agent may act without asking.
     #[serde(default)]
     pub permission_mode: PermissionMode,
     /// The model; the agent's own choice if left out.
@@ -33,28 +33,28 @@ pub struct CreateSessionRequest {
     /// The variant of the model, such as how long it may think.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again.
+    /// The API key that the agent uses for its model. The daemon holds it in memory only: send it again after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Whether to find out at once whether the agent can use its model.
+    /// Whether to check the key with the model provider before the response is sent.
     #[serde(default)]
     pub validate_token: bool,
-    /// The version of the agent to install if it is missing; the one that was tested if left out.
+    /// The version of the agent to install if it is missing; the version in the catalog if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
-    /// The directory that the agent works in; the daemon's own if left out.
+    /// The working directory of the agent; the daemon's own if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// Variables added to the agent's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// MCP servers besides those that are configured for the directory.
+    /// MCP servers in addition to those configured for the directory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp: BTreeMap<String, McpServer>,
-    /// Skills besides those that are configured for the directory.
+    /// Skills in addition to those configured for the directory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skills: BTreeMap<String, Skill>,
-    /// What the session is called, for people.
+    /// A title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -63,132 +63,132 @@ fn build() -> String {
     "build".into()
 }
 
-/// What an agent may do.
+/// How far an agent may act without asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
-    /// It asks where it would by itself.
+    /// The agent asks for permission as it does by default.
     #[default]
     Default,
-    /// It only reads until its plan is approved.
+    /// The agent may only read until a person approves its plan.
     Plan,
-    /// Everything, without asking.
+    /// The agent may do everything without asking.
     Bypass,
 }
 
-/// What came of creating a session.
+/// The response of `POST /v1/sessions/{id}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionCreated {
-    /// Whether the agent can be used.
+    /// Whether the agent is ready to use.
     pub healthy: bool,
-    /// Why not.
+    /// Why the agent is not ready.
     pub error: Option<AgentError>,
-    /// What the agent itself calls the session, if it has said so.
+    /// The agent's own id of the session, once known.
     pub agent_session_id: Option<String>,
 }
 
-/// What went wrong with an agent.
+/// An error of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum AgentError {
-    /// Its key is missing, wrong or spent.
+    /// The API key is missing, invalid or has no credit left.
     TokenError {
-        /// What it said.
+        /// The agent's message.
         message: String,
     },
-    /// Its process has ended.
+    /// The agent's process exited.
     ProcessExited {
-        /// The exit code, unless a signal ended it.
+        /// The exit code, unless a signal ended the process.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// The signal that ended the process.
         signal: Option<i32>,
-        /// The last it wrote to standard error.
+        /// The last lines of its standard error.
         stderr: String,
     },
-    /// It could not be installed.
+    /// The agent could not be installed.
     InstallFailed {
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// Its process could not be started.
+    /// The agent's process could not be started.
     StartFailed {
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// It did not answer in time.
+    /// The agent did not respond in time.
     Timeout {
-        /// What it was asked.
+        /// The request that timed out.
         message: String,
     },
-    /// It cannot do what it was asked for.
+    /// The agent does not support a requested feature.
     Unsupported {
-        /// What that is.
+        /// The feature.
         feature: String,
-        /// More, for people.
+        /// Details for people.
         message: String,
     },
-    /// Its model could not be used: too many requests, an overload, a refusal.
+    /// The model provider failed: rate limit, overload or refusal.
     ModelError {
-        /// The status that the model's server answered with, where it is known.
+        /// The HTTP status of the model provider, where known.
         status: Option<u16>,
-        /// What it said.
+        /// The agent's message.
         message: String,
     },
-    /// It could not go on with its earlier conversation, and has begun a new one.
+    /// The agent could not resume its conversation and started a new one.
     ResumeFailed {
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// It said something that is not of its protocol.
+    /// The agent violated its own protocol.
     ProtocolError {
-        /// What it was.
+        /// The offending message.
         message: String,
     },
-    /// The daemon could not keep what the agent said.
+    /// The daemon could not store the agent's output.
     StorageError {
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// Something else.
+    /// Any other error.
     Other {
-        /// What it said.
+        /// The agent's message.
         message: String,
     },
-    /// What a newer peer said.
+    /// An error of a newer version, preserved as it was received.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
-/// Where a session is in its life.
+/// The life-cycle state of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionState {
-    /// Its agent does not run; the next message starts it.
+    /// The agent is not running; the next message starts it.
     #[default]
     Dormant,
-    /// Its agent is being installed or started.
+    /// The agent is being installed or started.
     Starting,
-    /// Its agent has nothing to do.
+    /// The agent is running and has no turn.
     Idle,
-    /// A turn runs.
+    /// A turn is running.
     Running,
     /// A turn waits for a person.
     Waiting,
-    /// It is over.
+    /// The session has ended.
     Ended,
     /// A state that this version does not know.
     #[serde(other)]
     Other,
 }
 
-/// The answer of `GET /v1/sessions`.
+/// The response of `GET /v1/sessions`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionList {
-    /// The sessions, the one that was used last first.
+    /// The sessions, most recently used first.
     pub items: Vec<Session>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
@@ -196,227 +196,227 @@ pub struct SessionList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// The client's name for it.
+    /// The id that the client chose.
     pub id: SessionId,
     /// The agent.
     pub agent: AgentName,
-    /// What the agent itself calls the session, once it has said so.
+    /// The agent's own id of the session, once known.
     pub agent_session_id: Option<String>,
-    /// What it is called, for people.
+    /// The title.
     pub title: Option<String>,
-    /// How the agent behaves.
+    /// The behaviour of the agent, such as `build` or `plan`.
     pub agent_mode: String,
-    /// What the agent may do.
+    /// How far the agent may act without asking.
     pub permission_mode: PermissionMode,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: Option<String>,
-    /// The variant of the model that was asked for.
+    /// The requested variant of the model.
     pub variant: Option<String>,
-    /// The directory that the agent works in.
+    /// The working directory of the agent.
     pub directory: String,
-    /// Where it is in its life.
+    /// The life-cycle state.
     pub state: SessionState,
-    /// The turn that runs.
+    /// The running turn.
     pub turn_id: Option<TurnId>,
-    /// How many inputs wait for their turn.
+    /// The number of queued inputs.
     pub queued: u64,
-    /// How many waits are open.
+    /// The number of open waits.
     pub waits: u64,
-    /// What all turns took together.
+    /// The usage of all turns together.
     pub usage: TokenUsage,
     /// The last error, if the last turn ended with one.
     pub error: Option<AgentError>,
-    /// What the agent can do.
+    /// The features that the agent supports.
     pub capabilities: AgentCapabilities,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When something last happened.
+    /// When the last event was recorded.
     pub updated_at: Timestamp,
-    /// The place of its newest event.
+    /// The sequence number of the newest event.
     pub newest: u64,
 }
 
-/// `POST /v1/sessions/{id}/messages`: something for the agent.
+/// The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendMessageRequest {
-    /// What it says.
+    /// The text.
     pub message: String,
-    /// What goes with it.
+    /// Texts, files and images that belong to the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<MessageAttachment>,
-    /// What to do while a turn runs.
+    /// What to do if a turn is running.
     #[serde(default)]
     pub when_busy: WhenBusy,
-    /// Who says it.
+    /// The author of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// Something that goes with a message.
+/// A text, file or image that belongs to a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum MessageAttachment {
     /// A text.
     Text {
-        /// What it is called.
+        /// The name to show.
         #[serde(default)]
         name: Option<String>,
         /// The text.
         text: String,
     },
-    /// A file on the machine of the agent.
+    /// A file in the agent's sandbox.
     File {
-        /// Where it is.
+        /// The path.
         path: String,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Its type, such as `image/png`.
+        /// The media type, such as `image/png`.
         mime_type: String,
-        /// What is in it, in base64.
+        /// The content in base64.
         data: String,
     },
 }
 
-/// What to do with a message while a turn runs.
+/// What to do with a message that is sent while a turn is running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenBusy {
-    /// It waits for its turn.
+    /// Queue it until the running turn ends.
     #[default]
     Queue,
-    /// It is refused.
+    /// Reject it.
     Reject,
-    /// It is told to the agent at once, as far as the agent can be told.
+    /// Pass it to the agent within the running turn, if the agent supports steering.
     Steer,
 }
 
-/// A message that was written down.
+/// The response of `POST /v1/sessions/{id}/messages`: the message is stored and will be delivered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageAccepted {
-    /// Its name.
+    /// Its id.
     pub input_id: InputId,
     /// The turn that it belongs to.
     pub turn_id: TurnId,
-    /// How far it has come.
+    /// The delivery state.
     pub state: InputState,
 }
 
-/// `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead.
+/// The body of `PUT /v1/sessions/{id}/inputs/{input_id}`, which replaces the text of a queued message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EditInputRequest {
-    /// What it is to say.
+    /// The new text.
     pub message: String,
-    /// Who changed it.
+    /// The author of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// Something that was sent and has not been delivered, or has been.
+/// A message that was sent to a session, with its delivery state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInput {
-    /// Its name.
+    /// Its id.
     pub id: InputId,
     /// The turn that it belongs to.
     pub turn_id: TurnId,
-    /// Who sent it.
+    /// The author.
     pub author: Author,
-    /// What it says.
+    /// The text.
     pub message: String,
-    /// What goes with it.
+    /// Texts, files and images that belong to the message.
     #[serde(default)]
     pub attachments: Vec<MessageAttachment>,
-    /// How far it has come.
+    /// The delivery state.
     pub state: InputState,
-    /// When it came.
+    /// When the daemon accepted it.
     pub accepted_at: Timestamp,
 }
 
-/// The answer of `GET /v1/sessions/{id}/inputs`.
+/// The response of `GET /v1/sessions/{id}/inputs`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInputList {
-    /// What waits for its turn, in that order.
+    /// The queued messages, in the order in which they will be delivered.
     pub items: Vec<SessionInput>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// The answer of `GET /v1/sessions/{id}/events`.
+/// The response of `GET /v1/sessions/{id}/events`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventPage {
     /// The events after `offset`.
     pub events: Vec<EventRecord>,
-    /// Whether there are more by now.
+    /// Whether more events are available.
     pub has_more: bool,
 }
 
-/// The answer of `GET /v1/sessions/{id}/messages`.
+/// The response of `GET /v1/sessions/{id}/messages`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TranscriptPage {
     /// The messages, in order.
     pub items: Vec<Message>,
-    /// Where to go on, if there are more.
+    /// Pass it as `cursor` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
-    /// The place of the newest event that is in them.
+    /// The sequence number of the newest event that these messages include.
     pub seq: u64,
 }
 
-/// `POST /v1/sessions/{id}/questions/{question_id}/reply`.
+/// The body of `POST /v1/sessions/{id}/questions/{question_id}/reply`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerQuestionRequest {
-    /// For each question what was chosen.
+    /// For each question, the labels of the chosen options.
     pub answers: Vec<Vec<String>>,
-    /// Who answers.
+    /// The author of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// `POST /v1/sessions/{id}/questions/{question_id}/reject`.
+/// The body of `POST /v1/sessions/{id}/questions/{question_id}/reject`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RejectQuestionRequest {
-    /// Who does not want to answer.
+    /// The author of the rejection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// `POST /v1/sessions/{id}/permissions/{permission_id}/reply`.
+/// The body of `POST /v1/sessions/{id}/permissions/{permission_id}/reply`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerPermissionRequest {
     /// The answer.
     pub reply: PermissionAnswer,
-    /// Who answers.
+    /// The author of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// What all events of a session up to one come to.
+/// The state of a session after all events up to `seq`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSnapshot {
-    /// The place of the last event that it covers.
+    /// The sequence number of the last event that it includes.
     pub seq: u64,
     /// The session.
     pub session: Session,
-    /// The last messages, with what there is of one that is being said.
+    /// The last messages, including the parts so far of one that is still being written.
     pub messages: Vec<Message>,
-    /// Whether there are messages before these.
+    /// Whether earlier messages exist.
     pub has_earlier: bool,
-    /// What waits for a person.
+    /// The open waits.
     pub waits: Vec<Wait>,
-    /// What waits for its turn.
+    /// The queued inputs.
     pub inputs: Vec<SessionInput>,
-    /// What the agent means to do.
+    /// The agent's plan.
     pub plan: AgentPlan,
-    /// The commands that the agent knows.
+    /// The slash commands that the agent offers.
     pub commands: Vec<AgentCommand>,
 }

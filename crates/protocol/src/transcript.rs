@@ -1,4 +1,4 @@
-//! Putting the pieces of messages together.
+//! Assembles the messages of a session from its events.
 
 use std::collections::HashMap;
 
@@ -7,37 +7,37 @@ use crate::{
     message::{DeltaKind, MessageDelta, MessagePart, PartContent, ToolResult},
 };
 
-/// The messages of a session as its events tell them. Events that were applied before change nothing.
+/// The messages of a session, assembled from its events. Applying an event a second time changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript {
     messages: Vec<Message>,
-    /// Where the message of a name is.
+    /// The index of each message, by its id.
     places: HashMap<String, usize>,
     seq: u64,
 }
 
-/// What an event did to a transcript.
+/// The effect of an event on a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApplyOutcome {
-    /// It was taken.
+    /// The event was applied.
     Applied,
-    /// It was there already.
+    /// The event was applied before.
     Repeated,
-    /// There are events between the last one and this, so it was not taken.
+    /// Events are missing before this one, so it was not applied.
     Gap {
-        /// The event that comes next.
+        /// The sequence number of the next event to apply.
         expected: u64,
     },
 }
 
 impl Transcript {
-    /// What there was up to the event `seq`.
+    /// Starts from the messages after the event `seq`.
     pub fn resume(messages: Vec<Message>, seq: u64) -> Self {
         let places = messages.iter().enumerate().map(|(at, message)| (message.id.clone(), at)).collect();
         Self { messages, places, seq }
     }
 
-    /// Takes the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, record: &EventRecord) -> ApplyOutcome {
         if record.seq <= self.seq {
             return ApplyOutcome::Repeated;
@@ -50,8 +50,7 @@ impl Transcript {
         ApplyOutcome::Applied
     }
 
-    /// Takes an event that is known to be the next one, of which only the effect matters; where the message is that it
-    /// changed.
+    /// Applies an event that the caller knows to be the next one, and returns the index of the message that it changed.
     pub fn fold(&mut self, event: &Event) -> Option<usize> {
         match event {
             Event::Message(message) => self.merge(message),
@@ -65,12 +64,12 @@ impl Transcript {
         &self.messages
     }
 
-    /// The place of the last event that was taken.
+    /// The sequence number of the last applied event.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Gives up all messages but the last `keep`; those that it gives up, in order.
+    /// Removes all messages but the last `keep`, and returns the removed ones in order.
     pub fn shed(&mut self, keep: usize) -> Vec<Message> {
         let rest = self.messages.split_off(self.messages.len().saturating_sub(keep));
         let shed = std::mem::take(&mut self.messages);
@@ -80,7 +79,7 @@ impl Transcript {
 
     fn merge(&mut self, new: &Message) -> Option<usize> {
         let Some(&at) = self.places.get(&new.id) else {
-            // What was said before the messages that are here is not said now.
+            // The message precedes those that we have, so appending it would put it in the wrong place.
             if new.earlier {
                 return None;
             }
@@ -103,7 +102,7 @@ impl Transcript {
     }
 
     fn extend(&mut self, delta: &MessageDelta) -> Option<usize> {
-        // The message of a delta is told before it; one that is not is of a peer that we do not know well.
+        // A message always precedes its deltas. A delta of an unknown message comes from a faulty peer and is ignored.
         let &at = self.places.get(&delta.message_id)?;
         let parts = &mut self.messages[at].parts;
         match parts.iter_mut().find(|part| part.id == delta.part_id) {
@@ -122,7 +121,7 @@ fn begin(delta: &MessageDelta) -> PartContent {
     match delta.kind {
         DeltaKind::Reasoning => PartContent::Reasoning { text: String::new() },
         DeltaKind::ToolOutput => {
-            // The part of a result is named after its call.
+            // A tool result has the id of its call.
             PartContent::ToolResult(ToolResult { call_id: delta.part_id.clone(), ..ToolResult::default() })
         }
         DeltaKind::Text | DeltaKind::Other => PartContent::Text { text: String::new() },

@@ -1,4 +1,4 @@
-//! Waits: what stops until a person answers.
+//! Waits: questions and permissions for which a session waits until a person answers.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -7,43 +7,43 @@ use serde_json::Value;
 
 use crate::{Author, SessionId, TurnId, WaitId, message::ToolKind};
 
-/// The answer of `GET /v1/waits`.
+/// The response of `GET /v1/waits`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitList {
-    /// Every wait that is open, the oldest first.
+    /// Every open wait, oldest first.
     pub items: Vec<Wait>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// Something that stops until a person answers.
+/// A question or permission that a person must answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Wait {
-    /// Its name; the question's or the permission's too.
+    /// The id, which is also that of the question or permission.
     pub id: WaitId,
-    /// The session that waits.
+    /// The session.
     pub session_id: SessionId,
-    /// The turn that waits.
+    /// The turn.
     pub turn_id: Option<TurnId>,
-    /// What is asked.
+    /// The question or permission.
     pub ask: WaitRequest,
-    /// Since when.
+    /// When it was opened.
     pub opened_at: Timestamp,
-    /// Until when; for ever if none.
+    /// When it expires; `null` if never.
     pub expires_at: Option<Timestamp>,
-    /// What holds when nobody answers in time.
+    /// The outcome if nobody answers in time.
     pub default: WaitDefault,
-    /// How it was settled; none while it is open.
+    /// How it was settled; `null` while it is open.
     pub settled: Option<WaitSettlement>,
 }
 
-/// What holds when nobody answers in time.
+/// The outcome if nobody answers in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitDefault {
-    /// It is not allowed.
+    /// Reject.
     Reject,
 }
 
@@ -51,68 +51,68 @@ pub enum WaitDefault {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitSettlement {
-    /// How.
+    /// The outcome.
     pub outcome: WaitOutcome,
-    /// By whom; none if nobody answered.
+    /// The author of the answer; `null` if nobody answered.
     pub author: Option<Author>,
-    /// When.
+    /// When it was settled.
     pub at: Timestamp,
 }
 
-/// What becomes of the waits of a daemon.
+/// A change in the open waits of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WaitEvent {
-    /// All that are open, the oldest first: whatever was known before is forgotten.
+    /// All open waits, oldest first. They replace everything the client knew before.
     Snapshot {
         /// The waits.
         waits: Vec<Wait>,
     },
-    /// Somebody is needed.
+    /// A wait was opened.
     Opened {
-        /// For this.
+        /// The wait.
         wait: Box<Wait>,
     },
-    /// Nobody is needed any more.
+    /// A wait was settled.
     Settled {
-        /// What it was, by whom it was settled and how.
+        /// The wait with its settlement.
         wait: Box<Wait>,
     },
-    /// What a newer peer says.
+    /// An event of a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked.
+/// The body of `POST /v1/waits/{wait_id}`, for questions and permissions alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AnswerWaitRequest {
     /// The answer.
     pub answer: WaitAnswer,
-    /// Who answers.
+    /// The author of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<Author>,
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitAnswer {
-    /// To a permission.
+    /// The answer to a permission.
     Permission(PermissionAnswer),
-    /// To a question, or a plan: for each question what was chosen.
+    /// The answer to a question or plan: for each question, the labels of the chosen options.
     Question(Vec<Vec<String>>),
-    /// To anything: no.
+    /// Rejects any wait.
     Reject,
 }
 
-/// What is asked.
+/// The question or permission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitRequest {
-    /// Whether the agent may do something.
+    /// The agent asks for permission to use a tool.
     Permission(PermissionRequest),
-    /// What the agent wants to know, or whether its plan is approved.
+    /// The agent asks a question, or for approval of its plan.
     Question(QuestionRequest),
 }
 
@@ -120,45 +120,45 @@ pub enum WaitRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitOutcome {
-    /// A permission.
+    /// The outcome of a permission.
     Permission(PermissionOutcome),
-    /// A question.
+    /// The outcome of a question.
     Question(QuestionOutcome),
 }
 
-/// The agent asks before it does something.
+/// A request of the agent for permission to use a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// Its name, for the reply.
+    /// The id, for the reply.
     pub id: WaitId,
-    /// The turn that waits.
+    /// The turn.
     pub turn_id: Option<TurnId>,
-    /// The tool call that waits, if it is one.
+    /// The tool call that waits, if any.
     pub call_id: Option<String>,
-    /// The tool, as the agent calls it.
+    /// The agent's name of the tool.
     pub tool: String,
-    /// What kind of tool it is.
+    /// The kind of tool.
     pub kind: ToolKind,
-    /// What is to be done, for people: the command, the file, …
+    /// A title for people: the command, the file, …
     pub title: String,
-    /// Why, where the agent says so.
+    /// The agent's reason, if it gives one.
     pub reason: Option<String>,
-    /// What the tool would be called with.
+    /// The arguments of the tool.
     pub input: Value,
-    /// What `always` would allow, for people; none if the agent does not say.
+    /// What the answer `always` would allow, for people; empty if the agent does not say.
     pub always: Vec<String>,
 }
 
-/// What a reply to a permission says.
+/// An answer to a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionAnswer {
-    /// This time.
+    /// Allow it once.
     Once,
-    /// This time, and the like from now on in this session.
+    /// Allow it, and similar calls for the rest of the session.
     Always,
-    /// No. The agent is told, and may go on in another way.
+    /// Reject it. The agent may continue in another way.
     Reject,
 }
 
@@ -166,57 +166,57 @@ pub enum PermissionAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionOutcome {
-    /// Allowed this time.
+    /// Allowed once.
     Once,
-    /// Allowed this time, and the like from now on in this session.
+    /// Allowed, with similar calls for the rest of the session.
     Always,
-    /// Not allowed.
+    /// Rejected.
     Reject,
-    /// Nobody answered in time; it was not allowed.
+    /// Nobody answered in time, so it was rejected.
     Expired,
-    /// The agent no longer asks.
+    /// The agent withdrew it.
     Withdrawn,
 }
 
-/// A question, or a plan, for a person.
+/// A question of the agent, or a plan that it wants approved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionRequest {
-    /// Its name, for the reply.
+    /// The id, for the reply.
     pub id: WaitId,
-    /// The turn that waits.
+    /// The turn.
     pub turn_id: Option<TurnId>,
-    /// The tool call that waits, if it is one.
+    /// The tool call that waits, if any.
     pub call_id: Option<String>,
-    /// What is asked, one after the other.
+    /// The questions, in order.
     pub questions: Vec<QuestionItem>,
-    /// The plan that is to be approved, as Markdown, if that is the question.
+    /// The plan to approve, as Markdown.
     pub plan: Option<String>,
 }
 
-/// One thing that is asked.
+/// One question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionItem {
-    /// What is asked.
+    /// The question or permission.
     pub question: String,
-    /// The same in a word or two.
+    /// A short label.
     pub header: Option<String>,
-    /// What can be chosen from.
+    /// The options.
     pub options: Vec<QuestionOption>,
-    /// Whether more than one can be chosen.
+    /// Whether several options may be chosen.
     pub multiple: bool,
-    /// Whether any other text is an answer too.
+    /// Whether free text is accepted as an answer.
     pub custom: bool,
 }
 
-/// Something that can be chosen.
+/// An option of a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionOption {
-    /// What it is called; this is what an answer says.
+    /// The label, which answers refer to.
     pub label: String,
-    /// What it means.
+    /// The description.
     pub description: Option<String>,
 }
 
@@ -224,13 +224,13 @@ pub struct QuestionOption {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum QuestionOutcome {
-    /// It was answered: for each question what was chosen.
+    /// Answered: for each question, the labels of the chosen options.
     Answered(Vec<Vec<String>>),
-    /// Somebody does not want to answer.
+    /// A person rejected the question.
     Rejected,
     /// Nobody answered in time.
     Expired,
-    /// The agent no longer asks.
+    /// The agent withdrew it.
     Withdrawn,
 }
 

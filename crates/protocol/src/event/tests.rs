@@ -10,7 +10,7 @@ fn survives(value: &Value) -> Event {
     event
 }
 
-/// sessions-8: an event is an object whose one member says what happened.
+/// sessions-8: an event is an object whose only member is named after its kind.
 #[test]
 fn an_event_is_tagged_by_its_only_member() {
     let event = Event::Message(Message {
@@ -29,7 +29,7 @@ fn an_event_is_tagged_by_its_only_member() {
     assert!(matches!(survives(&error), Event::Error(AgentError::ProcessExited { code: Some(1), .. })));
 }
 
-/// sessions-8: what a newer peer says survives a way through our own tools, at every depth.
+/// sessions-8: events, parts and states of a newer version are preserved at every depth.
 #[test]
 fn what_is_not_known_is_kept() {
     assert!(matches!(survives(&json!({ "budgetAsked": { "id": 1 } })), Event::Unknown(_)));

@@ -1,4 +1,4 @@
-//! Devices that a hub knows.
+//! Devices that are registered with a hub.
 
 use std::fmt;
 
@@ -11,99 +11,99 @@ use crate::{
     relay::{ClientId, Family, Root},
 };
 
-/// The answer of `GET /api/devices`.
+/// The response of `GET /api/devices`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceList {
-    /// Every device of the caller's workspaces, by name.
+    /// Every device of the caller's workspaces, sorted by id.
     pub items: Vec<Device>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// A device that may connect to a hub.
+/// A device that is registered with a hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Device {
-    /// Its name.
+    /// The id.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
     pub workspace: WorkspaceName,
-    /// What its owner calls it.
+    /// The owner's label.
     pub label: Option<String>,
-    /// What lets it in; the secrets are known to nobody but the device.
+    /// The tokens that it connects with, without their secrets.
     pub tokens: Vec<DeviceToken>,
-    /// Since when the hub knows it.
+    /// When it was registered.
     pub created_at: Timestamp,
-    /// By whom it was added.
+    /// The user who registered it.
     pub created_by: UserName,
-    /// How it is connected; none if it is not.
+    /// Its connection; `null` if it is not connected.
     pub connection: Option<DeviceConnection>,
 }
 
-/// What lets one copy of a device in.
+/// A token of one copy of a device, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceToken {
-    /// Its name, by which it is revoked.
+    /// The id, for revoking it.
     pub id: TokenId,
-    /// Which copy of the device: two that differ are not connected at a time.
+    /// The copy of the device. Two different copies are never connected at the same time.
     pub instance_id: String,
-    /// Since when there is it.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Until when it is good.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// How a device is connected.
+/// The connection of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceConnection {
-    /// The connection.
+    /// The id of the connection.
     pub connection_id: String,
-    /// Since when.
+    /// When it was established.
     pub since_at: Timestamp,
-    /// What it is accepted for.
+    /// The capability families that the hub accepted.
     pub capabilities: Vec<Family>,
-    /// The directories among that.
+    /// The directories that the hub accepted.
     pub roots: Vec<Root>,
-    /// How long it took to answer last, in microseconds; none if that is not known yet.
+    /// The last round-trip time in microseconds; `null` if not measured yet.
     pub latency_us: Option<u64>,
     /// Whether its owner has paused it.
     pub is_paused: bool,
 }
 
-/// `POST /api/devices`: a device that is to be let in, or one more copy of it.
+/// The body of `POST /api/devices`, which registers a device, or another copy of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddDeviceRequest {
-    /// Its name.
+    /// The id.
     pub client_id: ClientId,
     /// The workspace that it is lent to.
     #[serde(default)]
     pub workspace: WorkspaceName,
-    /// What its owner calls it.
+    /// The owner's label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Which copy of the device it is; a new one if left out.
+    /// The copy of the device; a new one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance_id: Option<String>,
-    /// Until when it is let in; 30 days if left out.
+    /// When the token expires; in 30 days if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// The answer of `POST /api/devices`.
+/// The response of `POST /api/devices`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceAdded {
     /// The device.
     pub device: Device,
-    /// What it connects with, as `Authorization: Bearer …`; it is not shown again.
+    /// The secret to connect with as `Authorization: Bearer …`. No other response contains it.
     pub secret: String,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for DeviceAdded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceAdded").field("device", &self.device).finish_non_exhaustive()

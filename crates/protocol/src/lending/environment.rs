@@ -1,4 +1,4 @@
-//! What a session uses of a device.
+//! Environments: a session's access to a device.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,117 +11,117 @@ use crate::{
     relay::{Approval, Binding, ClientId, Context, Family, Json, RootId},
 };
 
-/// The answer of `GET /api/v1/relay/environments`.
+/// The response of `GET /api/v1/relay/environments`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentList {
-    /// Every environment of the caller's workspaces, the oldest first.
+    /// Every environment of the caller's workspaces, oldest first.
     pub items: Vec<Environment>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// What a session uses of a device.
+/// A session's access to a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
-    /// Its name.
+    /// The id.
     pub id: EnvironmentId,
     /// The device.
     pub client_id: ClientId,
-    /// The runtime that uses it.
+    /// The runtime that uses the device.
     pub runtime_id: RuntimeId,
-    /// The workspace of both.
+    /// The workspace of device and runtime.
     pub workspace: WorkspaceName,
-    /// The space, if it is for one.
+    /// The space that it is limited to, if any.
     pub scope_id: Option<String>,
-    /// The session, if it is for one.
+    /// The session that it is limited to, if any.
     pub session_id: Option<SessionId>,
-    /// The run, if it is for one.
+    /// The run that it is limited to, if any.
     pub run_id: Option<String>,
-    /// Who must be asked before, where that is stricter than what the device and the grant say.
+    /// Approval rules in addition to those of the device and the grant.
     pub approvals: ApprovalRules,
-    /// Since when there is it.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// By whom it was made.
+    /// The user who created it.
     pub created_by: UserName,
-    /// When it ends by itself: with the token that it was made with, if that does.
+    /// When it expires: with the token that created it, if that expires.
     pub expires_at: Option<Timestamp>,
-    /// What can be used now; none while the device is away.
+    /// What can be used at the moment; `null` while the device is not connected.
     pub binding: Option<Binding>,
 }
 
-/// Who must be asked before something is done: by the name of a method, such as `file.write`, or of a tool, such as
-/// `tool:open_in_editor`. It only makes stricter.
+/// Whose approval a request needs, by the name of a method, such as `file.write`, or of a tool, such as
+/// `tool:open_in_editor`. Rules can only be stricter than those of the device and the grant.
 pub type ApprovalRules = BTreeMap<String, Approval>;
 
-/// `POST /api/v1/relay/environments`: a device that a session is to use.
+/// The body of `POST /api/v1/relay/environments`, which gives a session access to a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateEnvironmentRequest {
-    /// The runtime that uses it.
+    /// The runtime that uses the device.
     pub runtime_id: RuntimeId,
-    /// The session, if it is for one: it ends with it.
+    /// The session to limit it to: it ends with the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The run, if it is for one.
+    /// The run that it is limited to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// What of which device.
+    /// The device and the capabilities.
     #[serde(flatten)]
     pub using: EnvironmentSpec,
 }
 
-/// What of which device is used; the `environment` of a session that is made through a hub.
+/// The device and the capabilities to use; also the `environment` of a session that is created through a hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentSpec {
     /// The device.
     pub client_id: ClientId,
-    /// The space, if it is for one; grants that are for another do not count.
+    /// The space to limit it to; grants for another space do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope_id: Option<String>,
-    /// Only this of what is granted; all of it if left out.
+    /// The capability families to use; all granted ones if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<Family>>,
-    /// Only these directories; all that are granted if left out.
+    /// The directories to use; all granted ones if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roots: Option<Vec<RootId>>,
-    /// Who must be asked before, where that is stricter than what the device and the grant say.
+    /// Approval rules in addition to those of the device and the grant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: ApprovalRules,
 }
 
-/// The answer of `POST /api/v1/relay/environments`.
+/// The response of `POST /api/v1/relay/environments`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentCreated {
     /// The environment.
     pub environment: Environment,
-    /// What its doors are opened with, as `Authorization: Bearer …`; it is not shown again, and good for nothing else.
+    /// The secret for the routes of this environment, as `Authorization: Bearer …`. No other response contains it.
     pub secret: String,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for EnvironmentCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EnvironmentCreated").field("environment", &self.environment).finish_non_exhaustive()
     }
 }
 
-/// `POST /api/v1/relay/environments/{id}/requests`: one thing that is asked of the device, as the relay says it.
+/// The body of `POST /api/v1/relay/environments/{id}/requests`: one request to the device, as in the relay protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceRequest {
-    /// What, such as `file.read`.
+    /// The method, such as `file.read`.
     pub method: String,
-    /// With what.
+    /// The parameters of the method.
     #[serde(default = "Json::empty")]
     pub params: Json,
-    /// For which run and tool call.
+    /// The run and tool call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
-    /// How long it may take.
+    /// The time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }

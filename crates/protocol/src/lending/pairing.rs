@@ -1,4 +1,4 @@
-//! A device that is let in by a short code, so that nobody copies a token.
+//! Pairing: a device is registered by a short code, so that its owner need not copy a token.
 
 use std::{fmt, net::IpAddr};
 
@@ -12,129 +12,129 @@ use crate::{
     relay::{Capabilities, CapabilityGrant, ClientId, Grant},
 };
 
-/// `POST /api/devices/pairings`: a device that wants to be let in, and what it would lend.
+/// The body of `POST /api/devices/pairings`, with which a device asks to be registered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartPairingRequest {
     /// The device.
     pub client_id: ClientId,
-    /// What its owner calls it.
+    /// The owner's label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The version of its program.
+    /// The version of Tombolo on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
-    /// What it would lend, as its hello says it.
+    /// The capabilities that it offers, as in the relay's hello.
     #[serde(default)]
     pub capabilities: Capabilities,
 }
 
-/// What somebody is to be told, and what the device asks with.
+/// The response of `POST /api/devices/pairings`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingStarted {
-    /// What is confirmed in the hub.
+    /// The code that a user confirms on the hub.
     pub code: String,
-    /// What the device asks with whether it was, as `Authorization: Bearer …`.
+    /// The secret with which the device polls for the outcome, as `Authorization: Bearer …`.
     pub claim_secret: String,
-    /// Until when that can be done.
+    /// When the code expires.
     pub expires_at: Timestamp,
-    /// How long to wait before asking again.
+    /// The interval between polls.
     pub poll_ms: u64,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for PairingStarted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PairingStarted").field("code", &self.code).finish_non_exhaustive()
     }
 }
 
-/// The answer of `GET /api/devices/pairings`.
+/// The response of `GET /api/devices/pairings`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingList {
-    /// Every device that wants to be let in, the oldest first.
+    /// Every device that waits for confirmation, oldest first.
     pub items: Vec<PendingPairing>,
-    /// Always `null`: the list is whole.
+    /// Always `null`: the list is complete.
     pub next_cursor: Option<String>,
 }
 
-/// A device that wants to be let in.
+/// A device that waits for confirmation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPairing {
-    /// What it shows to its owner.
+    /// The code that it shows to its owner.
     pub code: String,
     /// The device.
     pub client_id: ClientId,
-    /// What its owner calls it.
+    /// The owner's label.
     pub label: Option<String>,
-    /// The version of its program.
+    /// The version of Tombolo on the device.
     pub client_version: Option<String>,
-    /// What it would lend.
+    /// The capabilities that it offers.
     pub capabilities: Capabilities,
-    /// From where it came.
+    /// The address of the device.
     pub peer: Option<IpAddr>,
-    /// Since when it waits.
+    /// When it asked.
     pub created_at: Timestamp,
-    /// Until when it does.
+    /// When the code expires.
     pub expires_at: Timestamp,
 }
 
-/// `POST /api/devices/pairings/{code}/confirm`: the device is let in, and this is granted.
+/// The body of `POST /api/devices/pairings/{code}/confirm`, which registers the device and creates grants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConfirmPairingRequest {
-    /// The workspace that it is lent to.
+    /// The workspace to lend it to.
     #[serde(default)]
     pub workspace: WorkspaceName,
-    /// Until when it is let in; 30 days if left out.
+    /// When its token expires; in 30 days if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// The runtimes that may use it; none if left out, so that grants are given later.
+    /// The runtimes that may use it; none if left out, for grants that are created later.
     #[serde(default)]
     pub runtimes: Vec<RuntimeId>,
-    /// What they may use of it.
+    /// The granted capabilities.
     #[serde(default)]
     pub capabilities: Vec<CapabilityGrant>,
 }
 
-/// What came of confirming.
+/// The response of `POST /api/devices/pairings/{code}/confirm`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairingConfirmed {
     /// The device.
     pub device: Device,
-    /// What was granted.
+    /// The created grants.
     pub grants: Vec<Grant>,
 }
 
-/// `POST /api/devices/pairings/claim`: whether the device is let in.
+/// The response of `POST /api/devices/pairings/claim`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum PairingClaim {
-    /// Nobody has said so yet.
+    /// The code was not confirmed yet.
     Waiting,
-    /// It is.
+    /// The device is registered.
     Confirmed(PairedDevice),
 }
 
-/// What a device that was let in is told, once.
+/// The credentials of a registered device, which are sent once.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairedDevice {
     /// The device.
     pub client_id: ClientId,
-    /// The workspace that it is lent to.
+    /// The workspace to lend it to.
     pub workspace: WorkspaceName,
-    /// What it connects with.
+    /// The secret to connect with.
     pub token: String,
-    /// Until when.
+    /// When the token expires.
     pub expires_at: Timestamp,
 }
 
-/// The secret is not shown.
+/// Leaves out the secret.
 impl fmt::Debug for PairedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PairedDevice").field("client_id", &self.client_id).finish_non_exhaustive()

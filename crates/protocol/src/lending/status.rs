@@ -1,4 +1,4 @@
-//! How it is with everything that is lent.
+//! The status of devices, environments and the relay's audit.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use crate::{
     relay::{ClientId, Code, Decision, Family, Json, Sha256, State, Status, VirtualPath},
 };
 
-/// The answer of `GET /api/v1/relay/status`.
+/// The response of `GET /api/v1/relay/status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayStatus {
-    /// Every device that is connected, by name.
+    /// Every connected device, sorted by id.
     pub devices: Vec<DeviceStatus>,
-    /// Every environment, the oldest first.
+    /// Every environment, oldest first.
     pub environments: Vec<EnvironmentStatus>,
-    /// The last entry of the audit.
+    /// The newest entry of the audit log.
     pub audit: LedgerHead,
-    /// How often grants and policies have changed.
+    /// A number that increases with every change to grants and policies.
     pub policy_version: u64,
-    /// The workspaces in which nothing is lent.
+    /// The workspaces in which lending is disabled.
     pub workspaces_off: Vec<WorkspaceName>,
-    /// Whose approval is waited for.
+    /// The open approvals.
     pub waits: Vec<WaitId>,
-    /// What was approved for more than once, and can be taken back.
+    /// The approvals that hold for more than one request, and can be revoked.
     pub remembered: Vec<RememberedApproval>,
 }
 
-/// How it is with a device that is connected.
+/// The status of a connected device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceStatus {
@@ -42,115 +42,115 @@ pub struct DeviceStatus {
     pub workspace: WorkspaceName,
     /// The connection.
     pub connection: DeviceConnection,
-    /// How its families are, where it said so.
+    /// The states of its capability families, where it reported them.
     pub states: Vec<CapabilityState>,
     /// Its tools.
     pub tools: Vec<String>,
-    /// How many requests wait for its answer.
+    /// The number of requests that wait for its response.
     pub pending: u64,
-    /// What went wrong last, the newest first.
+    /// Recent errors, newest first.
     pub errors: Vec<RelayCall>,
-    /// How many events of it were not known.
+    /// The number of events that the hub did not recognise.
     pub unknown_events: u64,
 }
 
-/// How a family is.
+/// The state of a capability family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CapabilityState {
     /// The family.
     pub capability: Family,
-    /// How it is.
+    /// The state.
     pub state: State,
 }
 
-/// How it is with an environment.
+/// The status of an environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvironmentStatus {
     /// The environment.
     #[serde(flatten)]
     pub environment: Environment,
-    /// How many requests go on.
+    /// The number of running requests.
     pub pending: u64,
 }
 
-/// The last entry of an audit.
+/// The newest entry of an audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LedgerHead {
-    /// Its place; none if there is none.
+    /// The sequence number; `null` if the log is empty.
     pub seq: Option<u64>,
     /// Its hash.
     pub hash: Option<Sha256>,
 }
 
-/// What was approved for more than once.
+/// An approval that holds for more than one request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RememberedApproval {
-    /// Its name, by which it is taken back.
+    /// The id, for revoking it.
     pub id: WaitId,
     /// The device.
     pub client_id: ClientId,
-    /// The workspace or space that it was approved for.
+    /// The workspace or space that it holds in.
     pub scope_id: String,
     /// The method, or the tool as `tool:NAME`.
     pub what: String,
-    /// The tool as it was then, if it is one: of another of that name nothing was approved.
+    /// The hash of the approved tool: a changed tool of the same name needs a new approval.
     pub tool_hash: Option<Sha256>,
-    /// The environment that it was approved for; all of the space if none.
+    /// The environment that it holds for; all environments of the space if `null`.
     pub environment_id: Option<EnvironmentId>,
-    /// The run in that environment; what is done there in no run if none.
+    /// The run that it holds for; requests without a run if `null`.
     pub run_id: Option<String>,
-    /// By whom.
+    /// The user who approved it.
     pub author: UserName,
-    /// When.
+    /// When it was approved.
     pub at: Timestamp,
 }
 
-/// A request to a device and what came of it, in short: also the control `relay` of a session's stream.
+/// A request to a device and its outcome; also the `relay` control of a session's stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RelayCall {
-    /// The entry of the audit.
+    /// The id of the audit entry.
     pub id: String,
     /// The environment.
     pub environment_id: EnvironmentId,
     /// The device.
     pub client_id: ClientId,
-    /// What was asked.
+    /// The method.
     pub method: String,
-    /// The tool call of the agent that caused it, if that is known.
+    /// The agent's tool call that caused it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The run, if that is known.
+    /// The run, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// What it was about: a path, a program, a tool.
+    /// The subject: a path, a program or a tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The path, if it was about a file.
+    /// The path, if the subject is a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_path: Option<VirtualPath>,
     /// Whether it was allowed.
     pub policy_decision: Decision,
-    /// When it was asked.
+    /// When it started.
     pub started_at: Timestamp,
-    /// What came of it; none while it goes on.
+    /// The outcome; absent while it is running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Why nothing came of it.
+    /// The error code, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
-    /// How long it took.
+    /// The duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// The artifacts that came of it.
+    /// The artifacts that it produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifact_ids: Vec<String>,
 }
 
-/// The answer of `GET /api/v1/relay/audit`.
+/// The response of `GET /api/v1/relay/audit`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayAuditPage {
@@ -161,20 +161,20 @@ pub struct RelayAuditPage {
     pub has_more: bool,
 }
 
-/// `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace.
+/// The body of `PUT /api/workspaces/{workspace}/relay`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetWorkspaceRelayRequest {
-    /// Whether they are.
+    /// Whether devices can be lent in the workspace.
     pub enabled: bool,
 }
 
-/// Whether devices are lent in a workspace.
+/// The relay settings of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceRelaySettings {
     /// The workspace.
     pub workspace: WorkspaceName,
-    /// Whether they are.
+    /// Whether devices can be lent in the workspace.
     pub enabled: bool,
 }

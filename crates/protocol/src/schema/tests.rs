@@ -30,7 +30,7 @@ fn no_two_types_have_one_name() {
     assert!(numbered.is_empty(), "{numbered:?}");
 }
 
-/// What is there even if it is empty is required of what is sent; what may be left out is not required of what is received.
+/// A field that is always written is required in responses; a field that may be left out is not required in requests.
 #[test]
 fn a_field_is_required_where_it_is_always_there() {
     let schemas = schemas(&names(["SessionList", "AccessToken", "Problem", "MoveFileRequest"]));
@@ -42,7 +42,7 @@ fn a_field_is_required_where_it_is_always_there() {
     assert_eq!(required(&schemas, "TokenScope"), names([]));
 }
 
-/// What is left out if it is empty is not `null`; what is there is; and nothing that is sent has a default.
+/// A field that is left out when empty is never `null`; a field that is always written may be. Responses have no defaults.
 #[test]
 fn a_field_is_null_where_it_is_always_there() {
     let schemas = schemas(&names(["SessionList", "TranscriptPage", "Problem", "MoveFileRequest"]));
@@ -57,7 +57,6 @@ fn a_field_is_null_where_it_is_always_there() {
     );
 }
 
-/// Nobody is told of what they do not meet.
 #[test]
 fn only_what_is_named_is_described_with_what_is_in_it() {
     let schemas = schemas(&names(["WaitList", "MoveFileRequest"]));
@@ -65,10 +64,10 @@ fn only_what_is_named_is_described_with_what_is_in_it() {
     assert!(!schemas.contains_key("FileMoved") && !schemas.contains_key("TokenScope"));
 }
 
-/// What the routes of a daemon and a hub take is what is listed as received.
+/// Every request body of a daemon or hub is listed under `received`.
 #[test]
 fn what_routes_take_is_received() {
-    // One is said over a WebSocket, the other in a request that a hub takes and a daemon does not know.
+    // The first is sent over a WebSocket; the second is part of a request that only a hub accepts.
     let mut taken = names(["TerminalCommand", "EnvironmentSpec"]);
     for document in [DAEMON, HUB] {
         let document: Value = serde_json::from_str(document).unwrap();

@@ -75,7 +75,7 @@ fn constants(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &str
     properties.filter_map(|(name, property)| Some((name, property.get("const")?.as_str()?)))
 }
 
-/// What tells a variant apart: the value of its tag, or the one property of an externally tagged variant. A variant with
+/// The name of a variant: the value of its tag, or the one property of an externally tagged variant. A variant with
 /// neither accepts any object, as a newer peer may send.
 fn variant_label(schema: &Map<String, Value>) -> String {
     if let Some((_, value)) = constants(schema).next() {

@@ -1,4 +1,4 @@
-//! What holds of a type where it is only sent.
+//! Schemas of types that a server only sends.
 
 use schemars::{
     Schema,
@@ -6,7 +6,7 @@ use schemars::{
 };
 use serde_json::{Map, Value};
 
-/// Describes what is written: nothing has a default, and what is left out when there is nothing to say is never `null`.
+/// Describes a type as the server writes it: no field has a default, and a field that is left out when empty is never `null`.
 #[derive(Debug, Clone)]
 pub(super) struct AsWritten;
 
