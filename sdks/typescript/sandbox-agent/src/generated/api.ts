@@ -1481,8 +1481,38 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What lets somebody in; the secret of it is known to nobody but them. */
+        readonly AccessToken: {
+            /**
+             * Format: date-time
+             * @description Since when there is it.
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description Until when it is good; for ever if none.
+             */
+            readonly expiresAt: string | null;
+            /** @description Its name for the hub. */
+            readonly id: components["schemas"]["TokenId"];
+            /** @description Whether it is that of a browser that has logged in. */
+            readonly isSession: boolean;
+            /** @description Its name for them. */
+            readonly name: components["schemas"]["TokenName"];
+            /** @description How much less than its user it may do; as much if none. */
+            readonly scope: components["schemas"]["TokenScope"] | null;
+            /** @description Whose it is. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        /** @description The answer of `GET /api/tokens`. */
+        readonly AccessTokenList: {
+            /** @description Every token of the user, the oldest first. */
+            readonly items: readonly components["schemas"]["AccessToken"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
         /** @description `POST /api/devices`: a device that is to be let in, or one more copy of it. */
-        readonly AddDevice: {
+        readonly AddDeviceRequest: {
             /** @description Its name. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
@@ -1498,47 +1528,10 @@ export interface components {
              * @description The workspace that it is lent to.
              * @default default
              */
-            readonly workspace?: components["schemas"]["Workspace"];
-        };
-        /** @description `POST /api/v1/relay/environments`: a device that a session is to use. */
-        readonly AddEnvironment: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
-            readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
-            };
-            /** @description Only this of what is granted; all of it if left out. */
-            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
-            readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The run, if it is for one. */
-            readonly runId?: string | null;
-            /** @description The runtime that uses it. */
-            readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The space, if it is for one; grants that are for another do not count. */
-            readonly scopeId?: string | null;
-            /** @description The session, if it is for one: it ends with it. */
-            readonly sessionId?: components["schemas"]["SessionId"] | null;
-        };
-        /** @description `POST /api/grants`: what a device may offer and a runtime may use from now on. */
-        readonly AddGrant: {
-            /** @description What it allows, as the relay says it. */
-            readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /**
-             * Format: date-time
-             * @description When it ends; never if left out.
-             */
-            readonly expiresAt?: string | null;
-            /** @description The runtime; of the same workspace. */
-            readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The workspace or space, if it is for one; for all of the runtime if left out. */
-            readonly scopeId?: string | null;
+            readonly workspace?: components["schemas"]["WorkspaceName"];
         };
         /** @description `POST /api/runtimes`: a daemon that the hub is to know. */
-        readonly AddRuntime: {
+        readonly AddRuntimeRequest: {
             /** @description Where it is, such as `http://127.0.0.1:2468`; nobody is told. */
             readonly endpoint: string;
             /** @description The name that it gets. */
@@ -1549,64 +1542,7 @@ export interface components {
              * @description The workspace that it belongs to; `default` if left out.
              * @default default
              */
-            readonly workspace?: components["schemas"]["Workspace"];
-        };
-        /** @description `POST /api/tokens`: a token that is to be made. */
-        readonly AddToken: {
-            /**
-             * Format: date-time
-             * @description Until when it is good; for ever if left out.
-             */
-            readonly expiresAt?: string | null;
-            /** @description What it is called. */
-            readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if left out. */
-            readonly scope?: components["schemas"]["Scope"] | null;
-            /** @description Whose it is to be; the caller's if left out. */
-            readonly user?: components["schemas"]["UserName"] | null;
-        };
-        /** @description `POST /api/users`: somebody who is to use the hub. */
-        readonly AddUser: {
-            /**
-             * @description Whether they manage users, tokens and runtimes.
-             * @default false
-             */
-            readonly admin?: boolean;
-            /**
-             * @description What they may do in workspaces that `roles` does not name, also in those of later.
-             * @default null
-             */
-            readonly everywhere?: components["schemas"]["Role"] | null;
-            /** @description The name that they get. */
-            readonly name: components["schemas"]["UserName"];
-            /**
-             * @description What they may do in some workspaces.
-             * @default {}
-             */
-            readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role"];
-            };
-        };
-        /** @description The answer of `POST /api/devices`. */
-        readonly AddedDevice: {
-            /** @description The device. */
-            readonly device: components["schemas"]["Device"];
-            /** @description What it connects with, as `Authorization: Bearer …`; it is not shown again. */
-            readonly secret: string;
-        };
-        /** @description The answer of `POST /api/v1/relay/environments`. */
-        readonly AddedEnvironment: {
-            /** @description The environment. */
-            readonly environment: components["schemas"]["Environment"];
-            /** @description What its doors are opened with, as `Authorization: Bearer …`; it is not shown again, and good for nothing else. */
-            readonly secret: string;
-        };
-        /** @description The answer of `POST /api/tokens`. */
-        readonly AddedToken: {
-            /** @description What is to be sent as `Authorization: Bearer …`; it is not shown again. */
-            readonly secret: string;
-            /** @description The token. */
-            readonly token: components["schemas"]["Token"];
+            readonly workspace?: components["schemas"]["WorkspaceName"];
         };
         /** @description What an agent can do; what is not said it cannot. */
         readonly AgentCapabilities: {
@@ -1635,12 +1571,35 @@ export interface components {
             readonly name: string;
         };
         /** @description What went wrong with an agent. */
-        readonly AgentError: {
-            readonly tokenError: {
+        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
+        /** @description It could not be installed. */
+        readonly AgentErrorInstallFailed: {
+            readonly installFailed: {
+                /** @description Why. */
+                readonly message: string;
+            };
+        };
+        /** @description Its model could not be used: too many requests, an overload, a refusal. */
+        readonly AgentErrorModelError: {
+            readonly modelError: {
+                /** @description What it said. */
+                readonly message: string;
+                /**
+                 * Format: uint16
+                 * @description The status that the model's server answered with, where it is known.
+                 */
+                readonly status: number | null;
+            };
+        };
+        /** @description Something else. */
+        readonly AgentErrorOther: {
+            readonly other: {
                 /** @description What it said. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its process has ended. */
+        readonly AgentErrorProcessExited: {
             readonly processExited: {
                 /**
                  * Format: int32
@@ -1655,116 +1614,97 @@ export interface components {
                 /** @description The last it wrote to standard error. */
                 readonly stderr: string;
             };
-        } | {
-            readonly installFailed: {
+        };
+        /** @description It said something that is not of its protocol. */
+        readonly AgentErrorProtocolError: {
+            readonly protocolError: {
+                /** @description What it was. */
+                readonly message: string;
+            };
+        };
+        /** @description It could not go on with its earlier conversation, and has begun a new one. */
+        readonly AgentErrorResumeFailed: {
+            readonly resumeFailed: {
                 /** @description Why. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its process could not be started. */
+        readonly AgentErrorStartFailed: {
             readonly startFailed: {
                 /** @description Why. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description The daemon could not keep what the agent said. */
+        readonly AgentErrorStorageError: {
+            readonly storageError: {
+                /** @description Why. */
+                readonly message: string;
+            };
+        };
+        /** @description It did not answer in time. */
+        readonly AgentErrorTimeout: {
             readonly timeout: {
                 /** @description What it was asked. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its key is missing, wrong or spent. */
+        readonly AgentErrorTokenError: {
+            readonly tokenError: {
+                /** @description What it said. */
+                readonly message: string;
+            };
+        };
+        /** @description What a newer peer said. */
+        readonly AgentErrorUnknown: {
+            readonly [key: string]: unknown;
+        };
+        /** @description It cannot do what it was asked for. */
+        readonly AgentErrorUnsupported: {
             readonly unsupported: {
                 /** @description What that is. */
                 readonly feature: string;
                 /** @description More, for people. */
                 readonly message: string;
             };
-        } | {
-            readonly modelError: {
-                /** @description What it said. */
-                readonly message: string;
-                /**
-                 * Format: uint16
-                 * @description The status that the model's server answered with, where it is known.
-                 */
-                readonly status: number | null;
-            };
-        } | {
-            readonly resumeFailed: {
-                /** @description Why. */
-                readonly message: string;
-            };
-        } | {
-            readonly protocolError: {
-                /** @description What it was. */
-                readonly message: string;
-            };
-        } | {
-            readonly storageError: {
-                /** @description Why. */
-                readonly message: string;
-            };
-        } | {
-            readonly other: {
-                /** @description What it said. */
-                readonly message: string;
-            };
         };
         readonly AgentName: string;
-        /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
+        /** @description What the agent means to do. */
+        readonly AgentPlan: {
+            /** @description The steps, in order; they take the place of all that were told before. */
+            readonly steps: readonly components["schemas"]["PlanStep"][];
+        };
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly AgentStarted: {
+            /** @description The mode it is in. */
+            readonly mode: string | null;
+            /** @description The model it uses. */
+            readonly model: string | null;
+            /** @description Whether it goes on with a conversation of an earlier process. */
+            readonly resumed: boolean;
+            /** @description The version of the agent. */
+            readonly version: string | null;
+        };
+        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
+        readonly AnswerWaitRequest: {
+            /** @description The answer. */
+            readonly answer: components["schemas"]["WaitAnswer"];
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /**
+         * @description Who must be asked before something is done (relay #140); the greater is the stricter.
+         *
+         *     - `allow`: Nobody.
+         *     - `ask_once`: Somebody, once for all.
+         *     - `ask_once_per_run`: Somebody, once in each run.
+         *     - `always_ask`: Somebody, each time.
+         *     - `block`: It is not done.
+         * @enum {string}
+         */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
-        /** @description What is asked. */
-        readonly Ask: {
-            readonly permission: components["schemas"]["Permission"];
-        } | {
-            readonly question: components["schemas"]["Question"];
-        };
-        /** @description `POST /api/v1/relay/environments/{id}/requests`: one thing that is asked of the device, as the relay says it. */
-        readonly AskDevice: {
-            /** @description For which run and tool call. */
-            readonly context?: components["schemas"]["Context"] | null;
-            /** @description What, such as `file.read`. */
-            readonly method: string;
-            /**
-             * @description With what.
-             * @default {}
-             */
-            readonly params?: unknown;
-            /**
-             * Format: uint64
-             * @description How long it may take.
-             */
-            readonly timeout_ms?: number | null;
-        };
-        /** @description Something that goes with a message. */
-        readonly Attachment: {
-            /**
-             * @description What it is called.
-             * @default null
-             */
-            readonly name?: string | null;
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "text";
-        } | {
-            /** @description Where it is. */
-            readonly path: string;
-            /** @constant */
-            readonly type: "file";
-        } | {
-            /** @description What is in it, in base64. */
-            readonly data: string;
-            /** @description Its type, such as `image/png`. */
-            readonly mimeType: string;
-            /** @constant */
-            readonly type: "image";
-        };
-        /** @description Something that was tried and failed. */
-        readonly Attempt: {
-            /** @description Why it failed. */
-            readonly reason: string;
-            /** @description What was tried. */
-            readonly source: string;
-        };
         /** @description Something that was done through a hub, or refused. */
         readonly AuditEntry: {
             /**
@@ -1820,20 +1760,6 @@ export interface components {
             readonly seq: number;
         };
         readonly Author: string;
-        /** @description `POST /api/devices/pairings`: a device that wants to be let in, and what it would lend. */
-        readonly BeginPairing: {
-            /**
-             * @description What it would lend, as its hello says it.
-             * @default {}
-             */
-            readonly capabilities?: components["schemas"]["DeviceCapabilities"];
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description The version of its program. */
-            readonly clientVersion?: string | null;
-            /** @description What its owner calls it. */
-            readonly label?: string | null;
-        };
         /** @description What an environment is made of: a device and what of it is used (relay #110). */
         readonly Binding: {
             /** @description What of it is used; others that a newer peer may name are left out. */
@@ -1848,6 +1774,13 @@ export interface components {
             };
             /** @description Its directories. */
             readonly roots: readonly components["schemas"]["Root"][];
+        };
+        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+        readonly CallerIdentity: {
+            /** @description By which token they came in. */
+            readonly token: components["schemas"]["AccessToken"];
+            /** @description Who asks. */
+            readonly user: components["schemas"]["User"];
         };
         /** @description What is allowed of a family. */
         readonly CapabilityGrant: {
@@ -1869,23 +1802,24 @@ export interface components {
             /** @description How it is. */
             readonly state: components["schemas"]["RelayState"];
         };
-        /** @description Something that can be chosen. */
-        readonly Choice: {
-            /** @description What it means. */
-            readonly description: string | null;
-            /** @description What it is called; this is what an answer says. */
-            readonly label: string;
-        };
-        /** @description `POST /api/devices/pairings/claim`: whether the device is let in. */
-        readonly Claimed: {
-            /** @constant */
-            readonly state: "waiting";
-        } | ({
-            /** @constant */
-            readonly state: "confirmed";
-        } & components["schemas"]["PairedDevice"]);
         readonly ClientId: string;
-        /** @description Every kind of failure. */
+        /**
+         * @description Every kind of failure.
+         *
+         *     - `invalid_request`: The request makes no sense.
+         *     - `unknown_method`: There is no such method.
+         *     - `capability_unavailable`: What it needs was not accepted, or is not there now.
+         *     - `permission_denied`: The grant does not allow it.
+         *     - `approval_required`: Somebody would have to approve it, and nobody can.
+         *     - `policy_blocked`: A policy forbids it.
+         *     - `not_found`: There is no such thing.
+         *     - `timeout`: It took too long.
+         *     - `cancelled`: It was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The commands that the agent knows. */
         readonly CommandsUpdated: {
@@ -1920,7 +1854,7 @@ export interface components {
             readonly semantic_actions?: boolean;
         };
         /** @description `POST /api/devices/pairings/{code}/confirm`: the device is let in, and this is granted. */
-        readonly ConfirmPairing: {
+        readonly ConfirmPairingRequest: {
             /**
              * @description What they may use of it.
              * @default []
@@ -1940,14 +1874,7 @@ export interface components {
              * @description The workspace that it is lent to.
              * @default default
              */
-            readonly workspace?: components["schemas"]["Workspace"];
-        };
-        /** @description What came of confirming. */
-        readonly Confirmed: {
-            /** @description The device. */
-            readonly device: components["schemas"]["Device"];
-            /** @description What was granted. */
-            readonly grants: readonly components["schemas"]["Grant"][];
+            readonly workspace?: components["schemas"]["WorkspaceName"];
         };
         /** @description What a request is made for. It is passed on as it is (relay #38). */
         readonly Context: {
@@ -1964,42 +1891,107 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description Something about the stream itself. */
-        readonly Control: {
-            /** @description Whether all of it is there. */
-            readonly resume: components["schemas"]["Resume"];
-            /** @constant */
-            readonly type: "resumed";
-        } | {
-            /** @constant */
-            readonly type: "live";
-        } | {
-            /** @constant */
-            readonly type: "heartbeat";
-        } | ({
-            /** @constant */
-            readonly type: "presence";
-        } & components["schemas"]["Presence"]) | ({
-            /** @constant */
-            readonly type: "relay";
-        } & components["schemas"]["RelayCall"]) | {
-            /** @constant */
-            readonly type: "unknown";
+        /** @description `POST /api/v1/relay/environments`: a device that a session is to use. */
+        readonly CreateEnvironmentRequest: {
+            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            readonly approvals?: {
+                readonly [key: string]: components["schemas"]["Approval"];
+            };
+            /** @description Only this of what is granted; all of it if left out. */
+            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description Only these directories; all that are granted if left out. */
+            readonly roots?: readonly components["schemas"]["RootId"][] | null;
+            /** @description The run, if it is for one. */
+            readonly runId?: string | null;
+            /** @description The runtime that uses it. */
+            readonly runtimeId: components["schemas"]["RuntimeId"];
+            /** @description The space, if it is for one; grants that are for another do not count. */
+            readonly scopeId?: string | null;
+            /** @description The session, if it is for one: it ends with it. */
+            readonly sessionId?: components["schemas"]["SessionId"] | null;
         };
-        /** @description Whether a request was allowed. */
+        /** @description `POST /api/grants`: what a device may offer and a runtime may use from now on. */
+        readonly CreateGrantRequest: {
+            /** @description What it allows, as the relay says it. */
+            readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /**
+             * Format: date-time
+             * @description When it ends; never if left out.
+             */
+            readonly expiresAt?: string | null;
+            /** @description The runtime; of the same workspace. */
+            readonly runtimeId: components["schemas"]["RuntimeId"];
+            /** @description The workspace or space, if it is for one; for all of the runtime if left out. */
+            readonly scopeId?: string | null;
+        };
+        /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
+        readonly CreateJoinTokenRequest: {
+            /** @description The name that it gets. */
+            readonly id: components["schemas"]["RuntimeId"];
+            /**
+             * @description The workspace that it belongs to.
+             * @default default
+             */
+            readonly workspace?: components["schemas"]["WorkspaceName"];
+        };
+        /** @description `POST /api/tokens`: a token that is to be made. */
+        readonly CreateTokenRequest: {
+            /**
+             * Format: date-time
+             * @description Until when it is good; for ever if left out.
+             */
+            readonly expiresAt?: string | null;
+            /** @description What it is called. */
+            readonly name: components["schemas"]["TokenName"];
+            /** @description How much less than its user it may do; as much if left out. */
+            readonly scope?: components["schemas"]["TokenScope"] | null;
+            /** @description Whose it is to be; the caller's if left out. */
+            readonly user?: components["schemas"]["UserName"] | null;
+        };
+        /** @description `POST /api/users`: somebody who is to use the hub. */
+        readonly CreateUserRequest: {
+            /**
+             * @description Whether they manage users, tokens and runtimes.
+             * @default false
+             */
+            readonly admin?: boolean;
+            /**
+             * @description What they may do in workspaces that `roles` does not name, also in those of later.
+             * @default null
+             */
+            readonly everywhere?: components["schemas"]["Role"] | null;
+            /** @description The name that they get. */
+            readonly name: components["schemas"]["UserName"];
+            /**
+             * @description What they may do in some workspaces.
+             * @default {}
+             */
+            readonly roles?: {
+                readonly [key: string]: components["schemas"]["Role"];
+            };
+        };
+        /**
+         * @description Whether a request was allowed.
+         *
+         *     - `allowed`: By the grant.
+         *     - `approved`: By somebody.
+         *     - `blocked`: Not.
+         * @enum {string}
+         */
         readonly Decision: "allowed" | "approved" | "blocked";
-        /** @description More of one part of a message. */
-        readonly Delta: {
-            /** @description What there is more of. */
-            readonly kind: components["schemas"]["DeltaKind"];
-            /** @description The message. */
-            readonly messageId: string;
-            /** @description The part; it begins with its first delta, if it was not told before. */
-            readonly partId: string;
-            /** @description How it goes on. */
-            readonly text: string;
-        };
-        /** @description What there is more of. */
+        /**
+         * @description What there is more of.
+         *
+         *     - `text`: A text.
+         *     - `reasoning`: What the agent thinks.
+         *     - `toolOutput`: What a running tool gives: it is added to the `output` of a tool result.
+         *     - `other`: A kind that this version does not know.
+         * @enum {string}
+         */
         readonly DeltaKind: "text" | "reasoning" | "toolOutput" | "other";
         /** @description A device that may connect to a hub. */
         readonly Device: {
@@ -2019,7 +2011,14 @@ export interface components {
             /** @description What lets it in; the secrets are known to nobody but the device. */
             readonly tokens: readonly components["schemas"]["DeviceToken"][];
             /** @description The workspace that it is lent to. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
+        };
+        /** @description The answer of `POST /api/devices`. */
+        readonly DeviceAdded: {
+            /** @description The device. */
+            readonly device: components["schemas"]["Device"];
+            /** @description What it connects with, as `Authorization: Bearer …`; it is not shown again. */
+            readonly secret: string;
         };
         /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
         readonly DeviceCapabilities: {
@@ -2068,6 +2067,23 @@ export interface components {
             /** @description Always `null`: the list is whole. */
             readonly nextCursor: string | null;
         };
+        /** @description `POST /api/v1/relay/environments/{id}/requests`: one thing that is asked of the device, as the relay says it. */
+        readonly DeviceRequest: {
+            /** @description For which run and tool call. */
+            readonly context?: components["schemas"]["Context"] | null;
+            /** @description What, such as `file.read`. */
+            readonly method: string;
+            /**
+             * @description With what.
+             * @default {}
+             */
+            readonly params?: unknown;
+            /**
+             * Format: uint64
+             * @description How long it may take.
+             */
+            readonly timeout_ms?: number | null;
+        };
         /** @description How it is with a device that is connected. */
         readonly DeviceStatus: {
             /** @description The device. */
@@ -2091,7 +2107,7 @@ export interface components {
              */
             readonly unknownEvents: number;
             /** @description The workspace that it is lent to. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
         };
         /** @description What lets one copy of a device in. */
         readonly DeviceToken: {
@@ -2109,65 +2125,6 @@ export interface components {
             readonly id: components["schemas"]["TokenId"];
             /** @description Which copy of the device: two that differ are not connected at a time. */
             readonly instanceId: string;
-        };
-        /** @description Something is wrong with a stream. */
-        readonly Diagnostic: {
-            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
-            readonly code: string;
-            /** @description More of it. */
-            readonly details?: unknown;
-            /** @description What, for people. */
-            readonly message: string;
-        };
-        /** @description What was changed in one file. */
-        readonly Diff: {
-            /** @description What is there now, where the agent gives that. */
-            readonly newText?: string;
-            /** @description What was there before, where the agent gives that. */
-            readonly oldText?: string;
-            /** @description The file. */
-            readonly path: string;
-            /** @description The change in the unified format, where the agent gives it so. */
-            readonly unified?: string;
-        };
-        /** @description Somebody who drives. */
-        readonly Driver: {
-            /**
-             * Format: date-time
-             * @description When they last did something.
-             */
-            readonly lastAt: string;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
-        };
-        /** @description Why a turn ended. */
-        readonly EndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
-        /** @description The session is over. */
-        readonly Ended: {
-            /** @description Why. */
-            readonly reason: components["schemas"]["EndedReason"];
-        };
-        /** @description Why a session is over. */
-        readonly EndedReason: "deleted" | "other";
-        /** @description An event and its place in the stream of a worker. */
-        readonly Envelope: {
-            /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
-            readonly cursor: string;
-            /** @description The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers. */
-            readonly event_id: string;
-            /** @description What happened. */
-            readonly payload: components["schemas"]["Event"];
-            /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
-            readonly replay?: boolean;
-            /** @description The runtime that the worker is of; only on the stream of a backend. */
-            readonly runtime_id?: components["schemas"]["RuntimeId"];
-            /**
-             * Format: date-time
-             * @description When it was written down.
-             */
-            readonly time?: string;
-            /** @description The worker. */
-            readonly worker_id: components["schemas"]["SessionId"];
         };
         /** @description What a session uses of a device. */
         readonly Environment: {
@@ -2202,7 +2159,14 @@ export interface components {
             /** @description The session, if it is for one. */
             readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
+        };
+        /** @description The answer of `POST /api/v1/relay/environments`. */
+        readonly EnvironmentCreated: {
+            /** @description The environment. */
+            readonly environment: components["schemas"]["Environment"];
+            /** @description What its doors are opened with, as `Authorization: Bearer …`; it is not shown again, and good for nothing else. */
+            readonly secret: string;
         };
         readonly EnvironmentId: string;
         /** @description The answer of `GET /api/v1/relay/environments`. */
@@ -2211,6 +2175,21 @@ export interface components {
             readonly items: readonly components["schemas"]["Environment"][];
             /** @description Always `null`: the list is whole. */
             readonly nextCursor: string | null;
+        };
+        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
+        readonly EnvironmentSpec: {
+            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            readonly approvals?: {
+                readonly [key: string]: components["schemas"]["Approval"];
+            };
+            /** @description Only this of what is granted; all of it if left out. */
+            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description Only these directories; all that are granted if left out. */
+            readonly roots?: readonly components["schemas"]["RootId"][] | null;
+            /** @description The space, if it is for one; grants that are for another do not count. */
+            readonly scopeId?: string | null;
         };
         /** @description How it is with an environment. */
         readonly EnvironmentStatus: {
@@ -2250,44 +2229,128 @@ export interface components {
             /** @description The session, if it is for one. */
             readonly sessionId: components["schemas"]["SessionId"] | null;
             /** @description The workspace of both. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
         };
         /** @description What happened. */
-        readonly Event: {
-            readonly started: components["schemas"]["Started"];
-        } | {
-            readonly message: components["schemas"]["Message"];
-        } | {
-            readonly messageDelta: components["schemas"]["Delta"];
-        } | {
-            readonly turnStarted: components["schemas"]["TurnStarted"];
-        } | {
-            readonly turnEnded: components["schemas"]["TurnEnded"];
-        } | {
-            readonly input: components["schemas"]["Receipt"];
-        } | {
-            readonly error: components["schemas"]["AgentError"];
-        } | {
-            readonly questionAsked: components["schemas"]["Question"];
-        } | {
-            readonly questionResolved: components["schemas"]["QuestionResolved"];
-        } | {
-            readonly permissionAsked: components["schemas"]["Permission"];
-        } | {
-            readonly permissionResolved: components["schemas"]["PermissionResolved"];
-        } | {
-            readonly status: components["schemas"]["SessionStatus"];
-        } | {
-            readonly plan: components["schemas"]["Plan"];
-        } | {
+        readonly Event: components["schemas"]["EventStarted"] | components["schemas"]["EventMessage"] | components["schemas"]["EventMessageDelta"] | components["schemas"]["EventTurnStarted"] | components["schemas"]["EventTurnEnded"] | components["schemas"]["EventInput"] | components["schemas"]["EventError"] | components["schemas"]["EventQuestionAsked"] | components["schemas"]["EventQuestionResolved"] | components["schemas"]["EventPermissionAsked"] | components["schemas"]["EventPermissionResolved"] | components["schemas"]["EventStatus"] | components["schemas"]["EventPlan"] | components["schemas"]["EventCommandsUpdated"] | components["schemas"]["EventEnded"] | components["schemas"]["EventSnapshot"];
+        /** @description The commands that the agent knows. */
+        readonly EventCommandsUpdated: {
             readonly commandsUpdated: components["schemas"]["CommandsUpdated"];
-        } | {
-            readonly ended: components["schemas"]["Ended"];
-        } | {
-            readonly snapshot: components["schemas"]["Snapshot"];
         };
-        /** @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later. */
+        /** @description The session is over. */
+        readonly EventEnded: {
+            readonly ended: components["schemas"]["SessionEnded"];
+        };
+        /** @description An event and its place in the stream of a worker. */
+        readonly EventEnvelope: {
+            /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
+            readonly cursor: string;
+            /** @description The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers. */
+            readonly event_id: string;
+            /** @description What happened. */
+            readonly payload: components["schemas"]["Event"];
+            /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
+            readonly replay?: boolean;
+            /** @description The runtime that the worker is of; only on the stream of a backend. */
+            readonly runtime_id?: components["schemas"]["RuntimeId"];
+            /**
+             * Format: date-time
+             * @description When it was written down.
+             */
+            readonly time?: string;
+            /** @description The worker. */
+            readonly worker_id: components["schemas"]["SessionId"];
+        };
+        /** @description Something went wrong. */
+        readonly EventError: {
+            readonly error: components["schemas"]["AgentError"];
+        };
+        /** @description What became of something that was sent. */
+        readonly EventInput: {
+            readonly input: components["schemas"]["InputReceipt"];
+        };
+        /** @description A message, or those parts of it that are new or have changed. */
+        readonly EventMessage: {
+            readonly message: components["schemas"]["Message"];
+        };
+        /** @description More of one part of a message. */
+        readonly EventMessageDelta: {
+            readonly messageDelta: components["schemas"]["MessageDelta"];
+        };
+        /** @description The agent asks before it does something. */
+        readonly EventPermissionAsked: {
+            readonly permissionAsked: components["schemas"]["PermissionRequest"];
+        };
+        /** @description A permission was settled. */
+        readonly EventPermissionResolved: {
+            readonly permissionResolved: components["schemas"]["PermissionResolved"];
+        };
+        /** @description What the agent means to do, and how far it has come. */
+        readonly EventPlan: {
+            readonly plan: components["schemas"]["AgentPlan"];
+        };
+        /** @description A question, or a plan, for a person. */
+        readonly EventQuestionAsked: {
+            readonly questionAsked: components["schemas"]["QuestionRequest"];
+        };
+        /** @description A question was settled. */
+        readonly EventQuestionResolved: {
+            readonly questionResolved: components["schemas"]["QuestionResolved"];
+        };
+        /** @description What all earlier events come to. */
+        readonly EventSnapshot: {
+            readonly snapshot: components["schemas"]["SessionSnapshot"];
+        };
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly EventStarted: {
+            readonly started: components["schemas"]["AgentStarted"];
+        };
+        /** @description What the session is doing. */
+        readonly EventStatus: {
+            readonly status: components["schemas"]["SessionStatus"];
+        };
+        /** @description The agent has finished with it, one way or another. */
+        readonly EventTurnEnded: {
+            readonly turnEnded: components["schemas"]["TurnEnded"];
+        };
+        /** @description The agent began to work on something. */
+        readonly EventTurnStarted: {
+            readonly turnStarted: components["schemas"]["TurnStarted"];
+        };
+        /** @description What a newer peer said. */
+        readonly EventUnknown: {
+            readonly [key: string]: unknown;
+        };
+        /** @description Something that was tried and failed. */
+        readonly FailedAttempt: {
+            /** @description Why it failed. */
+            readonly reason: string;
+            /** @description What was tried. */
+            readonly source: string;
+        };
+        /**
+         * @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later.
+         *
+         *     - `fileops`: Files: `file.*`.
+         *     - `shell`: Commands: `shell.*`.
+         *     - `tools`: Tools: `tool.*`.
+         *     - `resources`: Things that outlive a request: `resource.*`.
+         *     - `artifacts`: Files for the runtime's store: `artifact.*`.
+         *     - `computer`: The desktop: `computer.*`.
+         * @enum {string}
+         */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
+        /** @description What was changed in one file. */
+        readonly FileDiff: {
+            /** @description What is there now, where the agent gives that. */
+            readonly newText?: string;
+            /** @description What was there before, where the agent gives that. */
+            readonly oldText?: string;
+            /** @description The file. */
+            readonly path: string;
+            /** @description The change in the unified format, where the agent gives it so. */
+            readonly unified?: string;
+        };
         /** @description Directories (relay #19). */
         readonly Fileops: {
             /** @description Whether it is on. */
@@ -2305,23 +2368,6 @@ export interface components {
              * @description Bytes of stream messages, each counted whole, that the peer may send for a request without further credit.
              */
             readonly window_bytes: number;
-        };
-        /** @description A frame of either stream. */
-        readonly Frame: {
-            /** @description What, and where in the stream. */
-            readonly envelope: components["schemas"]["Envelope"];
-            /** @constant */
-            readonly kind: "event";
-        } | {
-            /** @description What. */
-            readonly diagnostic: components["schemas"]["Diagnostic"];
-            /** @constant */
-            readonly kind: "diagnostic";
-        } | {
-            /** @description What. */
-            readonly control: components["schemas"]["Control"];
-            /** @constant */
-            readonly kind: "control";
         };
         /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
         readonly Grant: {
@@ -2354,57 +2400,78 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /** @description `GET /v1/health`: open to everybody and free of detail. */
-        readonly Health: {
+        readonly HealthStatus: {
             /** @description `ok` while the daemon serves. */
             readonly status: string;
         };
-        /** @description The answer of `GET /api/waits`. */
-        readonly Inbox: {
-            /** @description Every wait that is open, the oldest first. */
-            readonly items: readonly components["schemas"]["InboxWait"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-            /** @description The runtimes that did not say in time what waits in them. */
-            readonly unavailable: readonly components["schemas"]["RuntimeId"][];
-        };
         /** @description What becomes of the waits of all runtimes. */
-        readonly InboxEvent: {
-            /** @constant */
+        readonly InboxEvent: components["schemas"]["InboxEventSnapshot"] | components["schemas"]["InboxEventOpened"] | components["schemas"]["InboxEventSettled"] | components["schemas"]["InboxEventUnavailable"] | components["schemas"]["InboxEventAvailable"] | components["schemas"]["InboxEventUnknown"];
+        /** @description A runtime is back. */
+        readonly InboxEventAvailable: {
+            /** @description Which. */
+            readonly runtimeId: components["schemas"]["RuntimeId"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "available";
+            /** @description All that are open in it, the oldest first: whatever was known of it before is forgotten. */
+            readonly waits: readonly components["schemas"]["InboxWait"][];
+        };
+        /** @description Somebody is needed. */
+        readonly InboxEventOpened: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "opened";
+            /** @description For this. */
+            readonly wait: components["schemas"]["InboxWait"];
+        };
+        /** @description Nobody is needed any more. */
+        readonly InboxEventSettled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "settled";
+            /** @description What it was, by whom it was settled and how. */
+            readonly wait: components["schemas"]["InboxWait"];
+        };
+        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        readonly InboxEventSnapshot: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "snapshot";
             /** @description The runtimes of which it is not known what waits in them. */
             readonly unavailable: readonly components["schemas"]["RuntimeId"][];
             /** @description The waits. */
             readonly waits: readonly components["schemas"]["InboxWait"][];
-        } | {
-            /** @constant */
-            readonly type: "opened";
-            /** @description For this. */
-            readonly wait: components["schemas"]["InboxWait"];
-        } | {
-            /** @constant */
-            readonly type: "settled";
-            /** @description What it was, by whom it was settled and how. */
-            readonly wait: components["schemas"]["InboxWait"];
-        } | {
+        };
+        /** @description A runtime has gone away: what waits in it is not known until it is back. */
+        readonly InboxEventUnavailable: {
             /** @description Which. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "unavailable";
-        } | {
-            /** @description Which. */
-            readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @constant */
-            readonly type: "available";
-            /** @description All that are open in it, the oldest first: whatever was known of it before is forgotten. */
-            readonly waits: readonly components["schemas"]["InboxWait"][];
-        } | {
-            /** @constant */
+        };
+        /** @description What a newer peer says. */
+        readonly InboxEventUnknown: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "unknown";
         };
         /** @description A wait, and where. */
         readonly InboxWait: {
             /** @description What is asked. */
-            readonly ask: components["schemas"]["Ask"];
+            readonly ask: components["schemas"]["WaitRequest"];
             /** @description What holds when nobody answers in time. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
@@ -2424,43 +2491,39 @@ export interface components {
             /** @description The session that waits. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; none while it is open. */
-            readonly settled: components["schemas"]["Settled"] | null;
+            readonly settled: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn that waits. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description Something that was sent and has not been delivered, or has been. */
-        readonly Input: {
-            /**
-             * Format: date-time
-             * @description When it came.
-             */
-            readonly acceptedAt: string;
-            /** @description What goes with it. */
-            readonly attachments: readonly components["schemas"]["Attachment"][];
+        readonly InputId: string;
+        /** @description What became of something that was sent. */
+        readonly InputReceipt: {
             /** @description Who sent it. */
             readonly author: components["schemas"]["Author"];
-            /** @description Its name. */
-            readonly id: components["schemas"]["InputId"];
-            /** @description What it says. */
-            readonly message: string;
+            /** @description What was sent. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description What it says: with `accepted` and `edited`. */
+            readonly message?: string;
+            /** @description Why it was refused. */
+            readonly reason?: string;
             /** @description How far it has come. */
             readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to. */
-            readonly turnId: components["schemas"]["TurnId"];
+            /** @description The turn that it belongs to, once it has one. */
+            readonly turnId?: components["schemas"]["TurnId"];
         };
-        readonly InputId: string;
-        /** @description How far something that was sent has come. */
+        /**
+         * @description How far something that was sent has come.
+         *
+         *     - `accepted`: It is written down, and will be delivered.
+         *     - `edited`: It was changed before it was delivered.
+         *     - `delivered`: It was handed to the agent.
+         *     - `consumed`: The agent works on it, or has.
+         *     - `refused`: It will not be delivered, or the agent did not take it.
+         *     - `withdrawn`: It was taken back before it was delivered.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
         readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
-        /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
-        readonly InviteRuntime: {
-            /** @description The name that it gets. */
-            readonly id: components["schemas"]["RuntimeId"];
-            /**
-             * @description The workspace that it belongs to.
-             * @default default
-             */
-            readonly workspace?: components["schemas"]["Workspace"];
-        };
         /** @description What a daemon joins a hub with. */
         readonly JoinToken: {
             /** @description The runtime that it is for, and no other. */
@@ -2479,7 +2542,7 @@ export interface components {
             readonly seq: number | null;
         };
         /** @description `POST /api/login`: a browser that is to be let in. */
-        readonly Login: {
+        readonly LoginRequest: {
             /** @description The secret of a token. */
             readonly token: string;
         };
@@ -2497,16 +2560,192 @@ export interface components {
             /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
             readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
-            readonly parts: readonly components["schemas"]["Part"][];
+            readonly parts: readonly components["schemas"]["MessagePart"][];
             /** @description Who speaks. */
             readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"];
         };
-        /** @description Who speaks. */
+        /** @description Something that goes with a message. */
+        readonly MessageAttachment: components["schemas"]["MessageAttachmentText"] | components["schemas"]["MessageAttachmentFile"] | components["schemas"]["MessageAttachmentImage"];
+        /** @description A file on the machine of the agent. */
+        readonly MessageAttachmentFile: {
+            /** @description Where it is. */
+            readonly path: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "file";
+        };
+        /** @description A picture. */
+        readonly MessageAttachmentImage: {
+            /** @description What is in it, in base64. */
+            readonly data: string;
+            /** @description Its type, such as `image/png`. */
+            readonly mimeType: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "image";
+        };
+        /** @description A text. */
+        readonly MessageAttachmentText: {
+            /**
+             * @description What it is called.
+             * @default null
+             */
+            readonly name?: string | null;
+            /** @description The text. */
+            readonly text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "text";
+        };
+        /** @description More of one part of a message. */
+        readonly MessageDelta: {
+            /** @description What there is more of. */
+            readonly kind: components["schemas"]["DeltaKind"];
+            /** @description The message. */
+            readonly messageId: string;
+            /** @description The part; it begins with its first delta, if it was not told before. */
+            readonly partId: string;
+            /** @description How it goes on. */
+            readonly text: string;
+        };
+        /** @description One part of a message. */
+        readonly MessagePart: components["schemas"]["MessagePartText"] | components["schemas"]["MessagePartReasoning"] | components["schemas"]["MessagePartToolCall"] | components["schemas"]["MessagePartToolResult"] | components["schemas"]["MessagePartFile"] | components["schemas"]["MessagePartImage"] | components["schemas"]["MessagePartUnparsed"];
+        /** @description A file. */
+        readonly MessagePartFile: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description Its type, such as `text/plain`. */
+            readonly mimeType: string | null;
+            /** @description What it is called. */
+            readonly name: string | null;
+            /** @description What is in it, if it is text. */
+            readonly text: string | null;
+            /** @constant */
+            readonly type: "file";
+            /** @description Where it is: a path or a URL. */
+            readonly uri: string | null;
+        };
+        /** @description A picture. */
+        readonly MessagePartImage: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description What is in it, in base64. */
+            readonly data: string | null;
+            /** @description Its type, such as `image/png`. */
+            readonly mimeType: string;
+            /** @constant */
+            readonly type: "image";
+            /** @description Where it is, if not here. */
+            readonly uri: string | null;
+        };
+        /** @description What the agent thinks. */
+        readonly MessagePartReasoning: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "reasoning";
+        };
+        /** @description Text, as Markdown. */
+        readonly MessagePartText: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "text";
+        };
+        /** @description The agent uses a tool. */
+        readonly MessagePartToolCall: components["schemas"]["ToolCall"] & {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @constant */
+            readonly type: "toolCall";
+        };
+        /** @description What a tool gave. */
+        readonly MessagePartToolResult: components["schemas"]["ToolResult"] & {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @constant */
+            readonly type: "toolResult";
+        };
+        /** @description What a newer peer said. */
+        readonly MessagePartUnknown: {
+            /** @description Its name within the message. */
+            readonly id: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description What the agent said and we did not understand. Nothing that an agent says is dropped. */
+        readonly MessagePartUnparsed: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description Why it was not understood. */
+            readonly error: string;
+            /** @description What it said: JSON if it was that, and text otherwise. */
+            readonly raw: unknown;
+            /** @constant */
+            readonly type: "unparsed";
+        };
+        /**
+         * @description Who speaks.
+         *
+         *     - `user`: Whoever uses the agent.
+         *     - `assistant`: The agent.
+         *     - `system`: The program around the model.
+         *     - `other`: Somebody whom this version does not know.
+         * @enum {string}
+         */
         readonly MessageRole: "user" | "assistant" | "system" | "other";
-        /** @description Whether commands reach the network; the lesser is the stricter. */
+        /**
+         * @description Whether commands reach the network; the lesser is the stricter.
+         *
+         *     - `none`: They do not.
+         *     - `full`: They do.
+         * @enum {string}
+         */
         readonly Network: "none" | "full";
+        /** @description A frame of either stream. */
+        readonly ObservationFrame: components["schemas"]["ObservationFrameEvent"] | components["schemas"]["ObservationFrameDiagnostic"] | components["schemas"]["ObservationFrameControl"];
+        /** @description Something about the stream itself. */
+        readonly ObservationFrameControl: {
+            /** @description What. */
+            readonly control: components["schemas"]["StreamControl"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "control";
+        };
+        /** @description Something is wrong with the stream. */
+        readonly ObservationFrameDiagnostic: {
+            /** @description What. */
+            readonly diagnostic: components["schemas"]["StreamDiagnostic"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "diagnostic";
+        };
+        /** @description Something happened. */
+        readonly ObservationFrameEvent: {
+            /** @description What, and where in the stream. */
+            readonly envelope: components["schemas"]["EventEnvelope"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "event";
+        };
         /** @description A directory, as a device says it: nothing about it is checked yet. */
         readonly OfferedRoot: {
             /** @description What its owner calls it. */
@@ -2517,12 +2756,6 @@ export interface components {
             readonly root_id: string;
             /** @description Where a model sees it. */
             readonly virtual_path: string;
-        };
-        /** @description How a wait was settled. */
-        readonly Outcome: {
-            readonly permission: components["schemas"]["PermissionOutcome"];
-        } | {
-            readonly question: components["schemas"]["QuestionOutcome"];
         };
         /** @description What a device that was let in is told, once. */
         readonly PairedDevice: {
@@ -2536,10 +2769,45 @@ export interface components {
             /** @description What it connects with. */
             readonly token: string;
             /** @description The workspace that it is lent to. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
+        };
+        /** @description `POST /api/devices/pairings/claim`: whether the device is let in. */
+        readonly PairingClaim: components["schemas"]["PairingClaimWaiting"] | components["schemas"]["PairingClaimConfirmed"];
+        /** @description It is. */
+        readonly PairingClaimConfirmed: components["schemas"]["PairedDevice"] & {
+            /** @constant */
+            readonly state: "confirmed";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly state: "confirmed";
+        };
+        /** @description Nobody has said so yet. */
+        readonly PairingClaimWaiting: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly state: "waiting";
+        };
+        /** @description What came of confirming. */
+        readonly PairingConfirmed: {
+            /** @description The device. */
+            readonly device: components["schemas"]["Device"];
+            /** @description What was granted. */
+            readonly grants: readonly components["schemas"]["Grant"][];
+        };
+        /** @description The answer of `GET /api/devices/pairings`. */
+        readonly PairingList: {
+            /** @description Every device that wants to be let in, the oldest first. */
+            readonly items: readonly components["schemas"]["PendingPairing"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
         };
         /** @description What somebody is to be told, and what the device asks with. */
-        readonly Pairing: {
+        readonly PairingStarted: {
             /** @description What the device asks with whether it was, as `Authorization: Bearer …`. */
             readonly claimSecret: string;
             /** @description What is confirmed in the hub. */
@@ -2555,15 +2823,8 @@ export interface components {
              */
             readonly pollMs: number;
         };
-        /** @description The answer of `GET /api/devices/pairings`. */
-        readonly PairingList: {
-            /** @description Every device that wants to be let in, the oldest first. */
-            readonly items: readonly components["schemas"]["PairingRequest"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
         /** @description A device that wants to be let in. */
-        readonly PairingRequest: {
+        readonly PendingPairing: {
             /** @description What it would lend. */
             readonly capabilities: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
@@ -2590,55 +2851,37 @@ export interface components {
              */
             readonly peer: string | null;
         };
-        readonly Part: {
-            /** @description Its name within the message. */
-            readonly id: string;
-        } & ({
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "text";
-        } | {
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "reasoning";
-        } | ({
-            /** @constant */
-            readonly type: "toolCall";
-        } & components["schemas"]["ToolCall"]) | ({
-            /** @constant */
-            readonly type: "toolResult";
-        } & components["schemas"]["ToolResult"]) | {
-            /** @description Its type, such as `text/plain`. */
-            readonly mimeType: string | null;
-            /** @description What it is called. */
-            readonly name: string | null;
-            /** @description What is in it, if it is text. */
-            readonly text: string | null;
-            /** @constant */
-            readonly type: "file";
-            /** @description Where it is: a path or a URL. */
-            readonly uri: string | null;
-        } | {
-            /** @description What is in it, in base64. */
-            readonly data: string | null;
-            /** @description Its type, such as `image/png`. */
-            readonly mimeType: string;
-            /** @constant */
-            readonly type: "image";
-            /** @description Where it is, if not here. */
-            readonly uri: string | null;
-        } | {
-            /** @description Why it was not understood. */
-            readonly error: string;
-            /** @description What it said: JSON if it was that, and text otherwise. */
-            readonly raw: unknown;
-            /** @constant */
-            readonly type: "unparsed";
-        });
+        /**
+         * @description What a reply to a permission says.
+         *
+         *     - `once`: This time.
+         *     - `always`: This time, and the like from now on in this session.
+         *     - `reject`: No. The agent is told, and may go on in another way.
+         * @enum {string}
+         */
+        readonly PermissionAnswer: "once" | "always" | "reject";
+        /**
+         * @description What an agent may do.
+         *
+         *     - `default`: It asks where it would by itself.
+         *     - `plan`: It only reads until its plan is approved.
+         *     - `bypass`: Everything, without asking.
+         * @enum {string}
+         */
+        readonly PermissionMode: "default" | "plan" | "bypass";
+        /**
+         * @description How a permission was settled.
+         *
+         *     - `once`: Allowed this time.
+         *     - `always`: Allowed this time, and the like from now on in this session.
+         *     - `reject`: Not allowed.
+         *     - `expired`: Nobody answered in time; it was not allowed.
+         *     - `withdrawn`: The agent no longer asks.
+         * @enum {string}
+         */
+        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
         /** @description The agent asks before it does something. */
-        readonly Permission: {
+        readonly PermissionRequest: {
             /** @description What `always` would allow, for people; none if the agent does not say. */
             readonly always: readonly string[];
             /** @description The tool call that waits, if it is one. */
@@ -2658,12 +2901,6 @@ export interface components {
             /** @description The turn that waits. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description What a reply to a permission says. */
-        readonly PermissionAnswer: "once" | "always" | "reject";
-        /** @description What an agent may do. */
-        readonly PermissionMode: "default" | "plan" | "bypass";
-        /** @description How a permission was settled. */
-        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
         /** @description A permission was settled. */
         readonly PermissionResolved: {
             /** @description By whom; none if nobody answered. */
@@ -2673,22 +2910,42 @@ export interface components {
             /** @description How. */
             readonly outcome: components["schemas"]["PermissionOutcome"];
         };
-        /** @description What the agent means to do. */
-        readonly Plan: {
-            /** @description The steps, in order; they take the place of all that were told before. */
-            readonly steps: readonly components["schemas"]["Step"][];
+        /** @description One step of a plan. */
+        readonly PlanStep: {
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["PlanStepState"];
+            /** @description What is to be done. */
+            readonly text: string;
         };
-        /** @description Who is there for a worker. */
-        readonly Presence: {
-            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
-            readonly drivers: readonly components["schemas"]["Driver"][];
-            /** @description Who watches it, by name. */
-            readonly watchers: readonly components["schemas"]["Watcher"][];
+        /**
+         * @description How far a step has come.
+         *
+         *     - `pending`: Not begun.
+         *     - `inProgress`: Being done.
+         *     - `completed`: Done.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
+        readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
+        /** @description Somebody who watches. */
+        readonly PresentViewer: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly sinceAt: string;
+            /**
+             * Format: uint64
+             * @description On how many sockets.
+             */
+            readonly sockets: number;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
         };
         /** @description An error as the API tells it: `application/problem+json`. */
         readonly Problem: {
             /** @description What was tried and why it failed, where several things were. */
-            readonly causes?: readonly components["schemas"]["Attempt"][];
+            readonly causes?: readonly components["schemas"]["FailedAttempt"][];
             /** @description What went wrong this time. */
             readonly detail: string;
             /** @description Why a device did not do what it was asked, where that is the problem. */
@@ -2705,12 +2962,38 @@ export interface components {
             /** @description What went wrong, for people; the same for every problem of this type. */
             readonly title: string;
             /** @description What went wrong, for programs. */
-            readonly type: components["schemas"]["ProblemType"];
+            readonly type: components["schemas"]["ProblemKind"];
         };
         /** @enum {string} */
-        readonly ProblemType: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
+        readonly ProblemKind: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
+        /** @description One thing that is asked. */
+        readonly QuestionItem: {
+            /** @description Whether any other text is an answer too. */
+            readonly custom: boolean;
+            /** @description The same in a word or two. */
+            readonly header: string | null;
+            /** @description Whether more than one can be chosen. */
+            readonly multiple: boolean;
+            /** @description What can be chosen from. */
+            readonly options: readonly components["schemas"]["QuestionOption"][];
+            /** @description What is asked. */
+            readonly question: string;
+        };
+        /** @description Something that can be chosen. */
+        readonly QuestionOption: {
+            /** @description What it means. */
+            readonly description: string | null;
+            /** @description What it is called; this is what an answer says. */
+            readonly label: string;
+        };
+        /** @description How a question was settled. */
+        readonly QuestionOutcome: components["schemas"]["QuestionOutcomeAnswered"] | ("rejected" | "expired" | "withdrawn");
+        /** @description It was answered: for each question what was chosen. */
+        readonly QuestionOutcomeAnswered: {
+            readonly answered: readonly (readonly string[])[];
+        };
         /** @description A question, or a plan, for a person. */
-        readonly Question: {
+        readonly QuestionRequest: {
             /** @description The tool call that waits, if it is one. */
             readonly callId: string | null;
             /** @description Its name, for the reply. */
@@ -2722,23 +3005,6 @@ export interface components {
             /** @description The turn that waits. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description One thing that is asked. */
-        readonly QuestionItem: {
-            /** @description Whether any other text is an answer too. */
-            readonly custom: boolean;
-            /** @description The same in a word or two. */
-            readonly header: string | null;
-            /** @description Whether more than one can be chosen. */
-            readonly multiple: boolean;
-            /** @description What can be chosen from. */
-            readonly options: readonly components["schemas"]["Choice"][];
-            /** @description What is asked. */
-            readonly question: string;
-        };
-        /** @description How a question was settled. */
-        readonly QuestionOutcome: {
-            readonly answered: readonly (readonly string[])[];
-        } | "rejected" | "expired" | "withdrawn";
         /** @description A question was settled. */
         readonly QuestionResolved: {
             /** @description By whom; none if nobody answered. */
@@ -2748,20 +3014,15 @@ export interface components {
             /** @description How. */
             readonly outcome: components["schemas"]["QuestionOutcome"];
         };
-        /** @description What became of something that was sent. */
-        readonly Receipt: {
-            /** @description Who sent it. */
-            readonly author: components["schemas"]["Author"];
-            /** @description What was sent. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description What it says: with `accepted` and `edited`. */
-            readonly message?: string;
-            /** @description Why it was refused. */
-            readonly reason?: string;
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to, once it has one. */
-            readonly turnId?: components["schemas"]["TurnId"];
+        /** @description Somebody who drives. */
+        readonly RecentDriver: {
+            /**
+             * Format: date-time
+             * @description When they last did something.
+             */
+            readonly lastAt: string;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
         };
         /** @description The answer of `GET /api/v1/relay/audit`. */
         readonly RelayAuditPage: {
@@ -2822,7 +3083,20 @@ export interface components {
             /** @description Whether trying otherwise can help. */
             readonly recoverable: boolean;
         };
-        /** @description How something is (relay #60). */
+        /**
+         * @description How something is (relay #60).
+         *
+         *     - `starting`: Soon there.
+         *     - `online`: There.
+         *     - `offline`: Not there.
+         *     - `paused`: Stopped for a while.
+         *     - `degraded`: There, but not all of it.
+         *     - `permission_required`: Somebody must allow it first.
+         *     - `revoked`: No longer allowed.
+         *     - `error`: Broken.
+         *     - `unknown`: Something that this version does not know, so it is not there.
+         * @enum {string}
+         */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
         /** @description The answer of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
@@ -2838,14 +3112,14 @@ export interface components {
              */
             readonly policyVersion: number;
             /** @description What was approved for more than once, and can be taken back. */
-            readonly remembered: readonly components["schemas"]["Remembered"][];
+            readonly remembered: readonly components["schemas"]["RememberedApproval"][];
             /** @description Whose approval is waited for. */
             readonly waits: readonly components["schemas"]["WaitId"][];
             /** @description The workspaces in which nothing is lent. */
-            readonly workspacesOff: readonly components["schemas"]["Workspace"][];
+            readonly workspacesOff: readonly components["schemas"]["WorkspaceName"][];
         };
         /** @description What was approved for more than once (relay #143). */
-        readonly Remembered: {
+        readonly RememberedApproval: {
             /**
              * Format: date-time
              * @description When.
@@ -2868,11 +3142,32 @@ export interface components {
             /** @description The method, or the tool as `tool:NAME`. */
             readonly what: string;
         };
-        /** @description What came of a request. */
+        /**
+         * @description What came of a request.
+         *
+         *     - `succeeded`: What was asked for.
+         *     - `failed`: An error.
+         *     - `cancelled`: Nothing, as it was no longer wanted.
+         * @enum {string}
+         */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
-        /** @description How a stream goes on after a cursor. */
-        readonly Resume: "ok" | "gap" | "reset";
-        /** @description What somebody may do in a workspace; each may do what those before it may. */
+        /**
+         * @description How a stream goes on after a cursor.
+         *
+         *     - `ok`: With everything that came after it.
+         *     - `gap`: With what is left of it.
+         *     - `reset`: From a new snapshot on.
+         * @enum {string}
+         */
+        readonly ResumeOutcome: "ok" | "gap" | "reset";
+        /**
+         * @description What somebody may do in a workspace; each may do what those before it may.
+         *
+         *     - `viewer`: Watches.
+         *     - `controller`: Drives sessions: sends, answers, cancels.
+         *     - `owner`: Everything, also files, configuration and what runs.
+         * @enum {string}
+         */
         readonly Role: "viewer" | "controller" | "owner";
         /** @description A directory that a device lends, as it was granted, accepted or bound. */
         readonly Root: {
@@ -2886,7 +3181,13 @@ export interface components {
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
-        /** @description What may be done in a root; the lesser is the stricter. */
+        /**
+         * @description What may be done in a root; the lesser is the stricter.
+         *
+         *     - `ro`: Only reading.
+         *     - `rw`: Reading and writing.
+         * @enum {string}
+         */
         readonly RootMode: "ro" | "rw";
         /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
         readonly Runtime: {
@@ -2902,10 +3203,17 @@ export interface components {
             /** @description How the hub comes to it. */
             readonly kind: components["schemas"]["RuntimeKind"];
             /** @description The workspace that it belongs to. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
         };
         readonly RuntimeId: string;
-        /** @description How a hub comes to a runtime. */
+        /**
+         * @description How a hub comes to a runtime.
+         *
+         *     - `remote`: Over the network, at an address.
+         *     - `local`: In the same process.
+         *     - `joined`: Through a connection that the daemon makes.
+         * @enum {string}
+         */
         readonly RuntimeKind: "remote" | "local" | "joined";
         /** @description The answer of `GET /api/runtimes`. */
         readonly RuntimeList: {
@@ -2913,19 +3221,6 @@ export interface components {
             readonly items: readonly components["schemas"]["Runtime"][];
             /** @description Always `null`: the list is whole. */
             readonly nextCursor: string | null;
-        };
-        /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
-        readonly Scope: {
-            /**
-             * @description The most that it may do; as much as its user if none.
-             * @default null
-             */
-            readonly role?: components["schemas"]["Role"] | null;
-            /**
-             * @description The only workspaces that it is for; all if none.
-             * @default null
-             */
-            readonly workspaces?: readonly components["schemas"]["Workspace"][] | null;
         };
         /** @description One conversation with an agent. */
         readonly Session: {
@@ -2974,7 +3269,7 @@ export interface components {
              */
             readonly updatedAt: string;
             /** @description What all turns took together. */
-            readonly usage: components["schemas"]["Usage"];
+            readonly usage: components["schemas"]["TokenUsage"];
             /** @description The variant of the model that was asked for. */
             readonly variant: string | null;
             /**
@@ -2983,7 +3278,40 @@ export interface components {
              */
             readonly waits: number;
         };
+        /**
+         * @description Why a session is over.
+         *
+         *     - `deleted`: Somebody deleted it.
+         *     - `other`: A reason that this version does not know.
+         * @enum {string}
+         */
+        readonly SessionEndReason: "deleted" | "other";
+        /** @description The session is over. */
+        readonly SessionEnded: {
+            /** @description Why. */
+            readonly reason: components["schemas"]["SessionEndReason"];
+        };
         readonly SessionId: string;
+        /** @description Something that was sent and has not been delivered, or has been. */
+        readonly SessionInput: {
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly acceptedAt: string;
+            /** @description What goes with it. */
+            readonly attachments: readonly components["schemas"]["MessageAttachment"][];
+            /** @description Who sent it. */
+            readonly author: components["schemas"]["Author"];
+            /** @description Its name. */
+            readonly id: components["schemas"]["InputId"];
+            /** @description What it says. */
+            readonly message: string;
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
         /** @description The answer of `GET /v1/sessions`. */
         readonly SessionList: {
             /** @description The sessions, the one that was used last first. */
@@ -2991,7 +3319,40 @@ export interface components {
             /** @description Always `null`: the list is whole. */
             readonly nextCursor: string | null;
         };
-        /** @description Where a session is in its life. */
+        /** @description What all events of a session up to one come to. */
+        readonly SessionSnapshot: {
+            /** @description The commands that the agent knows. */
+            readonly commands: readonly components["schemas"]["AgentCommand"][];
+            /** @description Whether there are messages before these. */
+            readonly hasEarlier: boolean;
+            /** @description What waits for its turn. */
+            readonly inputs: readonly components["schemas"]["SessionInput"][];
+            /** @description The last messages, with what there is of one that is being said. */
+            readonly messages: readonly components["schemas"]["Message"][];
+            /** @description What the agent means to do. */
+            readonly plan: components["schemas"]["AgentPlan"];
+            /**
+             * Format: uint64
+             * @description The place of the last event that it covers.
+             */
+            readonly seq: number;
+            /** @description The session. */
+            readonly session: components["schemas"]["Session"];
+            /** @description What waits for a person. */
+            readonly waits: readonly components["schemas"]["Wait"][];
+        };
+        /**
+         * @description Where a session is in its life.
+         *
+         *     - `dormant`: Its agent does not run; the next message starts it.
+         *     - `starting`: Its agent is being installed or started.
+         *     - `idle`: Its agent has nothing to do.
+         *     - `running`: A turn runs.
+         *     - `waiting`: A turn waits for a person.
+         *     - `ended`: It is over.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
         readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
         /** @description What a session is doing. */
         readonly SessionStatus: {
@@ -3000,42 +3361,10 @@ export interface components {
             /** @description Where it is. */
             readonly state: components["schemas"]["SessionState"];
         };
-        /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
-        readonly SetUser: {
-            /**
-             * @description Whether they manage users, tokens and runtimes.
-             * @default false
-             */
-            readonly admin?: boolean;
-            /**
-             * @description What they may do in workspaces that `roles` does not name, also in those of later.
-             * @default null
-             */
-            readonly everywhere?: components["schemas"]["Role"] | null;
-            /**
-             * @description What they may do in some workspaces.
-             * @default {}
-             */
-            readonly roles?: {
-                readonly [key: string]: components["schemas"]["Role"];
-            };
-        };
         /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
-        readonly SetWorkspaceRelay: {
+        readonly SetWorkspaceRelayRequest: {
             /** @description Whether they are. */
             readonly enabled: boolean;
-        };
-        /** @description How a wait was settled. */
-        readonly Settled: {
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            readonly at: string;
-            /** @description By whom; none if nobody answered. */
-            readonly author: components["schemas"]["Author"] | null;
-            /** @description How. */
-            readonly outcome: components["schemas"]["Outcome"];
         };
         readonly Sha256: string;
         /** @description Commands (relay #20). */
@@ -3082,48 +3411,87 @@ export interface components {
              */
             readonly unsandboxed?: boolean;
         };
-        /** @description What all events of a session up to one come to. */
-        readonly Snapshot: {
-            /** @description The commands that the agent knows. */
-            readonly commands: readonly components["schemas"]["AgentCommand"][];
-            /** @description Whether there are messages before these. */
-            readonly hasEarlier: boolean;
-            /** @description What waits for its turn. */
-            readonly inputs: readonly components["schemas"]["Input"][];
-            /** @description The last messages, with what there is of one that is being said. */
-            readonly messages: readonly components["schemas"]["Message"][];
-            /** @description What the agent means to do. */
-            readonly plan: components["schemas"]["Plan"];
+        /** @description `POST /api/devices/pairings`: a device that wants to be let in, and what it would lend. */
+        readonly StartPairingRequest: {
             /**
-             * Format: uint64
-             * @description The place of the last event that it covers.
+             * @description What it would lend, as its hello says it.
+             * @default {}
              */
-            readonly seq: number;
-            /** @description The session. */
-            readonly session: components["schemas"]["Session"];
-            /** @description What waits for a person. */
-            readonly waits: readonly components["schemas"]["Wait"][];
+            readonly capabilities?: components["schemas"]["DeviceCapabilities"];
+            /** @description The device. */
+            readonly clientId: components["schemas"]["ClientId"];
+            /** @description The version of its program. */
+            readonly clientVersion?: string | null;
+            /** @description What its owner calls it. */
+            readonly label?: string | null;
         };
-        /** @description The agent's process is there, and it has said who it is. */
-        readonly Started: {
-            /** @description The mode it is in. */
-            readonly mode: string | null;
-            /** @description The model it uses. */
-            readonly model: string | null;
-            /** @description Whether it goes on with a conversation of an earlier process. */
-            readonly resumed: boolean;
-            /** @description The version of the agent. */
-            readonly version: string | null;
+        /** @description Something about the stream itself. */
+        readonly StreamControl: components["schemas"]["StreamControlResumed"] | components["schemas"]["StreamControlLive"] | components["schemas"]["StreamControlHeartbeat"] | components["schemas"]["StreamControlPresence"] | components["schemas"]["StreamControlRelay"] | components["schemas"]["StreamControlUnknown"];
+        /** @description Nothing happened for a while. */
+        readonly StreamControlHeartbeat: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "heartbeat";
         };
-        /** @description One step of a plan. */
-        readonly Step: {
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["StepState"];
-            /** @description What is to be done. */
-            readonly text: string;
+        /** @description What follows has just happened. */
+        readonly StreamControlLive: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "live";
         };
-        /** @description How far a step has come. */
-        readonly StepState: "pending" | "inProgress" | "completed" | "other";
+        /** @description Who is there for the worker has changed; only on the stream of a backend. */
+        readonly StreamControlPresence: components["schemas"]["WorkerPresence"] & {
+            /** @constant */
+            readonly type: "presence";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "presence";
+        };
+        /** @description Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177). */
+        readonly StreamControlRelay: components["schemas"]["RelayCall"] & {
+            /** @constant */
+            readonly type: "relay";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "relay";
+        };
+        /** @description What follows was missed since the cursor. */
+        readonly StreamControlResumed: {
+            /** @description Whether all of it is there. */
+            readonly resume: components["schemas"]["ResumeOutcome"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "resumed";
+        };
+        /** @description What a newer peer says. */
+        readonly StreamControlUnknown: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "unknown";
+        };
+        /** @description Something is wrong with a stream. */
+        readonly StreamDiagnostic: {
+            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
+            readonly code: string;
+            /** @description More of it. */
+            readonly details?: unknown;
+            /** @description What, for people. */
+            readonly message: string;
+        };
         /** @description A family of which nothing more is said. */
         readonly Switch: {
             /** @description Whether it is on. */
@@ -3139,103 +3507,30 @@ export interface components {
             /** @description What commands may do; none if there may be no commands. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description What lets somebody in; the secret of it is known to nobody but them. */
-        readonly Token: {
-            /**
-             * Format: date-time
-             * @description Since when there is it.
-             */
-            readonly createdAt: string;
-            /**
-             * Format: date-time
-             * @description Until when it is good; for ever if none.
-             */
-            readonly expiresAt: string | null;
-            /** @description Its name for the hub. */
-            readonly id: components["schemas"]["TokenId"];
-            /** @description Whether it is that of a browser that has logged in. */
-            readonly isSession: boolean;
-            /** @description Its name for them. */
-            readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if none. */
-            readonly scope: components["schemas"]["Scope"] | null;
-            /** @description Whose it is. */
-            readonly user: components["schemas"]["UserName"];
+        /** @description The answer of `POST /api/tokens`. */
+        readonly TokenCreated: {
+            /** @description What is to be sent as `Authorization: Bearer …`; it is not shown again. */
+            readonly secret: string;
+            /** @description The token. */
+            readonly token: components["schemas"]["AccessToken"];
         };
         readonly TokenId: string;
-        /** @description The answer of `GET /api/tokens`. */
-        readonly TokenList: {
-            /** @description Every token of the user, the oldest first. */
-            readonly items: readonly components["schemas"]["Token"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
         readonly TokenName: string;
-        /** @description The agent uses a tool. */
-        readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
-            readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
-            readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
-            readonly name: string;
-            /** @description How far it has come. */
-            readonly status: components["schemas"]["ToolStatus"];
-            /** @description What it does, for people. */
-            readonly title: string | null;
-        };
-        /** @description What kind of tool it is. */
-        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
-        readonly ToolResult: {
-            /** @description The call. */
-            readonly callId: string;
-            /** @description What it changed in files. */
-            readonly diffs?: readonly components["schemas"]["Diff"][];
+        /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
+        readonly TokenScope: {
             /**
-             * Format: int32
-             * @description How the command ended, if it was one.
+             * @description The most that it may do; as much as its user if none.
+             * @default null
              */
-            readonly exitCode?: number;
-            /** @description Whether it failed. */
-            readonly isError: boolean;
-            /** @description What it gave, as text. */
-            readonly output: string;
-        };
-        /** @description How far a tool call has come. */
-        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools (relay #21). */
-        readonly Tools: {
-            /** @description Whether it is on. */
-            readonly enabled: boolean;
+            readonly role?: components["schemas"]["Role"] | null;
             /**
-             * Format: uint64
-             * @description How many there are now.
-             * @default 0
+             * @description The only workspaces that it is for; all if none.
+             * @default null
              */
-            readonly tool_count?: number;
-        };
-        /** @description The agent has finished a turn. */
-        readonly TurnEnded: {
-            /** @description Why it ended. */
-            readonly reason: components["schemas"]["EndReason"];
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-            /** @description What it took, where the agent says so. */
-            readonly usage: components["schemas"]["Usage"] | null;
-        };
-        readonly TurnId: string;
-        /** @description The agent began to work on something. */
-        readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
-            readonly inputId: components["schemas"]["InputId"] | null;
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
+            readonly workspaces?: readonly components["schemas"]["WorkspaceName"][] | null;
         };
         /** @description What a turn took. */
-        readonly Usage: {
+        readonly TokenUsage: {
             /**
              * Format: uint64
              * @description Tokens that the model read from a cache.
@@ -3272,20 +3567,127 @@ export interface components {
              */
             readonly reasoningTokens: number;
         };
-        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
-        readonly UseDevice: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
-            readonly approvals?: {
-                readonly [key: string]: components["schemas"]["Approval"];
+        /** @description The agent uses a tool. */
+        readonly ToolCall: {
+            /** @description Its name within the session; its result refers to it. */
+            readonly callId: string;
+            /** @description What it is called with; `null` while that is not known. */
+            readonly input: unknown;
+            /** @description What kind of tool it is, for people and pictures. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description The tool, as the agent calls it. */
+            readonly name: string;
+            /** @description How far it has come. */
+            readonly status: components["schemas"]["ToolStatus"];
+            /** @description What it does, for people. */
+            readonly title: string | null;
+        };
+        /**
+         * @description What kind of tool it is.
+         *
+         *     - `read`: Reads files.
+         *     - `edit`: Changes files.
+         *     - `delete`: Removes files.
+         *     - `move`: Moves files.
+         *     - `search`: Looks for something.
+         *     - `execute`: Runs a command.
+         *     - `think`: Thinks.
+         *     - `fetch`: Gets something from the network.
+         *     - `ask`: Asks a person.
+         *     - `switchMode`: Changes the mode, such as from planning to building.
+         *     - `mcp`: A tool of an MCP server.
+         *     - `agent`: An agent of its own.
+         *     - `other`: Anything else.
+         * @enum {string}
+         */
+        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
+        /** @description What a tool gave. */
+        readonly ToolResult: {
+            /** @description The call. */
+            readonly callId: string;
+            /** @description What it changed in files. */
+            readonly diffs?: readonly components["schemas"]["FileDiff"][];
+            /**
+             * Format: int32
+             * @description How the command ended, if it was one.
+             */
+            readonly exitCode?: number;
+            /** @description Whether it failed. */
+            readonly isError: boolean;
+            /** @description What it gave, as text. */
+            readonly output: string;
+        };
+        /**
+         * @description How far a tool call has come.
+         *
+         *     - `pending`: It is being written, or waits for permission.
+         *     - `running`: It runs.
+         *     - `completed`: It has given a result.
+         *     - `failed`: It has failed.
+         *     - `cancelled`: It was not allowed, or somebody interrupted it.
+         *     - `other`: A status that this version does not know.
+         * @enum {string}
+         */
+        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
+        /** @description Tools (relay #21). */
+        readonly Tools: {
+            /** @description Whether it is on. */
+            readonly enabled: boolean;
+            /**
+             * Format: uint64
+             * @description How many there are now.
+             * @default 0
+             */
+            readonly tool_count?: number;
+        };
+        /**
+         * @description Why a turn ended.
+         *
+         *     - `completed`: The agent had nothing more to say.
+         *     - `interrupted`: Somebody interrupted it, or the daemon or the agent died.
+         *     - `failed`: Something went wrong; an `error` event says what.
+         *     - `maxTokens`: The model reached its limit of tokens.
+         *     - `refused`: The model refused.
+         *     - `other`: A reason that this version does not know.
+         * @enum {string}
+         */
+        readonly TurnEndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
+        /** @description The agent has finished a turn. */
+        readonly TurnEnded: {
+            /** @description Why it ended. */
+            readonly reason: components["schemas"]["TurnEndReason"];
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+            /** @description What it took, where the agent says so. */
+            readonly usage: components["schemas"]["TokenUsage"] | null;
+        };
+        readonly TurnId: string;
+        /** @description The agent began to work on something. */
+        readonly TurnStarted: {
+            /** @description What it works on; none if it began by itself. */
+            readonly inputId: components["schemas"]["InputId"] | null;
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
+        readonly UpdateUserRequest: {
+            /**
+             * @description Whether they manage users, tokens and runtimes.
+             * @default false
+             */
+            readonly admin?: boolean;
+            /**
+             * @description What they may do in workspaces that `roles` does not name, also in those of later.
+             * @default null
+             */
+            readonly everywhere?: components["schemas"]["Role"] | null;
+            /**
+             * @description What they may do in some workspaces.
+             * @default {}
+             */
+            readonly roles?: {
+                readonly [key: string]: components["schemas"]["Role"];
             };
-            /** @description Only this of what is granted; all of it if left out. */
-            readonly capabilities?: readonly components["schemas"]["Family"][] | null;
-            /** @description The device. */
-            readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
-            readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The space, if it is for one; grants that are for another do not count. */
-            readonly scopeId?: string | null;
         };
         /** @description Somebody who uses the hub. */
         readonly User: {
@@ -3321,7 +3723,7 @@ export interface components {
         /** @description Something that stops until a person answers. */
         readonly Wait: {
             /** @description What is asked. */
-            readonly ask: components["schemas"]["Ask"];
+            readonly ask: components["schemas"]["WaitRequest"];
             /** @description What holds when nobody answers in time. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
@@ -3339,66 +3741,152 @@ export interface components {
             /** @description The session that waits. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; none while it is open. */
-            readonly settled: components["schemas"]["Settled"] | null;
+            readonly settled: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn that waits. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description What a person answers. */
-        readonly WaitAnswer: {
+        readonly WaitAnswer: components["schemas"]["WaitAnswerPermission"] | components["schemas"]["WaitAnswerQuestion"] | "reject";
+        /** @description To a permission. */
+        readonly WaitAnswerPermission: {
             readonly permission: components["schemas"]["PermissionAnswer"];
-        } | {
+        };
+        /** @description To a question, or a plan: for each question what was chosen. */
+        readonly WaitAnswerQuestion: {
             readonly question: readonly (readonly string[])[];
-        } | "reject";
-        /** @description What holds when nobody answers in time. */
+        };
+        /**
+         * @description What holds when nobody answers in time.
+         *
+         *     - `reject`: It is not allowed.
+         * @enum {string}
+         */
         readonly WaitDefault: "reject";
         readonly WaitId: string;
-        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
-        readonly WaitReply: {
-            /** @description The answer. */
-            readonly answer: components["schemas"]["WaitAnswer"];
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
+        /** @description The answer of `GET /api/waits`. */
+        readonly WaitInbox: {
+            /** @description Every wait that is open, the oldest first. */
+            readonly items: readonly components["schemas"]["InboxWait"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+            /** @description The runtimes that did not say in time what waits in them. */
+            readonly unavailable: readonly components["schemas"]["RuntimeId"][];
         };
-        /** @description Somebody who watches. */
-        readonly Watcher: {
+        /** @description How a wait was settled. */
+        readonly WaitOutcome: components["schemas"]["WaitOutcomePermission"] | components["schemas"]["WaitOutcomeQuestion"];
+        /** @description A permission. */
+        readonly WaitOutcomePermission: {
+            readonly permission: components["schemas"]["PermissionOutcome"];
+        };
+        /** @description A question. */
+        readonly WaitOutcomeQuestion: {
+            readonly question: components["schemas"]["QuestionOutcome"];
+        };
+        /** @description What is asked. */
+        readonly WaitRequest: components["schemas"]["WaitRequestPermission"] | components["schemas"]["WaitRequestQuestion"];
+        /** @description Whether the agent may do something. */
+        readonly WaitRequestPermission: {
+            readonly permission: components["schemas"]["PermissionRequest"];
+        };
+        /** @description What the agent wants to know, or whether its plan is approved. */
+        readonly WaitRequestQuestion: {
+            readonly question: components["schemas"]["QuestionRequest"];
+        };
+        /** @description How a wait was settled. */
+        readonly WaitSettlement: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When.
              */
-            readonly sinceAt: string;
-            /**
-             * Format: uint64
-             * @description On how many sockets.
-             */
-            readonly sockets: number;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
+            readonly at: string;
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description How. */
+            readonly outcome: components["schemas"]["WaitOutcome"];
         };
-        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
-        readonly WhoAmI: {
-            /** @description By which token they came in. */
-            readonly token: components["schemas"]["Token"];
-            /** @description Who asks. */
-            readonly user: components["schemas"]["User"];
+        /** @description Who is there for a worker. */
+        readonly WorkerPresence: {
+            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
+            readonly drivers: readonly components["schemas"]["RecentDriver"][];
+            /** @description Who watches it, by name. */
+            readonly watchers: readonly components["schemas"]["PresentViewer"][];
         };
-        readonly Workspace: string;
+        readonly WorkspaceName: string;
         /** @description Whether devices are lent in a workspace. */
-        readonly WorkspaceRelay: {
+        readonly WorkspaceRelaySettings: {
             /** @description Whether they are. */
             readonly enabled: boolean;
             /** @description The workspace. */
-            readonly workspace: components["schemas"]["Workspace"];
+            readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description `GET /`: what answers here. */
-        readonly About: {
-            /** @description What this server is, in one sentence. */
-            readonly description: string;
-            /** @description Where to ask whether it is well. */
-            readonly health: string;
-            /** @description Always `tombolo`. */
-            readonly name: string;
-            /** @description Where the API is described. */
-            readonly openapi: string;
+        /** @description One ACP process and its queues. */
+        readonly AcpInstance: {
+            /** @description The program it runs. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description The ids that can be read from the stream. */
+            readonly events: components["schemas"]["EventRange"];
+            /** @description How the process ended, if it has. */
+            readonly exit: components["schemas"]["AcpProcessExit"] | null;
+            /**
+             * Format: uint64
+             * @description How long it stays while nobody is there for it; `null` is until it is deleted.
+             */
+            readonly lingerMs: number | null;
+            /**
+             * Format: uint64
+             * @description Requests that wait for the agent's answer.
+             */
+            readonly pendingRequests: number;
+            /**
+             * Format: uint32
+             * @description The process id while it runs.
+             */
+            readonly pid: number | null;
+            /** @description The client's name for it. */
+            readonly serverId: components["schemas"]["ServerId"];
+            /**
+             * Format: date-time
+             * @description When the process was last started.
+             */
+            readonly startedAt: string | null;
+            /** @description Where it is in its life. */
+            readonly state: components["schemas"]["AcpInstanceState"];
+            /**
+             * Format: uint64
+             * @description Readers of the stream.
+             */
+            readonly subscribers: number;
+        };
+        /** @description The answer of `GET /v1/acp`. */
+        readonly AcpInstanceList: {
+            /** @description Every instance, by its id. */
+            readonly items: readonly components["schemas"]["AcpInstance"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /**
+         * @description Where an instance is in its life.
+         *
+         *     - `starting`: Known, but its process does not run yet.
+         *     - `running`: Its process runs.
+         *     - `exited`: Its process has ended; the next request that names the agent starts it anew.
+         * @enum {string}
+         */
+        readonly AcpInstanceState: "starting" | "running" | "exited";
+        /** @description How a process ended. */
+        readonly AcpProcessExit: {
+            /**
+             * Format: int32
+             * @description The exit code, unless a signal ended it.
+             */
+            readonly code: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it.
+             */
+            readonly signal: number | null;
+            /** @description The last it wrote to standard error. */
+            readonly stderrTail: string;
         };
         /** @description One agent as this daemon knows it. */
         readonly Agent: {
@@ -3421,15 +3909,26 @@ export interface components {
             /** @description The program that would be started. */
             readonly path: string | null;
             /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
-            readonly protocol: components["schemas"]["Protocol"];
+            readonly protocol: components["schemas"]["AgentProtocol"];
             /**
              * Format: uint64
              * @description Instances of it that run now.
              */
             readonly runningInstances: number;
             /** @description Where it comes from. */
-            readonly source: components["schemas"]["Source"];
+            readonly source: components["schemas"]["AgentSource"];
             /** @description The version that is installed, where it can be told. */
+            readonly version: string | null;
+        };
+        /** @description What an installation came to. */
+        readonly AgentInstalled: {
+            /** @description The agent. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description Whether it was there already, so that nothing was done. */
+            readonly alreadyInstalled: boolean;
+            /** @description The program that would be started. */
+            readonly path: string | null;
+            /** @description The version that is there now, where it can be told. */
             readonly version: string | null;
         };
         /** @description The answer of `GET /v1/agents`. */
@@ -3448,8 +3947,82 @@ export interface components {
             /** @description Its name for people. */
             readonly name: string;
         };
+        /** @description The answer of `GET /v1/agents/{agent}/modes`. */
+        readonly AgentModeList: {
+            /** @description What the agent can be told to be. */
+            readonly modes: readonly components["schemas"]["AgentMode"][];
+        };
+        /** @description One model of an agent. */
+        readonly AgentModel: {
+            /** @description Its id in requests. */
+            readonly id: string;
+            /** @description Its name for people. */
+            readonly name: string;
+            /** @description Variants of it, such as how long it may think. */
+            readonly variants: readonly string[];
+        };
+        /** @description The answer of `GET /v1/agents/{agent}/models`. */
+        readonly AgentModelList: {
+            /** @description The models that the agent can use. */
+            readonly models: readonly components["schemas"]["AgentModel"][];
+        };
+        /**
+         * @description The protocol that an agent speaks.
+         *
+         *     - `acp`: Agent Client Protocol: JSON-RPC, one message a line.
+         *     - `claude`: Claude Code's stream of JSON with its control requests.
+         *     - `codex`: Codex's app server: JSON-RPC, one message a line.
+         *     - `opencode`: OpenCode's HTTP server.
+         *     - `amp`: Amp's stream of JSON.
+         * @enum {string}
+         */
+        readonly AgentProtocol: "acp" | "claude" | "codex" | "opencode" | "amp";
+        /**
+         * @description Where an agent comes from, and so how it is installed.
+         *
+         *     - `builtIn`: Part of this program; nothing to install.
+         *     - `catalog`: A row of the daemon's own catalog; installed when it is needed.
+         *     - `registry`: A row of the ACP registry; installed when it is needed.
+         *     - `user`: Defined in the configuration file; installed by its owner.
+         * @enum {string}
+         */
+        readonly AgentSource: "builtIn" | "catalog" | "registry" | "user";
+        /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
+        readonly AnswerPermissionRequest: {
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description The answer. */
+            readonly reply: components["schemas"]["PermissionAnswer"];
+        };
+        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
+        readonly AnswerQuestionRequest: {
+            /** @description For each question what was chosen. */
+            readonly answers: readonly (readonly string[])[];
+            /** @description Who answers. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
+        /** @description The answer of `POST /v1/fs/upload-batch`. */
+        readonly ArchiveUnpacked: {
+            /**
+             * Format: uint64
+             * @description Bytes of content.
+             */
+            readonly bytes: number;
+            /**
+             * Format: uint64
+             * @description Directories that were made or kept.
+             */
+            readonly directories: number;
+            /**
+             * Format: uint64
+             * @description Files and links that were written.
+             */
+            readonly files: number;
+            /** @description The directory that was unpacked into. */
+            readonly path: string;
+        };
         /** @description `POST /v1/sessions/{id}`: a new session. */
-        readonly Create: {
+        readonly CreateSessionRequest: {
             /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
             /**
@@ -3492,26 +4065,17 @@ export interface components {
             /** @description The variant of the model, such as how long it may think. */
             readonly variant?: string | null;
         };
-        /** @description What came of creating a session. */
-        readonly Created: {
-            /** @description What the agent itself calls the session, if it has said so. */
-            readonly agentSessionId: string | null;
-            /** @description Why not. */
-            readonly error: components["schemas"]["AgentError"] | null;
-            /** @description Whether the agent can be used. */
-            readonly healthy: boolean;
-        };
-        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
-        readonly Edit: {
-            /** @description Who changed it. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it is to say. */
-            readonly message: string;
+        /** @description The answer of `POST /v1/fs/mkdir`. */
+        readonly DirectoryCreated: {
+            /** @description False if it was there already. */
+            readonly created: boolean;
+            /** @description The directory. */
+            readonly path: string;
         };
         /** @description One name in a directory. */
-        readonly Entry: {
+        readonly DirectoryEntry: {
             /** @description What it is; a link is told as a link. */
-            readonly kind: components["schemas"]["EntryKind"];
+            readonly kind: components["schemas"]["FileKind"];
             /**
              * Format: date-time
              * @description When its content last changed.
@@ -3527,20 +4091,25 @@ export interface components {
              */
             readonly size: number;
         };
-        /** @description What a path leads to. */
-        readonly EntryKind: "file" | "directory" | "symlink" | "other";
         /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
-        readonly EntryList: {
+        readonly DirectoryEntryList: {
             /** @description What the directory holds. */
-            readonly items: readonly components["schemas"]["Entry"][];
+            readonly items: readonly components["schemas"]["DirectoryEntry"][];
             /** @description Pass it as `after` for the next page; `null` on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
+        readonly EditInputRequest: {
+            /** @description Who changed it. */
+            readonly author?: components["schemas"]["Author"] | null;
+            /** @description What it is to say. */
+            readonly message: string;
         };
         readonly EventId: string;
         /** @description The answer of `GET /v1/sessions/{id}/events`. */
         readonly EventPage: {
             /** @description The events after `offset`. */
-            readonly events: readonly components["schemas"]["Record"][];
+            readonly events: readonly components["schemas"]["EventRecord"][];
             /** @description Whether there are more by now. */
             readonly hasMore: boolean;
         };
@@ -3557,362 +4126,8 @@ export interface components {
              */
             readonly oldest: number;
         };
-        /** @description How a process ended. */
-        readonly Exit: {
-            /**
-             * Format: int32
-             * @description The exit code, unless a signal ended it.
-             */
-            readonly code: number | null;
-            /**
-             * Format: int32
-             * @description The signal that ended it.
-             */
-            readonly signal: number | null;
-            /** @description The last it wrote to standard error. */
-            readonly stderrTail: string;
-        };
-        /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
-        readonly InputList: {
-            /** @description What waits for its turn, in that order. */
-            readonly items: readonly components["schemas"]["Input"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
-        /** @description `POST /v1/agents/{agent}/install`. */
-        readonly Install: {
-            /**
-             * @description Install again what is installed already.
-             * @default false
-             */
-            readonly reinstall?: boolean;
-            /** @description The version to install: `latest` for the newest, and the one that was tested if left out. */
-            readonly version?: string | null;
-        };
-        /** @description What is being done to install something. */
-        readonly InstallPhase: "waiting" | "resolving" | "downloading" | "verifying" | "unpacking" | "installing" | "done" | "failed";
-        /** @description One event of an installation as it is followed: `event: progress`. */
-        readonly InstallProgress: {
-            /** @description The agent that is being installed. */
-            readonly agent: components["schemas"]["AgentName"];
-            /**
-             * Format: uint64
-             * @description How many bytes have come.
-             */
-            readonly bytes: number;
-            /** @description The part of it that this is about. */
-            readonly component: string;
-            /** @description What is being done. */
-            readonly phase: components["schemas"]["InstallPhase"];
-            /** @description Where it comes from, once that is known. */
-            readonly source: string | null;
-            /**
-             * Format: uint64
-             * @description How many bytes there are, where that is known.
-             */
-            readonly totalBytes: number | null;
-        };
-        /** @description What an installation came to. */
-        readonly Installed: {
-            /** @description The agent. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description Whether it was there already, so that nothing was done. */
-            readonly alreadyInstalled: boolean;
-            /** @description The program that would be started. */
-            readonly path: string | null;
-            /** @description The version that is there now, where it can be told. */
-            readonly version: string | null;
-        };
-        /** @description One ACP process and its queues. */
-        readonly Instance: {
-            /** @description The program it runs. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description The ids that can be read from the stream. */
-            readonly events: components["schemas"]["EventRange"];
-            /** @description How the process ended, if it has. */
-            readonly exit: components["schemas"]["Exit"] | null;
-            /**
-             * Format: uint64
-             * @description How long it stays while nobody is there for it; `null` is until it is deleted.
-             */
-            readonly lingerMs: number | null;
-            /**
-             * Format: uint64
-             * @description Requests that wait for the agent's answer.
-             */
-            readonly pendingRequests: number;
-            /**
-             * Format: uint32
-             * @description The process id while it runs.
-             */
-            readonly pid: number | null;
-            /** @description The client's name for it. */
-            readonly serverId: components["schemas"]["ServerId"];
-            /**
-             * Format: date-time
-             * @description When the process was last started.
-             */
-            readonly startedAt: string | null;
-            /** @description Where it is in its life. */
-            readonly state: components["schemas"]["InstanceState"];
-            /**
-             * Format: uint64
-             * @description Readers of the stream.
-             */
-            readonly subscribers: number;
-        };
-        /** @description The answer of `GET /v1/acp`. */
-        readonly InstanceList: {
-            /** @description Every instance, by its id. */
-            readonly items: readonly components["schemas"]["Instance"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
-        /** @description Where an instance is in its life. */
-        readonly InstanceState: "starting" | "running" | "exited";
-        /** @description One piece of output. */
-        readonly LogEntry: {
-            /**
-             * Format: date-time
-             * @description When it came.
-             */
-            readonly at: string;
-            /**
-             * Format: uint64
-             * @description Its number: the first is 1, each next one is one more.
-             */
-            readonly seq: number;
-            /** @description Where it came from. */
-            readonly stream: components["schemas"]["Stream"];
-            /** @description What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later. */
-            readonly text: string;
-        };
-        /** @description Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said. */
-        readonly LogGap: {
-            /**
-             * Format: uint64
-             * @description The number of the piece that came last.
-             */
-            readonly newest: number;
-            /**
-             * Format: uint64
-             * @description The number of the next piece that can be read.
-             */
-            readonly oldest: number;
-        };
-        /** @description The answer of `GET /v1/processes/{id}/logs`. */
-        readonly LogPage: {
-            /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
-            readonly gap: components["schemas"]["LogGap"] | null;
-            /** @description Pieces of output, in the order they came. */
-            readonly items: readonly components["schemas"]["LogEntry"][];
-            /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
-            readonly nextCursor: string | null;
-        };
-        /** @description The answer of `POST /v1/fs/mkdir`. */
-        readonly Made: {
-            /** @description False if it was there already. */
-            readonly created: boolean;
-            /** @description The directory. */
-            readonly path: string;
-        };
-        /** @description A program, or a program and its arguments. */
-        readonly McpCommand: string | readonly string[];
-        /** @description One MCP server. */
-        readonly McpServer: {
-            /** @description Arguments after those of `command`. */
-            readonly args?: readonly string[];
-            /** @description The program, or the program and its arguments. */
-            readonly command: components["schemas"]["McpCommand"];
-            /** @description Whether agents should use it; they should if left out. */
-            readonly enabled?: boolean | null;
-            /** @description Variables added to its environment. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * Format: uint64
-             * @description How long a call may take.
-             */
-            readonly timeoutMs?: number | null;
-            /** @constant */
-            readonly type: "local";
-        } | {
-            /** @description Whether agents should use it; they should if left out. */
-            readonly enabled?: boolean | null;
-            /** @description Headers of every request to it. */
-            readonly headers?: {
-                readonly [key: string]: string;
-            };
-            /** @description How to obtain access: `false` for not at all. */
-            readonly oauth?: components["schemas"]["Oauth"] | null;
-            /**
-             * Format: uint64
-             * @description How long a call may take.
-             */
-            readonly timeoutMs?: number | null;
-            /** @description How it streams; `http` if left out. */
-            readonly transport?: components["schemas"]["Transport"] | null;
-            /** @constant */
-            readonly type: "remote";
-            /** @description Its address. */
-            readonly url: string;
-        };
-        /** @description All MCP servers of a directory, by name. */
-        readonly McpServerList: {
-            /** @description The servers. */
-            readonly items: {
-                readonly [key: string]: components["schemas"]["McpServer"];
-            };
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
-        /** @description The answer of `GET /v1/agents/{agent}/modes`. */
-        readonly ModeList: {
-            /** @description What the agent can be told to be. */
-            readonly modes: readonly components["schemas"]["AgentMode"][];
-        };
-        /** @description One model of an agent. */
-        readonly Model: {
-            /** @description Its id in requests. */
-            readonly id: string;
-            /** @description Its name for people. */
-            readonly name: string;
-            /** @description Variants of it, such as how long it may think. */
-            readonly variants: readonly string[];
-        };
-        /** @description The answer of `GET /v1/agents/{agent}/models`. */
-        readonly ModelList: {
-            /** @description The models that the agent can use. */
-            readonly models: readonly components["schemas"]["Model"][];
-        };
-        /** @description `POST /v1/fs/move`. */
-        readonly Move: {
-            /** @description What to move. */
-            readonly from: string;
-            /**
-             * @description Replace what is there.
-             * @default false
-             */
-            readonly overwrite?: boolean;
-            /** @description Its new path. */
-            readonly to: string;
-        };
-        /** @description The answer of `POST /v1/fs/move`. */
-        readonly Moved: {
-            /** @description Where it was. */
-            readonly from: string;
-            /** @description Where it is. */
-            readonly to: string;
-        };
-        /** @description How access to a remote MCP server is obtained. */
-        readonly Oauth: boolean | components["schemas"]["OauthClient"];
-        /** @description An OAuth client that was registered by hand. */
-        readonly OauthClient: {
-            /** @description Its id. */
-            readonly clientId?: string | null;
-            /** @description Its secret. */
-            readonly clientSecret?: string | null;
-            /** @description What to ask for. */
-            readonly scope?: string | null;
-        };
-        /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
-        readonly PermissionReply: {
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-            /** @description The answer. */
-            readonly reply: components["schemas"]["PermissionAnswer"];
-        };
-        /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
-        readonly Prepare: {
-            /** @description The program to run. */
-            readonly agent: components["schemas"]["AgentName"];
-            /** @description Arguments added after the agent's own. */
-            readonly args?: readonly string[];
-            /** @description The directory it runs in; the daemon's own if left out. */
-            readonly cwd?: string | null;
-            /** @description Variables added to its environment. They are never shown again. */
-            readonly env?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * Format: uint64
-             * @description Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
-             *     on its way. Heeded when the instance is made; until it is deleted if left out.
-             */
-            readonly lingerMs?: number | null;
-        };
-        /** @description One process. */
-        readonly Process: {
-            /** @description Its arguments. */
-            readonly args: readonly string[];
-            /** @description The program. */
-            readonly command: string;
-            /** @description The directory it was started in. */
-            readonly cwd: string;
-            /** @description How it ended, once it has. */
-            readonly exit: components["schemas"]["ProcessExit"] | null;
-            /** @description Its id. */
-            readonly id: components["schemas"]["ProcessId"];
-            /**
-             * Format: uint32
-             * @description The system's id for it, which is its group's too.
-             */
-            readonly pid: number;
-            /**
-             * Format: date-time
-             * @description When it was started.
-             */
-            readonly startedAt: string;
-            /** @description Whether it runs. */
-            readonly state: components["schemas"]["ProcessState"];
-            /** @description The size of its terminal, if it has one. */
-            readonly terminal: components["schemas"]["TerminalSize"] | null;
-        };
-        /** @description How a process ended. Code and signal are both `null` when that is not known. */
-        readonly ProcessExit: {
-            /**
-             * Format: date-time
-             * @description When that was noticed.
-             */
-            readonly at: string;
-            /**
-             * Format: int32
-             * @description The exit code, if it ended by itself.
-             */
-            readonly code: number | null;
-            /**
-             * Format: int32
-             * @description The signal that ended it, if one did.
-             */
-            readonly signal: number | null;
-        };
-        readonly ProcessId: string;
-        /** @description The answer of `GET /v1/processes`. */
-        readonly ProcessList: {
-            /** @description Every process that was started and not deleted, oldest first. */
-            readonly items: readonly components["schemas"]["Process"][];
-            /** @description Always `null`: the list is whole. */
-            readonly nextCursor: string | null;
-        };
-        /** @description Whether a process runs. */
-        readonly ProcessState: "running" | "exited";
-        /** @description The protocol that an agent speaks. */
-        readonly Protocol: "acp" | "claude" | "codex" | "opencode" | "amp";
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
-        readonly QuestionReject: {
-            /** @description Who does not want to answer. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
-        readonly QuestionReply: {
-            /** @description For each question what was chosen. */
-            readonly answers: readonly (readonly string[])[];
-            /** @description Who answers. */
-            readonly author?: components["schemas"]["Author"] | null;
-        };
         /** @description One event with its place in a session's journal. */
-        readonly Record: {
+        readonly EventRecord: {
             /** @description The agent of the session. */
             readonly agent: components["schemas"]["AgentName"];
             /** @description What the agent itself calls the session, once it has said so. */
@@ -3938,10 +4153,324 @@ export interface components {
              */
             readonly time: string;
         };
+        /**
+         * @description What a path leads to.
+         *
+         *     - `file`: A regular file.
+         *     - `directory`: A directory.
+         *     - `symlink`: A symbolic link.
+         *     - `other`: A device, socket or pipe.
+         * @enum {string}
+         */
+        readonly FileKind: "file" | "directory" | "symlink" | "other";
+        /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
+        readonly FileMetadata: {
+            /** @description Changes whenever the content does; usable in `If-Match` and `If-None-Match`. */
+            readonly etag: string;
+            /** @description What it leads to. */
+            readonly kind: components["schemas"]["FileKind"];
+            /**
+             * Format: uint32
+             * @description Its permission bits, as `0o7777` shows them.
+             */
+            readonly mode: number;
+            /**
+             * Format: date-time
+             * @description When its content last changed.
+             */
+            readonly modifiedAt: string | null;
+            /** @description The path that was asked for. */
+            readonly path: string;
+            /**
+             * Format: uint64
+             * @description Its size in bytes.
+             */
+            readonly size: number;
+            /** @description Where the path points, if it is a link itself. */
+            readonly symlinkTarget: string | null;
+        };
+        /** @description The answer of `POST /v1/fs/move`. */
+        readonly FileMoved: {
+            /** @description Where it was. */
+            readonly from: string;
+            /** @description Where it is. */
+            readonly to: string;
+        };
+        /** @description The answer of `PUT /v1/fs/file`. */
+        readonly FileWritten: {
+            /**
+             * Format: uint64
+             * @description Its size now.
+             */
+            readonly bytes: number;
+            /** @description Its validator now. */
+            readonly etag: string;
+            /** @description The file. */
+            readonly path: string;
+        };
+        /** @description `POST /v1/agents/{agent}/install`. */
+        readonly InstallAgentRequest: {
+            /**
+             * @description Install again what is installed already.
+             * @default false
+             */
+            readonly reinstall?: boolean;
+            /** @description The version to install: `latest` for the newest, and the one that was tested if left out. */
+            readonly version?: string | null;
+        };
+        /**
+         * @description What is being done to install something.
+         *
+         *     - `waiting`: Somebody else installs it, or what it needs is not there yet.
+         *     - `resolving`: Finding out what to fetch.
+         *     - `downloading`: Fetching it.
+         *     - `verifying`: Checking that it is what it should be.
+         *     - `unpacking`: Taking it out of its archive.
+         *     - `installing`: Another program installs it, such as npm.
+         *     - `done`: It is there.
+         *     - `failed`: It could not be installed.
+         * @enum {string}
+         */
+        readonly InstallPhase: "waiting" | "resolving" | "downloading" | "verifying" | "unpacking" | "installing" | "done" | "failed";
+        /** @description One event of an installation as it is followed: `event: progress`. */
+        readonly InstallProgress: {
+            /** @description The agent that is being installed. */
+            readonly agent: components["schemas"]["AgentName"];
+            /**
+             * Format: uint64
+             * @description How many bytes have come.
+             */
+            readonly bytes: number;
+            /** @description The part of it that this is about. */
+            readonly component: string;
+            /** @description What is being done. */
+            readonly phase: components["schemas"]["InstallPhase"];
+            /** @description Where it comes from, once that is known. */
+            readonly source: string | null;
+            /**
+             * Format: uint64
+             * @description How many bytes there are, where that is known.
+             */
+            readonly totalBytes: number | null;
+        };
+        /** @description A program, or a program and its arguments. */
+        readonly McpCommand: string | readonly string[];
+        /** @description How access to a remote MCP server is obtained. */
+        readonly McpOauth: boolean | components["schemas"]["McpOauthClient"];
+        /** @description An OAuth client that was registered by hand. */
+        readonly McpOauthClient: {
+            /** @description Its id. */
+            readonly clientId?: string | null;
+            /** @description Its secret. */
+            readonly clientSecret?: string | null;
+            /** @description What to ask for. */
+            readonly scope?: string | null;
+        };
+        /** @description One MCP server. */
+        readonly McpServer: components["schemas"]["McpServerLocal"] | components["schemas"]["McpServerRemote"];
+        /** @description All MCP servers of a directory, by name. */
+        readonly McpServerList: {
+            /** @description The servers. */
+            readonly items: {
+                readonly [key: string]: components["schemas"]["McpServer"];
+            };
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
+        /** @description A program that is spoken to on its standard streams. */
+        readonly McpServerLocal: {
+            /** @description Arguments after those of `command`. */
+            readonly args?: readonly string[];
+            /** @description The program, or the program and its arguments. */
+            readonly command: components["schemas"]["McpCommand"];
+            /** @description Whether agents should use it; they should if left out. */
+            readonly enabled?: boolean | null;
+            /** @description Variables added to its environment. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint64
+             * @description How long a call may take.
+             */
+            readonly timeoutMs?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "local";
+        };
+        /** @description A server that is spoken to over HTTP. */
+        readonly McpServerRemote: {
+            /** @description Whether agents should use it; they should if left out. */
+            readonly enabled?: boolean | null;
+            /** @description Headers of every request to it. */
+            readonly headers?: {
+                readonly [key: string]: string;
+            };
+            /** @description How to obtain access: `false` for not at all. */
+            readonly oauth?: components["schemas"]["McpOauth"] | null;
+            /**
+             * Format: uint64
+             * @description How long a call may take.
+             */
+            readonly timeoutMs?: number | null;
+            /** @description How it streams; `http` if left out. */
+            readonly transport?: components["schemas"]["McpTransport"] | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "remote";
+            /** @description Its address. */
+            readonly url: string;
+        };
+        /**
+         * @description How a remote MCP server streams.
+         *
+         *     - `http`: Streamable HTTP.
+         *     - `sse`: The older pair of SSE and POST.
+         * @enum {string}
+         */
+        readonly McpTransport: "http" | "sse";
+        /** @description A message that was written down. */
+        readonly MessageAccepted: {
+            /** @description Its name. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        /** @description `POST /v1/fs/move`. */
+        readonly MoveFileRequest: {
+            /** @description What to move. */
+            readonly from: string;
+            /**
+             * @description Replace what is there.
+             * @default false
+             */
+            readonly overwrite?: boolean;
+            /** @description Its new path. */
+            readonly to: string;
+        };
+        /**
+         * @description One of the standard streams of a process.
+         *
+         *     - `stdout`: Standard output, or the terminal.
+         *     - `stderr`: Standard error.
+         * @enum {string}
+         */
+        readonly OutputStream: "stdout" | "stderr";
+        /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
+        readonly PrepareInstanceRequest: {
+            /** @description The program to run. */
+            readonly agent: components["schemas"]["AgentName"];
+            /** @description Arguments added after the agent's own. */
+            readonly args?: readonly string[];
+            /** @description The directory it runs in; the daemon's own if left out. */
+            readonly cwd?: string | null;
+            /** @description Variables added to its environment. They are never shown again. */
+            readonly env?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: uint64
+             * @description Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
+             *     on its way. Heeded when the instance is made; until it is deleted if left out.
+             */
+            readonly lingerMs?: number | null;
+        };
+        /** @description How a process ended. Code and signal are both `null` when that is not known. */
+        readonly ProcessExit: {
+            /**
+             * Format: date-time
+             * @description When that was noticed.
+             */
+            readonly at: string;
+            /**
+             * Format: int32
+             * @description The exit code, if it ended by itself.
+             */
+            readonly code: number | null;
+            /**
+             * Format: int32
+             * @description The signal that ended it, if one did.
+             */
+            readonly signal: number | null;
+        };
+        readonly ProcessId: string;
+        /** @description One piece of output. */
+        readonly ProcessLogEntry: {
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly at: string;
+            /**
+             * Format: uint64
+             * @description Its number: the first is 1, each next one is one more.
+             */
+            readonly seq: number;
+            /** @description Where it came from. */
+            readonly stream: components["schemas"]["OutputStream"];
+            /** @description What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later. */
+            readonly text: string;
+        };
+        /** @description Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said. */
+        readonly ProcessLogGap: {
+            /**
+             * Format: uint64
+             * @description The number of the piece that came last.
+             */
+            readonly newest: number;
+            /**
+             * Format: uint64
+             * @description The number of the next piece that can be read.
+             */
+            readonly oldest: number;
+        };
+        /** @description The answer of `GET /v1/processes/{id}/logs`. */
+        readonly ProcessLogPage: {
+            /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
+            readonly gap: components["schemas"]["ProcessLogGap"] | null;
+            /** @description Pieces of output, in the order they came. */
+            readonly items: readonly components["schemas"]["ProcessLogEntry"][];
+            /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
+            readonly nextCursor: string | null;
+        };
+        /**
+         * @description A signal that can be sent to a process and its group.
+         *
+         *     - `HUP`: Hang up.
+         *     - `INT`: Interrupt, as Ctrl-C does.
+         *     - `QUIT`: Quit.
+         *     - `TERM`: Terminate.
+         *     - `KILL`: Kill, without a chance to tidy up.
+         *     - `USR1`: First user-defined.
+         *     - `USR2`: Second user-defined.
+         *     - `STOP`: Stop until `CONT`.
+         *     - `CONT`: Continue.
+         * @enum {string}
+         */
+        readonly ProcessSignal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
+        /**
+         * @description Whether a process runs.
+         *
+         *     - `running`: It runs.
+         *     - `exited`: It has ended.
+         * @enum {string}
+         */
+        readonly ProcessState: "running" | "exited";
+        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
+        readonly RejectQuestionRequest: {
+            /** @description Who does not want to answer. */
+            readonly author?: components["schemas"]["Author"] | null;
+        };
         /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
-        readonly Send: {
+        readonly SendMessageRequest: {
             /** @description What goes with it. */
-            readonly attachments?: readonly components["schemas"]["Attachment"][];
+            readonly attachments?: readonly components["schemas"]["MessageAttachment"][];
             /** @description Who says it. */
             readonly author?: components["schemas"]["Author"] | null;
             /** @description What it says. */
@@ -3953,22 +4482,38 @@ export interface components {
             readonly whenBusy?: components["schemas"]["WhenBusy"];
         };
         /** @description `POST /v1/processes/{id}/signal`. */
-        readonly SendSignal: {
+        readonly SendSignalRequest: {
             /** @description The signal. */
-            readonly signal: components["schemas"]["Signal"];
-        };
-        /** @description A message that was written down. */
-        readonly Sent: {
-            /** @description Its name. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to. */
-            readonly turnId: components["schemas"]["TurnId"];
+            readonly signal: components["schemas"]["ProcessSignal"];
         };
         readonly ServerId: string;
-        /** @description A signal that can be sent to a process and its group. */
-        readonly Signal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
+        /** @description `GET /`: what answers here. */
+        readonly ServerInfo: {
+            /** @description What this server is, in one sentence. */
+            readonly description: string;
+            /** @description Where to ask whether it is well. */
+            readonly health: string;
+            /** @description Always `tombolo`. */
+            readonly name: string;
+            /** @description Where the API is described. */
+            readonly openapi: string;
+        };
+        /** @description What came of creating a session. */
+        readonly SessionCreated: {
+            /** @description What the agent itself calls the session, if it has said so. */
+            readonly agentSessionId: string | null;
+            /** @description Why not. */
+            readonly error: components["schemas"]["AgentError"] | null;
+            /** @description Whether the agent can be used. */
+            readonly healthy: boolean;
+        };
+        /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
+        readonly SessionInputList: {
+            /** @description What waits for its turn, in that order. */
+            readonly items: readonly components["schemas"]["SessionInput"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
+        };
         /** @description Skills from one or more places. */
         readonly Skill: {
             /** @description Where the skills come from. */
@@ -3996,12 +4541,17 @@ export interface components {
             /** @description What kind of place `source` names. */
             readonly type: components["schemas"]["SkillSourceKind"];
         };
-        /** @description What kind of place skills come from. */
+        /**
+         * @description What kind of place skills come from.
+         *
+         *     - `github`: A repository on GitHub.
+         *     - `git`: Any git repository.
+         *     - `local`: A directory of the sandbox.
+         * @enum {string}
+         */
         readonly SkillSourceKind: "github" | "git" | "local";
-        /** @description Where an agent comes from, and so how it is installed. */
-        readonly Source: "builtIn" | "catalog" | "registry" | "user";
         /** @description `POST /v1/processes`. */
-        readonly Start: {
+        readonly StartProcessRequest: {
             /** @description Its arguments. */
             readonly args?: readonly string[];
             /** @description The program. */
@@ -4015,36 +4565,10 @@ export interface components {
             /** @description Give it a terminal of this size. */
             readonly terminal?: components["schemas"]["TerminalSize"] | null;
         };
-        /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
-        readonly Stat: {
-            /** @description Changes whenever the content does; usable in `If-Match` and `If-None-Match`. */
-            readonly etag: string;
-            /** @description What it leads to. */
-            readonly kind: components["schemas"]["EntryKind"];
-            /**
-             * Format: uint32
-             * @description Its permission bits, as `0o7777` shows them.
-             */
-            readonly mode: number;
-            /**
-             * Format: date-time
-             * @description When its content last changed.
-             */
-            readonly modifiedAt: string | null;
-            /** @description The path that was asked for. */
-            readonly path: string;
-            /**
-             * Format: uint64
-             * @description Its size in bytes.
-             */
-            readonly size: number;
-            /** @description Where the path points, if it is a link itself. */
-            readonly symlinkTarget: string | null;
-        };
-        /** @description One of the standard streams of a process. */
-        readonly Stream: "stdout" | "stderr";
         /** @description What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones. */
-        readonly TerminalCommand: {
+        readonly TerminalCommand: components["schemas"]["TerminalCommandResize"];
+        /** @description Change the size of the terminal. */
+        readonly TerminalCommandResize: {
             /**
              * Format: uint16
              * @description Characters in a row.
@@ -4055,32 +4579,29 @@ export interface components {
              * @description Rows.
              */
             readonly rows: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "resize";
         };
         /** @description What `GET /v1/processes/{id}/terminal` says in text frames. What is shown comes in binary ones, one for each piece. */
-        readonly TerminalEvent: {
+        readonly TerminalEvent: components["schemas"]["TerminalEventAttached"] | components["schemas"]["TerminalEventGap"] | components["schemas"]["TerminalEventExited"];
+        /** @description The first frame: the binary frames that follow have the numbers after this one. */
+        readonly TerminalEventAttached: {
             /**
              * Format: uint64
              * @description What to pass as `after` to get the same again.
              */
             readonly after: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "attached";
-        } | {
-            /**
-             * Format: uint64
-             * @description The number of the piece that came last.
-             */
-            readonly newest: number;
-            /**
-             * Format: uint64
-             * @description The number of the next piece that can be read.
-             */
-            readonly oldest: number;
-            /** @constant */
-            readonly type: "gap";
-        } | {
+        };
+        /** @description The process has ended; the last frame before the connection is closed. */
+        readonly TerminalEventExited: {
             /**
              * Format: date-time
              * @description When that was noticed.
@@ -4096,8 +4617,29 @@ export interface components {
              * @description The signal that ended it, if one did.
              */
             readonly signal: number | null;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "exited";
+        };
+        /** @description What was to come next is no longer kept: the next binary frame has the number `oldest`. */
+        readonly TerminalEventGap: {
+            /**
+             * Format: uint64
+             * @description The number of the piece that came last.
+             */
+            readonly newest: number;
+            /**
+             * Format: uint64
+             * @description The number of the next piece that can be read.
+             */
+            readonly oldest: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "gap";
         };
         /** @description The size of a terminal in characters. */
         readonly TerminalSize: {
@@ -4113,7 +4655,7 @@ export interface components {
             readonly rows: number;
         };
         /** @description The answer of `GET /v1/sessions/{id}/messages`. */
-        readonly Transcribed: {
+        readonly TranscriptPage: {
             /** @description The messages, in order. */
             readonly items: readonly components["schemas"]["Message"][];
             /** @description Where to go on, if there are more. */
@@ -4124,46 +4666,78 @@ export interface components {
              */
             readonly seq: number;
         };
-        /** @description How a remote MCP server streams. */
-        readonly Transport: "http" | "sse";
-        /** @description The answer of `POST /v1/fs/upload-batch`. */
-        readonly Unpacked: {
+        /** @description One process. */
+        readonly UserProcess: {
+            /** @description Its arguments. */
+            readonly args: readonly string[];
+            /** @description The program. */
+            readonly command: string;
+            /** @description The directory it was started in. */
+            readonly cwd: string;
+            /** @description How it ended, once it has. */
+            readonly exit: components["schemas"]["ProcessExit"] | null;
+            /** @description Its id. */
+            readonly id: components["schemas"]["ProcessId"];
             /**
-             * Format: uint64
-             * @description Bytes of content.
+             * Format: uint32
+             * @description The system's id for it, which is its group's too.
              */
-            readonly bytes: number;
+            readonly pid: number;
             /**
-             * Format: uint64
-             * @description Directories that were made or kept.
+             * Format: date-time
+             * @description When it was started.
              */
-            readonly directories: number;
-            /**
-             * Format: uint64
-             * @description Files and links that were written.
-             */
-            readonly files: number;
-            /** @description The directory that was unpacked into. */
-            readonly path: string;
+            readonly startedAt: string;
+            /** @description Whether it runs. */
+            readonly state: components["schemas"]["ProcessState"];
+            /** @description The size of its terminal, if it has one. */
+            readonly terminal: components["schemas"]["TerminalSize"] | null;
+        };
+        /** @description The answer of `GET /v1/processes`. */
+        readonly UserProcessList: {
+            /** @description Every process that was started and not deleted, oldest first. */
+            readonly items: readonly components["schemas"]["UserProcess"][];
+            /** @description Always `null`: the list is whole. */
+            readonly nextCursor: string | null;
         };
         /** @description What becomes of the waits of a daemon. */
-        readonly WaitEvent: {
-            /** @constant */
-            readonly type: "snapshot";
-            /** @description The waits. */
-            readonly waits: readonly components["schemas"]["Wait"][];
-        } | {
-            /** @constant */
+        readonly WaitEvent: components["schemas"]["WaitEventSnapshot"] | components["schemas"]["WaitEventOpened"] | components["schemas"]["WaitEventSettled"] | components["schemas"]["WaitEventUnknown"];
+        /** @description Somebody is needed. */
+        readonly WaitEventOpened: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "opened";
             /** @description For this. */
             readonly wait: components["schemas"]["Wait"];
-        } | {
-            /** @constant */
+        };
+        /** @description Nobody is needed any more. */
+        readonly WaitEventSettled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "settled";
             /** @description What it was, by whom it was settled and how. */
             readonly wait: components["schemas"]["Wait"];
-        } | {
-            /** @constant */
+        };
+        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        readonly WaitEventSnapshot: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "snapshot";
+            /** @description The waits. */
+            readonly waits: readonly components["schemas"]["Wait"][];
+        };
+        /** @description What a newer peer says. */
+        readonly WaitEventUnknown: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "unknown";
         };
         /** @description The answer of `GET /v1/waits`. */
@@ -4173,20 +4747,15 @@ export interface components {
             /** @description Always `null`: the list is whole. */
             readonly nextCursor: string | null;
         };
-        /** @description What to do with a message while a turn runs. */
+        /**
+         * @description What to do with a message while a turn runs.
+         *
+         *     - `queue`: It waits for its turn.
+         *     - `reject`: It is refused.
+         *     - `steer`: It is told to the agent at once, as far as the agent can be told.
+         * @enum {string}
+         */
         readonly WhenBusy: "queue" | "reject" | "steer";
-        /** @description The answer of `PUT /v1/fs/file`. */
-        readonly Written: {
-            /**
-             * Format: uint64
-             * @description Its size now.
-             */
-            readonly bytes: number;
-            /** @description Its validator now. */
-            readonly etag: string;
-            /** @description The file. */
-            readonly path: string;
-        };
     };
     responses: never;
     parameters: never;
@@ -4268,7 +4837,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddDevice"];
+                readonly "application/json": components["schemas"]["AddDeviceRequest"];
             };
         };
         readonly responses: {
@@ -4278,7 +4847,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AddedDevice"];
+                    readonly "application/json": components["schemas"]["DeviceAdded"];
                 };
             };
             /** @description A problem */
@@ -4330,7 +4899,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["BeginPairing"];
+                readonly "application/json": components["schemas"]["StartPairingRequest"];
             };
         };
         readonly responses: {
@@ -4340,7 +4909,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Pairing"];
+                    readonly "application/json": components["schemas"]["PairingStarted"];
                 };
             };
             /** @description A problem */
@@ -4369,7 +4938,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Claimed"];
+                    readonly "application/json": components["schemas"]["PairingClaim"];
                 };
             };
             /** @description Nobody has said so yet */
@@ -4378,7 +4947,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Claimed"];
+                    readonly "application/json": components["schemas"]["PairingClaim"];
                 };
             };
             /** @description A problem */
@@ -4410,7 +4979,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PairingRequest"];
+                    readonly "application/json": components["schemas"]["PendingPairing"];
                 };
             };
             /** @description A problem */
@@ -4436,7 +5005,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["ConfirmPairing"];
+                readonly "application/json": components["schemas"]["ConfirmPairingRequest"];
             };
         };
         readonly responses: {
@@ -4446,7 +5015,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Confirmed"];
+                    readonly "application/json": components["schemas"]["PairingConfirmed"];
                 };
             };
             /** @description A problem */
@@ -4620,7 +5189,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddGrant"];
+                readonly "application/json": components["schemas"]["CreateGrantRequest"];
             };
         };
         readonly responses: {
@@ -4689,7 +5258,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Health"];
+                    readonly "application/json": components["schemas"]["HealthStatus"];
                 };
             };
             /** @description A problem */
@@ -4742,7 +5311,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Login"];
+                readonly "application/json": components["schemas"]["LoginRequest"];
             };
         };
         readonly responses: {
@@ -4752,7 +5321,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["WhoAmI"];
+                    readonly "application/json": components["schemas"]["CallerIdentity"];
                 };
             };
             /** @description A problem */
@@ -4831,7 +5400,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddRuntime"];
+                readonly "application/json": components["schemas"]["AddRuntimeRequest"];
             };
         };
         readonly responses: {
@@ -4864,7 +5433,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["InviteRuntime"];
+                readonly "application/json": components["schemas"]["CreateJoinTokenRequest"];
             };
         };
         readonly responses: {
@@ -5037,7 +5606,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Presence"];
+                    readonly "application/json": components["schemas"]["WorkerPresence"];
                 };
             };
             /** @description A problem */
@@ -5069,7 +5638,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["TokenList"];
+                    readonly "application/json": components["schemas"]["AccessTokenList"];
                 };
             };
             /** @description A problem */
@@ -5092,7 +5661,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddToken"];
+                readonly "application/json": components["schemas"]["CreateTokenRequest"];
             };
         };
         readonly responses: {
@@ -5102,7 +5671,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AddedToken"];
+                    readonly "application/json": components["schemas"]["TokenCreated"];
                 };
             };
             /** @description A problem */
@@ -5184,7 +5753,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddUser"];
+                readonly "application/json": components["schemas"]["CreateUserRequest"];
             };
         };
         readonly responses: {
@@ -5252,7 +5821,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["SetUser"];
+                readonly "application/json": components["schemas"]["UpdateUserRequest"];
             };
         };
         readonly responses: {
@@ -5435,7 +6004,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AddEnvironment"];
+                readonly "application/json": components["schemas"]["CreateEnvironmentRequest"];
             };
         };
         readonly responses: {
@@ -5445,7 +6014,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["AddedEnvironment"];
+                    readonly "application/json": components["schemas"]["EnvironmentCreated"];
                 };
             };
             /** @description A problem */
@@ -5662,7 +6231,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["AskDevice"];
+                readonly "application/json": components["schemas"]["DeviceRequest"];
             };
         };
         readonly responses: {
@@ -5731,7 +6300,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Inbox"];
+                    readonly "application/json": components["schemas"]["WaitInbox"];
                 };
             };
             /** @description A problem */
@@ -5788,7 +6357,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["WaitReply"];
+                readonly "application/json": components["schemas"]["AnswerWaitRequest"];
             };
         };
         readonly responses: {
@@ -5827,7 +6396,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["WhoAmI"];
+                    readonly "application/json": components["schemas"]["CallerIdentity"];
                 };
             };
             /** @description A problem */
@@ -5853,7 +6422,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["SetWorkspaceRelay"];
+                readonly "application/json": components["schemas"]["SetWorkspaceRelayRequest"];
             };
         };
         readonly responses: {
@@ -5863,7 +6432,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["WorkspaceRelay"];
+                    readonly "application/json": components["schemas"]["WorkspaceRelaySettings"];
                 };
             };
             /** @description A problem */
@@ -5921,7 +6490,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["About"];
+                    readonly "application/json": components["schemas"]["ServerInfo"];
                 };
             };
             /** @description A problem */
@@ -5950,7 +6519,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["InstanceList"];
+                    readonly "application/json": components["schemas"]["AcpInstanceList"];
                 };
             };
             /** @description A problem */
@@ -6014,7 +6583,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Prepare"];
+                readonly "application/json": components["schemas"]["PrepareInstanceRequest"];
             };
         };
         readonly responses: {
@@ -6024,7 +6593,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Instance"];
+                    readonly "application/json": components["schemas"]["AcpInstance"];
                 };
             };
             /** @description One ACP process and its queues. */
@@ -6033,7 +6602,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Instance"];
+                    readonly "application/json": components["schemas"]["AcpInstance"];
                 };
             };
             /** @description A problem */
@@ -6188,7 +6757,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Install"] | null;
+                readonly "application/json": components["schemas"]["InstallAgentRequest"] | null;
             };
         };
         readonly responses: {
@@ -6198,7 +6767,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Installed"];
+                    readonly "application/json": components["schemas"]["AgentInstalled"];
                     readonly "text/event-stream": string;
                 };
             };
@@ -6231,7 +6800,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["ModelList"];
+                    readonly "application/json": components["schemas"]["AgentModelList"];
                 };
             };
             /** @description A problem */
@@ -6263,7 +6832,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["ModeList"];
+                    readonly "application/json": components["schemas"]["AgentModeList"];
                 };
             };
             /** @description A problem */
@@ -6503,7 +7072,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["EntryList"];
+                    readonly "application/json": components["schemas"]["DirectoryEntryList"];
                 };
             };
             /** @description A problem */
@@ -6611,7 +7180,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/octet-stream": string | null;
+                readonly "application/octet-stream": string;
             };
         };
         readonly responses: {
@@ -6621,7 +7190,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Written"];
+                    readonly "application/json": components["schemas"]["FileWritten"];
                 };
             };
             /** @description The answer of `PUT /v1/fs/file`. */
@@ -6630,7 +7199,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Written"];
+                    readonly "application/json": components["schemas"]["FileWritten"];
                 };
             };
             /** @description A problem */
@@ -6662,7 +7231,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Made"];
+                    readonly "application/json": components["schemas"]["DirectoryCreated"];
                 };
             };
             /** @description The answer of `POST /v1/fs/mkdir`. */
@@ -6671,7 +7240,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Made"];
+                    readonly "application/json": components["schemas"]["DirectoryCreated"];
                 };
             };
             /** @description A problem */
@@ -6694,7 +7263,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Move"];
+                readonly "application/json": components["schemas"]["MoveFileRequest"];
             };
         };
         readonly responses: {
@@ -6704,7 +7273,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Moved"];
+                    readonly "application/json": components["schemas"]["FileMoved"];
                 };
             };
             /** @description A problem */
@@ -6736,7 +7305,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Stat"];
+                    readonly "application/json": components["schemas"]["FileMetadata"];
                 };
             };
             /** @description A problem */
@@ -6773,7 +7342,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Unpacked"];
+                    readonly "application/json": components["schemas"]["ArchiveUnpacked"];
                 };
             };
             /** @description A problem */
@@ -6802,7 +7371,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Health"];
+                    readonly "application/json": components["schemas"]["HealthStatus"];
                 };
             };
             /** @description A problem */
@@ -6860,7 +7429,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["ProcessList"];
+                    readonly "application/json": components["schemas"]["UserProcessList"];
                 };
             };
             /** @description A problem */
@@ -6883,7 +7452,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Start"];
+                readonly "application/json": components["schemas"]["StartProcessRequest"];
             };
         };
         readonly responses: {
@@ -6893,7 +7462,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Process"];
+                    readonly "application/json": components["schemas"]["UserProcess"];
                 };
             };
             /** @description A problem */
@@ -6925,7 +7494,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Process"];
+                    readonly "application/json": components["schemas"]["UserProcess"];
                 };
             };
             /** @description A problem */
@@ -7035,7 +7604,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["LogPage"];
+                    readonly "application/json": components["schemas"]["ProcessLogPage"];
                     readonly "text/event-stream": string;
                 };
             };
@@ -7096,7 +7665,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["SendSignal"];
+                readonly "application/json": components["schemas"]["SendSignalRequest"];
             };
         };
         readonly responses: {
@@ -7172,7 +7741,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Process"];
+                    readonly "application/json": components["schemas"]["UserProcess"];
                 };
             };
             /** @description A problem */
@@ -7259,7 +7828,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Create"];
+                readonly "application/json": components["schemas"]["CreateSessionRequest"];
             };
         };
         readonly responses: {
@@ -7269,7 +7838,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Created"];
+                    readonly "application/json": components["schemas"]["SessionCreated"];
                 };
             };
             /** @description A problem */
@@ -7440,7 +8009,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["InputList"];
+                    readonly "application/json": components["schemas"]["SessionInputList"];
                 };
             };
             /** @description A problem */
@@ -7474,7 +8043,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Edit"];
+                readonly "application/json": components["schemas"]["EditInputRequest"];
             };
         };
         readonly responses: {
@@ -7557,7 +8126,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Transcribed"];
+                    readonly "application/json": components["schemas"]["TranscriptPage"];
                 };
             };
             /** @description A problem */
@@ -7591,7 +8160,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Send"];
+                readonly "application/json": components["schemas"]["SendMessageRequest"];
             };
         };
         readonly responses: {
@@ -7601,7 +8170,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Sent"];
+                    readonly "application/json": components["schemas"]["MessageAccepted"];
                 };
             };
             /** @description A problem */
@@ -7635,7 +8204,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["PermissionReply"];
+                readonly "application/json": components["schemas"]["AnswerPermissionRequest"];
             };
         };
         readonly responses: {
@@ -7677,7 +8246,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": components["schemas"]["QuestionReject"] | null;
+                readonly "application/json": components["schemas"]["RejectQuestionRequest"] | null;
             };
         };
         readonly responses: {
@@ -7719,7 +8288,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["QuestionReply"];
+                readonly "application/json": components["schemas"]["AnswerQuestionRequest"];
             };
         };
         readonly responses: {
@@ -7759,7 +8328,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Snapshot"];
+                    readonly "application/json": components["schemas"]["SessionSnapshot"];
                 };
             };
             /** @description A problem */
@@ -7849,7 +8418,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["WaitReply"];
+                readonly "application/json": components["schemas"]["AnswerWaitRequest"];
             };
         };
         readonly responses: {

@@ -34,12 +34,35 @@ export interface components {
             readonly name: string;
         };
         /** @description What went wrong with an agent. */
-        readonly AgentError: {
-            readonly tokenError: {
+        readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
+        /** @description It could not be installed. */
+        readonly AgentErrorInstallFailed: {
+            readonly installFailed: {
+                /** @description Why. */
+                readonly message: string;
+            };
+        };
+        /** @description Its model could not be used: too many requests, an overload, a refusal. */
+        readonly AgentErrorModelError: {
+            readonly modelError: {
+                /** @description What it said. */
+                readonly message: string;
+                /**
+                 * Format: uint16
+                 * @description The status that the model's server answered with, where it is known.
+                 */
+                readonly status: number | null;
+            };
+        };
+        /** @description Something else. */
+        readonly AgentErrorOther: {
+            readonly other: {
                 /** @description What it said. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its process has ended. */
+        readonly AgentErrorProcessExited: {
             readonly processExited: {
                 /**
                  * Format: int32
@@ -54,184 +77,132 @@ export interface components {
                 /** @description The last it wrote to standard error. */
                 readonly stderr: string;
             };
-        } | {
-            readonly installFailed: {
+        };
+        /** @description It said something that is not of its protocol. */
+        readonly AgentErrorProtocolError: {
+            readonly protocolError: {
+                /** @description What it was. */
+                readonly message: string;
+            };
+        };
+        /** @description It could not go on with its earlier conversation, and has begun a new one. */
+        readonly AgentErrorResumeFailed: {
+            readonly resumeFailed: {
                 /** @description Why. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its process could not be started. */
+        readonly AgentErrorStartFailed: {
             readonly startFailed: {
                 /** @description Why. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description The daemon could not keep what the agent said. */
+        readonly AgentErrorStorageError: {
+            readonly storageError: {
+                /** @description Why. */
+                readonly message: string;
+            };
+        };
+        /** @description It did not answer in time. */
+        readonly AgentErrorTimeout: {
             readonly timeout: {
                 /** @description What it was asked. */
                 readonly message: string;
             };
-        } | {
+        };
+        /** @description Its key is missing, wrong or spent. */
+        readonly AgentErrorTokenError: {
+            readonly tokenError: {
+                /** @description What it said. */
+                readonly message: string;
+            };
+        };
+        /** @description It cannot do what it was asked for. */
+        readonly AgentErrorUnsupported: {
             readonly unsupported: {
                 /** @description What that is. */
                 readonly feature: string;
                 /** @description More, for people. */
                 readonly message: string;
             };
-        } | {
-            readonly modelError: {
-                /** @description What it said. */
-                readonly message: string;
-                /**
-                 * Format: uint16
-                 * @description The status that the model's server answered with, where it is known.
-                 */
-                readonly status: number | null;
-            };
-        } | {
-            readonly resumeFailed: {
-                /** @description Why. */
-                readonly message: string;
-            };
-        } | {
-            readonly protocolError: {
-                /** @description What it was. */
-                readonly message: string;
-            };
-        } | {
-            readonly storageError: {
-                /** @description Why. */
-                readonly message: string;
-            };
-        } | {
-            readonly other: {
-                /** @description What it said. */
-                readonly message: string;
-            };
         };
         readonly AgentName: string;
-        /** @description What is asked. */
-        readonly Ask: {
-            readonly permission: components["schemas"]["Permission"];
-        } | {
-            readonly question: components["schemas"]["Question"];
+        /** @description What the agent means to do. */
+        readonly AgentPlan: {
+            /** @description The steps, in order; they take the place of all that were told before. */
+            readonly steps: readonly components["schemas"]["PlanStep"][];
         };
-        /** @description Something that goes with a message. */
-        readonly Attachment: {
-            /**
-             * @description What it is called.
-             * @default null
-             */
-            readonly name?: string | null;
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "text";
-        } | {
-            /** @description Where it is. */
-            readonly path: string;
-            /** @constant */
-            readonly type: "file";
-        } | {
-            /** @description What is in it, in base64. */
-            readonly data: string;
-            /** @description Its type, such as `image/png`. */
-            readonly mimeType: string;
-            /** @constant */
-            readonly type: "image";
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly AgentStarted: {
+            /** @description The mode it is in. */
+            readonly mode: string | null;
+            /** @description The model it uses. */
+            readonly model: string | null;
+            /** @description Whether it goes on with a conversation of an earlier process. */
+            readonly resumed: boolean;
+            /** @description The version of the agent. */
+            readonly version: string | null;
         };
         readonly Author: string;
-        /** @description Something that can be chosen. */
-        readonly Choice: {
-            /** @description What it means. */
-            readonly description: string | null;
-            /** @description What it is called; this is what an answer says. */
-            readonly label: string;
-        };
         readonly ClientId: string;
-        /** @description Every kind of failure. */
+        /**
+         * @description Every kind of failure.
+         *
+         *     - `invalid_request`: The request makes no sense.
+         *     - `unknown_method`: There is no such method.
+         *     - `capability_unavailable`: What it needs was not accepted, or is not there now.
+         *     - `permission_denied`: The grant does not allow it.
+         *     - `approval_required`: Somebody would have to approve it, and nobody can.
+         *     - `policy_blocked`: A policy forbids it.
+         *     - `not_found`: There is no such thing.
+         *     - `timeout`: It took too long.
+         *     - `cancelled`: It was cancelled.
+         *     - `provider_error`: The provider failed.
+         *     - `relay_disconnected`: The connection was lost.
+         *     - `artifact_error`: An artifact could not be stored.
+         * @enum {string}
+         */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
         /** @description The commands that the agent knows. */
         readonly CommandsUpdated: {
             /** @description All of them. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
-        /** @description Something about the stream itself. */
-        readonly Control: {
-            /** @description Whether all of it is there. */
-            readonly resume: components["schemas"]["Resume"];
-            /** @constant */
-            readonly type: "resumed";
-        } | {
-            /** @constant */
-            readonly type: "live";
-        } | {
-            /** @constant */
-            readonly type: "heartbeat";
-        } | ({
-            /** @constant */
-            readonly type: "presence";
-        } & components["schemas"]["Presence"]) | ({
-            /** @constant */
-            readonly type: "relay";
-        } & components["schemas"]["RelayCall"]) | {
-            /** @constant */
-            readonly type: "unknown";
-        };
-        /** @description Whether a request was allowed. */
+        /**
+         * @description Whether a request was allowed.
+         *
+         *     - `allowed`: By the grant.
+         *     - `approved`: By somebody.
+         *     - `blocked`: Not.
+         * @enum {string}
+         */
         readonly Decision: "allowed" | "approved" | "blocked";
-        /** @description More of one part of a message. */
-        readonly Delta: {
-            /** @description What there is more of. */
-            readonly kind: components["schemas"]["DeltaKind"];
-            /** @description The message. */
-            readonly messageId: string;
-            /** @description The part; it begins with its first delta, if it was not told before. */
-            readonly partId: string;
-            /** @description How it goes on. */
-            readonly text: string;
-        };
-        /** @description What there is more of. */
+        /**
+         * @description What there is more of.
+         *
+         *     - `text`: A text.
+         *     - `reasoning`: What the agent thinks.
+         *     - `toolOutput`: What a running tool gives: it is added to the `output` of a tool result.
+         *     - `other`: A kind that this version does not know.
+         * @enum {string}
+         */
         readonly DeltaKind: "text" | "reasoning" | "toolOutput" | "other";
-        /** @description Something is wrong with a stream. */
-        readonly Diagnostic: {
-            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
-            readonly code: string;
-            /** @description More of it. */
-            readonly details?: unknown;
-            /** @description What, for people. */
-            readonly message: string;
+        readonly EnvironmentId: string;
+        /** @description What happened. */
+        readonly Event: components["schemas"]["EventStarted"] | components["schemas"]["EventMessage"] | components["schemas"]["EventMessageDelta"] | components["schemas"]["EventTurnStarted"] | components["schemas"]["EventTurnEnded"] | components["schemas"]["EventInput"] | components["schemas"]["EventError"] | components["schemas"]["EventQuestionAsked"] | components["schemas"]["EventQuestionResolved"] | components["schemas"]["EventPermissionAsked"] | components["schemas"]["EventPermissionResolved"] | components["schemas"]["EventStatus"] | components["schemas"]["EventPlan"] | components["schemas"]["EventCommandsUpdated"] | components["schemas"]["EventEnded"] | components["schemas"]["EventSnapshot"];
+        /** @description The commands that the agent knows. */
+        readonly EventCommandsUpdated: {
+            readonly commandsUpdated: components["schemas"]["CommandsUpdated"];
         };
-        /** @description What was changed in one file. */
-        readonly Diff: {
-            /** @description What is there now, where the agent gives that. */
-            readonly newText?: string;
-            /** @description What was there before, where the agent gives that. */
-            readonly oldText?: string;
-            /** @description The file. */
-            readonly path: string;
-            /** @description The change in the unified format, where the agent gives it so. */
-            readonly unified?: string;
-        };
-        /** @description Somebody who drives. */
-        readonly Driver: {
-            /**
-             * Format: date-time
-             * @description When they last did something.
-             */
-            readonly lastAt: string;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
-        };
-        /** @description Why a turn ended. */
-        readonly EndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
         /** @description The session is over. */
-        readonly Ended: {
-            /** @description Why. */
-            readonly reason: components["schemas"]["EndedReason"];
+        readonly EventEnded: {
+            readonly ended: components["schemas"]["SessionEnded"];
         };
-        /** @description Why a session is over. */
-        readonly EndedReason: "deleted" | "other";
         /** @description An event and its place in the stream of a worker. */
-        readonly Envelope: {
+        readonly EventEnvelope: {
             /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
             readonly cursor: string;
             /** @description The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers. */
@@ -250,261 +221,45 @@ export interface components {
             /** @description The worker. */
             readonly worker_id: components["schemas"]["SessionId"];
         };
-        readonly EnvironmentId: string;
-        /** @description What happened. */
-        readonly Event: {
-            readonly started: components["schemas"]["Started"];
-        } | {
-            readonly message: components["schemas"]["Message"];
-        } | {
-            readonly messageDelta: components["schemas"]["Delta"];
-        } | {
-            readonly turnStarted: components["schemas"]["TurnStarted"];
-        } | {
-            readonly turnEnded: components["schemas"]["TurnEnded"];
-        } | {
-            readonly input: components["schemas"]["Receipt"];
-        } | {
+        /** @description Something went wrong. */
+        readonly EventError: {
             readonly error: components["schemas"]["AgentError"];
-        } | {
-            readonly questionAsked: components["schemas"]["Question"];
-        } | {
-            readonly questionResolved: components["schemas"]["QuestionResolved"];
-        } | {
-            readonly permissionAsked: components["schemas"]["Permission"];
-        } | {
-            readonly permissionResolved: components["schemas"]["PermissionResolved"];
-        } | {
-            readonly status: components["schemas"]["SessionStatus"];
-        } | {
-            readonly plan: components["schemas"]["Plan"];
-        } | {
-            readonly commandsUpdated: components["schemas"]["CommandsUpdated"];
-        } | {
-            readonly ended: components["schemas"]["Ended"];
-        } | {
-            readonly snapshot: components["schemas"]["Snapshot"];
         };
         readonly EventId: string;
-        /** @description A frame of either stream. */
-        readonly Frame: {
-            /** @description What, and where in the stream. */
-            readonly envelope: components["schemas"]["Envelope"];
-            /** @constant */
-            readonly kind: "event";
-        } | {
-            /** @description What. */
-            readonly diagnostic: components["schemas"]["Diagnostic"];
-            /** @constant */
-            readonly kind: "diagnostic";
-        } | {
-            /** @description What. */
-            readonly control: components["schemas"]["Control"];
-            /** @constant */
-            readonly kind: "control";
+        /** @description What became of something that was sent. */
+        readonly EventInput: {
+            readonly input: components["schemas"]["InputReceipt"];
         };
-        /** @description Something that was sent and has not been delivered, or has been. */
-        readonly Input: {
-            /**
-             * Format: date-time
-             * @description When it came.
-             */
-            readonly acceptedAt: string;
-            /** @description What goes with it. */
-            readonly attachments: readonly components["schemas"]["Attachment"][];
-            /** @description Who sent it. */
-            readonly author: components["schemas"]["Author"];
-            /** @description Its name. */
-            readonly id: components["schemas"]["InputId"];
-            /** @description What it says. */
-            readonly message: string;
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to. */
-            readonly turnId: components["schemas"]["TurnId"];
+        /** @description A message, or those parts of it that are new or have changed. */
+        readonly EventMessage: {
+            readonly message: components["schemas"]["Message"];
         };
-        readonly InputId: string;
-        /** @description How far something that was sent has come. */
-        readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
-        /** @description One message, or those parts of it that are new or have changed. */
-        readonly Message: {
-            /** @description Who wrote it, if a person or program other than the agent did. */
-            readonly author?: components["schemas"]["Author"];
-            /**
-             * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
-             *     it has no place for it. In events only.
-             */
-            readonly earlier?: boolean;
-            /** @description Its name within the session. */
-            readonly id: string;
-            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
-            readonly parentToolCallId?: string;
-            /** @description Its parts, in order. */
-            readonly parts: readonly components["schemas"]["Part"][];
-            /** @description Who speaks. */
-            readonly role: components["schemas"]["MessageRole"];
-            /** @description The turn that it belongs to. */
-            readonly turnId?: components["schemas"]["TurnId"];
+        /** @description More of one part of a message. */
+        readonly EventMessageDelta: {
+            readonly messageDelta: components["schemas"]["MessageDelta"];
         };
-        /** @description Who speaks. */
-        readonly MessageRole: "user" | "assistant" | "system" | "other";
-        /** @description How a wait was settled. */
-        readonly Outcome: {
-            readonly permission: components["schemas"]["PermissionOutcome"];
-        } | {
-            readonly question: components["schemas"]["QuestionOutcome"];
-        };
-        readonly Part: {
-            /** @description Its name within the message. */
-            readonly id: string;
-        } & ({
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "text";
-        } | {
-            /** @description The text. */
-            readonly text: string;
-            /** @constant */
-            readonly type: "reasoning";
-        } | ({
-            /** @constant */
-            readonly type: "toolCall";
-        } & components["schemas"]["ToolCall"]) | ({
-            /** @constant */
-            readonly type: "toolResult";
-        } & components["schemas"]["ToolResult"]) | {
-            /** @description Its type, such as `text/plain`. */
-            readonly mimeType: string | null;
-            /** @description What it is called. */
-            readonly name: string | null;
-            /** @description What is in it, if it is text. */
-            readonly text: string | null;
-            /** @constant */
-            readonly type: "file";
-            /** @description Where it is: a path or a URL. */
-            readonly uri: string | null;
-        } | {
-            /** @description What is in it, in base64. */
-            readonly data: string | null;
-            /** @description Its type, such as `image/png`. */
-            readonly mimeType: string;
-            /** @constant */
-            readonly type: "image";
-            /** @description Where it is, if not here. */
-            readonly uri: string | null;
-        } | {
-            /** @description Why it was not understood. */
-            readonly error: string;
-            /** @description What it said: JSON if it was that, and text otherwise. */
-            readonly raw: unknown;
-            /** @constant */
-            readonly type: "unparsed";
-        });
         /** @description The agent asks before it does something. */
-        readonly Permission: {
-            /** @description What `always` would allow, for people; none if the agent does not say. */
-            readonly always: readonly string[];
-            /** @description The tool call that waits, if it is one. */
-            readonly callId: string | null;
-            /** @description Its name, for the reply. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description What the tool would be called with. */
-            readonly input: unknown;
-            /** @description What kind of tool it is. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description Why, where the agent says so. */
-            readonly reason: string | null;
-            /** @description What is to be done, for people: the command, the file, … */
-            readonly title: string;
-            /** @description The tool, as the agent calls it. */
-            readonly tool: string;
-            /** @description The turn that waits. */
-            readonly turnId: components["schemas"]["TurnId"] | null;
+        readonly EventPermissionAsked: {
+            readonly permissionAsked: components["schemas"]["PermissionRequest"];
         };
-        /** @description What a reply to a permission says. */
-        readonly PermissionAnswer: "once" | "always" | "reject";
-        /** @description What an agent may do. */
-        readonly PermissionMode: "default" | "plan" | "bypass";
-        /** @description How a permission was settled. */
-        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
         /** @description A permission was settled. */
-        readonly PermissionResolved: {
-            /** @description By whom; none if nobody answered. */
-            readonly author: components["schemas"]["Author"] | null;
-            /** @description The permission. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
-            readonly outcome: components["schemas"]["PermissionOutcome"];
+        readonly EventPermissionResolved: {
+            readonly permissionResolved: components["schemas"]["PermissionResolved"];
         };
-        /** @description What the agent means to do. */
-        readonly Plan: {
-            /** @description The steps, in order; they take the place of all that were told before. */
-            readonly steps: readonly components["schemas"]["Step"][];
-        };
-        /** @description Who is there for a worker. */
-        readonly Presence: {
-            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
-            readonly drivers: readonly components["schemas"]["Driver"][];
-            /** @description Who watches it, by name. */
-            readonly watchers: readonly components["schemas"]["Watcher"][];
+        /** @description What the agent means to do, and how far it has come. */
+        readonly EventPlan: {
+            readonly plan: components["schemas"]["AgentPlan"];
         };
         /** @description A question, or a plan, for a person. */
-        readonly Question: {
-            /** @description The tool call that waits, if it is one. */
-            readonly callId: string | null;
-            /** @description Its name, for the reply. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description The plan that is to be approved, as Markdown, if that is the question. */
-            readonly plan: string | null;
-            /** @description What is asked, one after the other. */
-            readonly questions: readonly components["schemas"]["QuestionItem"][];
-            /** @description The turn that waits. */
-            readonly turnId: components["schemas"]["TurnId"] | null;
+        readonly EventQuestionAsked: {
+            readonly questionAsked: components["schemas"]["QuestionRequest"];
         };
-        /** @description One thing that is asked. */
-        readonly QuestionItem: {
-            /** @description Whether any other text is an answer too. */
-            readonly custom: boolean;
-            /** @description The same in a word or two. */
-            readonly header: string | null;
-            /** @description Whether more than one can be chosen. */
-            readonly multiple: boolean;
-            /** @description What can be chosen from. */
-            readonly options: readonly components["schemas"]["Choice"][];
-            /** @description What is asked. */
-            readonly question: string;
-        };
-        /** @description How a question was settled. */
-        readonly QuestionOutcome: {
-            readonly answered: readonly (readonly string[])[];
-        } | "rejected" | "expired" | "withdrawn";
         /** @description A question was settled. */
-        readonly QuestionResolved: {
-            /** @description By whom; none if nobody answered. */
-            readonly author: components["schemas"]["Author"] | null;
-            /** @description The question. */
-            readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
-            readonly outcome: components["schemas"]["QuestionOutcome"];
-        };
-        /** @description What became of something that was sent. */
-        readonly Receipt: {
-            /** @description Who sent it. */
-            readonly author: components["schemas"]["Author"];
-            /** @description What was sent. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description What it says: with `accepted` and `edited`. */
-            readonly message?: string;
-            /** @description Why it was refused. */
-            readonly reason?: string;
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to, once it has one. */
-            readonly turnId?: components["schemas"]["TurnId"];
+        readonly EventQuestionResolved: {
+            readonly questionResolved: components["schemas"]["QuestionResolved"];
         };
         /** @description One event with its place in a session's journal. */
-        readonly Record: {
+        readonly EventRecord: {
             /** @description The agent of the session. */
             readonly agent: components["schemas"]["AgentName"];
             /** @description What the agent itself calls the session, once it has said so. */
@@ -529,6 +284,409 @@ export interface components {
              * @description When it was written down.
              */
             readonly time: string;
+        };
+        /** @description What all earlier events come to. */
+        readonly EventSnapshot: {
+            readonly snapshot: components["schemas"]["SessionSnapshot"];
+        };
+        /** @description The agent's process is there, and it has said who it is. */
+        readonly EventStarted: {
+            readonly started: components["schemas"]["AgentStarted"];
+        };
+        /** @description What the session is doing. */
+        readonly EventStatus: {
+            readonly status: components["schemas"]["SessionStatus"];
+        };
+        /** @description The agent has finished with it, one way or another. */
+        readonly EventTurnEnded: {
+            readonly turnEnded: components["schemas"]["TurnEnded"];
+        };
+        /** @description The agent began to work on something. */
+        readonly EventTurnStarted: {
+            readonly turnStarted: components["schemas"]["TurnStarted"];
+        };
+        /** @description What was changed in one file. */
+        readonly FileDiff: {
+            /** @description What is there now, where the agent gives that. */
+            readonly newText?: string;
+            /** @description What was there before, where the agent gives that. */
+            readonly oldText?: string;
+            /** @description The file. */
+            readonly path: string;
+            /** @description The change in the unified format, where the agent gives it so. */
+            readonly unified?: string;
+        };
+        readonly InputId: string;
+        /** @description What became of something that was sent. */
+        readonly InputReceipt: {
+            /** @description Who sent it. */
+            readonly author: components["schemas"]["Author"];
+            /** @description What was sent. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description What it says: with `accepted` and `edited`. */
+            readonly message?: string;
+            /** @description Why it was refused. */
+            readonly reason?: string;
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to, once it has one. */
+            readonly turnId?: components["schemas"]["TurnId"];
+        };
+        /**
+         * @description How far something that was sent has come.
+         *
+         *     - `accepted`: It is written down, and will be delivered.
+         *     - `edited`: It was changed before it was delivered.
+         *     - `delivered`: It was handed to the agent.
+         *     - `consumed`: The agent works on it, or has.
+         *     - `refused`: It will not be delivered, or the agent did not take it.
+         *     - `withdrawn`: It was taken back before it was delivered.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
+        readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
+        /** @description One message, or those parts of it that are new or have changed. */
+        readonly Message: {
+            /** @description Who wrote it, if a person or program other than the agent did. */
+            readonly author?: components["schemas"]["Author"];
+            /**
+             * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
+             *     it has no place for it. In events only.
+             */
+            readonly earlier?: boolean;
+            /** @description Its name within the session. */
+            readonly id: string;
+            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
+            readonly parentToolCallId?: string;
+            /** @description Its parts, in order. */
+            readonly parts: readonly components["schemas"]["MessagePart"][];
+            /** @description Who speaks. */
+            readonly role: components["schemas"]["MessageRole"];
+            /** @description The turn that it belongs to. */
+            readonly turnId?: components["schemas"]["TurnId"];
+        };
+        /** @description A message that was written down. */
+        readonly MessageAccepted: {
+            /** @description Its name. */
+            readonly inputId: components["schemas"]["InputId"];
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
+        /** @description Something that goes with a message. */
+        readonly MessageAttachment: components["schemas"]["MessageAttachmentText"] | components["schemas"]["MessageAttachmentFile"] | components["schemas"]["MessageAttachmentImage"];
+        /** @description A file on the machine of the agent. */
+        readonly MessageAttachmentFile: {
+            /** @description Where it is. */
+            readonly path: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "file";
+        };
+        /** @description A picture. */
+        readonly MessageAttachmentImage: {
+            /** @description What is in it, in base64. */
+            readonly data: string;
+            /** @description Its type, such as `image/png`. */
+            readonly mimeType: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "image";
+        };
+        /** @description A text. */
+        readonly MessageAttachmentText: {
+            /**
+             * @description What it is called.
+             * @default null
+             */
+            readonly name?: string | null;
+            /** @description The text. */
+            readonly text: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "text";
+        };
+        /** @description More of one part of a message. */
+        readonly MessageDelta: {
+            /** @description What there is more of. */
+            readonly kind: components["schemas"]["DeltaKind"];
+            /** @description The message. */
+            readonly messageId: string;
+            /** @description The part; it begins with its first delta, if it was not told before. */
+            readonly partId: string;
+            /** @description How it goes on. */
+            readonly text: string;
+        };
+        /** @description One part of a message. */
+        readonly MessagePart: components["schemas"]["MessagePartText"] | components["schemas"]["MessagePartReasoning"] | components["schemas"]["MessagePartToolCall"] | components["schemas"]["MessagePartToolResult"] | components["schemas"]["MessagePartFile"] | components["schemas"]["MessagePartImage"] | components["schemas"]["MessagePartUnparsed"];
+        /** @description A file. */
+        readonly MessagePartFile: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description Its type, such as `text/plain`. */
+            readonly mimeType: string | null;
+            /** @description What it is called. */
+            readonly name: string | null;
+            /** @description What is in it, if it is text. */
+            readonly text: string | null;
+            /** @constant */
+            readonly type: "file";
+            /** @description Where it is: a path or a URL. */
+            readonly uri: string | null;
+        };
+        /** @description A picture. */
+        readonly MessagePartImage: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description What is in it, in base64. */
+            readonly data: string | null;
+            /** @description Its type, such as `image/png`. */
+            readonly mimeType: string;
+            /** @constant */
+            readonly type: "image";
+            /** @description Where it is, if not here. */
+            readonly uri: string | null;
+        };
+        /** @description What the agent thinks. */
+        readonly MessagePartReasoning: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "reasoning";
+        };
+        /** @description Text, as Markdown. */
+        readonly MessagePartText: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description The text. */
+            readonly text: string;
+            /** @constant */
+            readonly type: "text";
+        };
+        /** @description The agent uses a tool. */
+        readonly MessagePartToolCall: components["schemas"]["ToolCall"] & {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @constant */
+            readonly type: "toolCall";
+        };
+        /** @description What a tool gave. */
+        readonly MessagePartToolResult: components["schemas"]["ToolResult"] & {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @constant */
+            readonly type: "toolResult";
+        };
+        /** @description What the agent said and we did not understand. Nothing that an agent says is dropped. */
+        readonly MessagePartUnparsed: {
+            /** @description Its name within the message. */
+            readonly id: string;
+            /** @description Why it was not understood. */
+            readonly error: string;
+            /** @description What it said: JSON if it was that, and text otherwise. */
+            readonly raw: unknown;
+            /** @constant */
+            readonly type: "unparsed";
+        };
+        /**
+         * @description Who speaks.
+         *
+         *     - `user`: Whoever uses the agent.
+         *     - `assistant`: The agent.
+         *     - `system`: The program around the model.
+         *     - `other`: Somebody whom this version does not know.
+         * @enum {string}
+         */
+        readonly MessageRole: "user" | "assistant" | "system" | "other";
+        /** @description A frame of either stream. */
+        readonly ObservationFrame: components["schemas"]["ObservationFrameEvent"] | components["schemas"]["ObservationFrameDiagnostic"] | components["schemas"]["ObservationFrameControl"];
+        /** @description Something about the stream itself. */
+        readonly ObservationFrameControl: {
+            /** @description What. */
+            readonly control: components["schemas"]["StreamControl"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "control";
+        };
+        /** @description Something is wrong with the stream. */
+        readonly ObservationFrameDiagnostic: {
+            /** @description What. */
+            readonly diagnostic: components["schemas"]["StreamDiagnostic"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "diagnostic";
+        };
+        /** @description Something happened. */
+        readonly ObservationFrameEvent: {
+            /** @description What, and where in the stream. */
+            readonly envelope: components["schemas"]["EventEnvelope"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "event";
+        };
+        /**
+         * @description What a reply to a permission says.
+         *
+         *     - `once`: This time.
+         *     - `always`: This time, and the like from now on in this session.
+         *     - `reject`: No. The agent is told, and may go on in another way.
+         * @enum {string}
+         */
+        readonly PermissionAnswer: "once" | "always" | "reject";
+        /**
+         * @description What an agent may do.
+         *
+         *     - `default`: It asks where it would by itself.
+         *     - `plan`: It only reads until its plan is approved.
+         *     - `bypass`: Everything, without asking.
+         * @enum {string}
+         */
+        readonly PermissionMode: "default" | "plan" | "bypass";
+        /**
+         * @description How a permission was settled.
+         *
+         *     - `once`: Allowed this time.
+         *     - `always`: Allowed this time, and the like from now on in this session.
+         *     - `reject`: Not allowed.
+         *     - `expired`: Nobody answered in time; it was not allowed.
+         *     - `withdrawn`: The agent no longer asks.
+         * @enum {string}
+         */
+        readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
+        /** @description The agent asks before it does something. */
+        readonly PermissionRequest: {
+            /** @description What `always` would allow, for people; none if the agent does not say. */
+            readonly always: readonly string[];
+            /** @description The tool call that waits, if it is one. */
+            readonly callId: string | null;
+            /** @description Its name, for the reply. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description What the tool would be called with. */
+            readonly input: unknown;
+            /** @description What kind of tool it is. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description Why, where the agent says so. */
+            readonly reason: string | null;
+            /** @description What is to be done, for people: the command, the file, … */
+            readonly title: string;
+            /** @description The tool, as the agent calls it. */
+            readonly tool: string;
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description A permission was settled. */
+        readonly PermissionResolved: {
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description The permission. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description How. */
+            readonly outcome: components["schemas"]["PermissionOutcome"];
+        };
+        /** @description One step of a plan. */
+        readonly PlanStep: {
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["PlanStepState"];
+            /** @description What is to be done. */
+            readonly text: string;
+        };
+        /**
+         * @description How far a step has come.
+         *
+         *     - `pending`: Not begun.
+         *     - `inProgress`: Being done.
+         *     - `completed`: Done.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
+        readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
+        /** @description Somebody who watches. */
+        readonly PresentViewer: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly sinceAt: string;
+            /**
+             * Format: uint64
+             * @description On how many sockets.
+             */
+            readonly sockets: number;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
+        };
+        /** @description One thing that is asked. */
+        readonly QuestionItem: {
+            /** @description Whether any other text is an answer too. */
+            readonly custom: boolean;
+            /** @description The same in a word or two. */
+            readonly header: string | null;
+            /** @description Whether more than one can be chosen. */
+            readonly multiple: boolean;
+            /** @description What can be chosen from. */
+            readonly options: readonly components["schemas"]["QuestionOption"][];
+            /** @description What is asked. */
+            readonly question: string;
+        };
+        /** @description Something that can be chosen. */
+        readonly QuestionOption: {
+            /** @description What it means. */
+            readonly description: string | null;
+            /** @description What it is called; this is what an answer says. */
+            readonly label: string;
+        };
+        /** @description How a question was settled. */
+        readonly QuestionOutcome: components["schemas"]["QuestionOutcomeAnswered"] | ("rejected" | "expired" | "withdrawn");
+        /** @description It was answered: for each question what was chosen. */
+        readonly QuestionOutcomeAnswered: {
+            readonly answered: readonly (readonly string[])[];
+        };
+        /** @description A question, or a plan, for a person. */
+        readonly QuestionRequest: {
+            /** @description The tool call that waits, if it is one. */
+            readonly callId: string | null;
+            /** @description Its name, for the reply. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description The plan that is to be approved, as Markdown, if that is the question. */
+            readonly plan: string | null;
+            /** @description What is asked, one after the other. */
+            readonly questions: readonly components["schemas"]["QuestionItem"][];
+            /** @description The turn that waits. */
+            readonly turnId: components["schemas"]["TurnId"] | null;
+        };
+        /** @description A question was settled. */
+        readonly QuestionResolved: {
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description The question. */
+            readonly id: components["schemas"]["WaitId"];
+            /** @description How. */
+            readonly outcome: components["schemas"]["QuestionOutcome"];
+        };
+        /** @description Somebody who drives. */
+        readonly RecentDriver: {
+            /**
+             * Format: date-time
+             * @description When they last did something.
+             */
+            readonly lastAt: string;
+            /** @description Who. */
+            readonly user: components["schemas"]["UserName"];
         };
         /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
         readonly RelayCall: {
@@ -567,15 +725,29 @@ export interface components {
             /** @description The path, if it was about a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
-        /** @description What came of a request. */
+        /**
+         * @description What came of a request.
+         *
+         *     - `succeeded`: What was asked for.
+         *     - `failed`: An error.
+         *     - `cancelled`: Nothing, as it was no longer wanted.
+         * @enum {string}
+         */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
-        /** @description How a stream goes on after a cursor. */
-        readonly Resume: "ok" | "gap" | "reset";
+        /**
+         * @description How a stream goes on after a cursor.
+         *
+         *     - `ok`: With everything that came after it.
+         *     - `gap`: With what is left of it.
+         *     - `reset`: From a new snapshot on.
+         * @enum {string}
+         */
+        readonly ResumeOutcome: "ok" | "gap" | "reset";
         readonly RuntimeId: string;
         /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
-        readonly Send: {
+        readonly SendMessageRequest: {
             /** @description What goes with it. */
-            readonly attachments?: readonly components["schemas"]["Attachment"][];
+            readonly attachments?: readonly components["schemas"]["MessageAttachment"][];
             /** @description Who says it. */
             readonly author?: components["schemas"]["Author"] | null;
             /** @description What it says. */
@@ -585,15 +757,6 @@ export interface components {
              * @default queue
              */
             readonly whenBusy?: components["schemas"]["WhenBusy"];
-        };
-        /** @description A message that was written down. */
-        readonly Sent: {
-            /** @description Its name. */
-            readonly inputId: components["schemas"]["InputId"];
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["InputState"];
-            /** @description The turn that it belongs to. */
-            readonly turnId: components["schemas"]["TurnId"];
         };
         /** @description One conversation with an agent. */
         readonly Session: {
@@ -642,7 +805,7 @@ export interface components {
              */
             readonly updatedAt: string;
             /** @description What all turns took together. */
-            readonly usage: components["schemas"]["Usage"];
+            readonly usage: components["schemas"]["TokenUsage"];
             /** @description The variant of the model that was asked for. */
             readonly variant: string | null;
             /**
@@ -651,40 +814,52 @@ export interface components {
              */
             readonly waits: number;
         };
-        readonly SessionId: string;
-        /** @description Where a session is in its life. */
-        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description What a session is doing. */
-        readonly SessionStatus: {
-            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
-            readonly detail: string | null;
-            /** @description Where it is. */
-            readonly state: components["schemas"]["SessionState"];
+        /**
+         * @description Why a session is over.
+         *
+         *     - `deleted`: Somebody deleted it.
+         *     - `other`: A reason that this version does not know.
+         * @enum {string}
+         */
+        readonly SessionEndReason: "deleted" | "other";
+        /** @description The session is over. */
+        readonly SessionEnded: {
+            /** @description Why. */
+            readonly reason: components["schemas"]["SessionEndReason"];
         };
-        /** @description How a wait was settled. */
-        readonly Settled: {
+        readonly SessionId: string;
+        /** @description Something that was sent and has not been delivered, or has been. */
+        readonly SessionInput: {
             /**
              * Format: date-time
-             * @description When.
+             * @description When it came.
              */
-            readonly at: string;
-            /** @description By whom; none if nobody answered. */
-            readonly author: components["schemas"]["Author"] | null;
-            /** @description How. */
-            readonly outcome: components["schemas"]["Outcome"];
+            readonly acceptedAt: string;
+            /** @description What goes with it. */
+            readonly attachments: readonly components["schemas"]["MessageAttachment"][];
+            /** @description Who sent it. */
+            readonly author: components["schemas"]["Author"];
+            /** @description Its name. */
+            readonly id: components["schemas"]["InputId"];
+            /** @description What it says. */
+            readonly message: string;
+            /** @description How far it has come. */
+            readonly state: components["schemas"]["InputState"];
+            /** @description The turn that it belongs to. */
+            readonly turnId: components["schemas"]["TurnId"];
         };
         /** @description What all events of a session up to one come to. */
-        readonly Snapshot: {
+        readonly SessionSnapshot: {
             /** @description The commands that the agent knows. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
             /** @description Whether there are messages before these. */
             readonly hasEarlier: boolean;
             /** @description What waits for its turn. */
-            readonly inputs: readonly components["schemas"]["Input"][];
+            readonly inputs: readonly components["schemas"]["SessionInput"][];
             /** @description The last messages, with what there is of one that is being said. */
             readonly messages: readonly components["schemas"]["Message"][];
             /** @description What the agent means to do. */
-            readonly plan: components["schemas"]["Plan"];
+            readonly plan: components["schemas"]["AgentPlan"];
             /**
              * Format: uint64
              * @description The place of the last event that it covers.
@@ -695,80 +870,95 @@ export interface components {
             /** @description What waits for a person. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
-        /** @description The agent's process is there, and it has said who it is. */
-        readonly Started: {
-            /** @description The mode it is in. */
-            readonly mode: string | null;
-            /** @description The model it uses. */
-            readonly model: string | null;
-            /** @description Whether it goes on with a conversation of an earlier process. */
-            readonly resumed: boolean;
-            /** @description The version of the agent. */
-            readonly version: string | null;
+        /**
+         * @description Where a session is in its life.
+         *
+         *     - `dormant`: Its agent does not run; the next message starts it.
+         *     - `starting`: Its agent is being installed or started.
+         *     - `idle`: Its agent has nothing to do.
+         *     - `running`: A turn runs.
+         *     - `waiting`: A turn waits for a person.
+         *     - `ended`: It is over.
+         *     - `other`: A state that this version does not know.
+         * @enum {string}
+         */
+        readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
+        /** @description What a session is doing. */
+        readonly SessionStatus: {
+            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
+            readonly detail: string | null;
+            /** @description Where it is. */
+            readonly state: components["schemas"]["SessionState"];
         };
-        /** @description One step of a plan. */
-        readonly Step: {
-            /** @description How far it has come. */
-            readonly state: components["schemas"]["StepState"];
-            /** @description What is to be done. */
-            readonly text: string;
-        };
-        /** @description How far a step has come. */
-        readonly StepState: "pending" | "inProgress" | "completed" | "other";
-        /** @description The agent uses a tool. */
-        readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
-            readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
-            readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
-            readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
-            readonly name: string;
-            /** @description How far it has come. */
-            readonly status: components["schemas"]["ToolStatus"];
-            /** @description What it does, for people. */
-            readonly title: string | null;
-        };
-        /** @description What kind of tool it is. */
-        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
-        readonly ToolResult: {
-            /** @description The call. */
-            readonly callId: string;
-            /** @description What it changed in files. */
-            readonly diffs?: readonly components["schemas"]["Diff"][];
+        /** @description Something about the stream itself. */
+        readonly StreamControl: components["schemas"]["StreamControlResumed"] | components["schemas"]["StreamControlLive"] | components["schemas"]["StreamControlHeartbeat"] | components["schemas"]["StreamControlPresence"] | components["schemas"]["StreamControlRelay"] | components["schemas"]["StreamControlUnknown"];
+        /** @description Nothing happened for a while. */
+        readonly StreamControlHeartbeat: {
             /**
-             * Format: int32
-             * @description How the command ended, if it was one.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            readonly exitCode?: number;
-            /** @description Whether it failed. */
-            readonly isError: boolean;
-            /** @description What it gave, as text. */
-            readonly output: string;
+            readonly type: "heartbeat";
         };
-        /** @description How far a tool call has come. */
-        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description The agent has finished a turn. */
-        readonly TurnEnded: {
-            /** @description Why it ended. */
-            readonly reason: components["schemas"]["EndReason"];
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
-            /** @description What it took, where the agent says so. */
-            readonly usage: components["schemas"]["Usage"] | null;
+        /** @description What follows has just happened. */
+        readonly StreamControlLive: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "live";
         };
-        readonly TurnId: string;
-        /** @description The agent began to work on something. */
-        readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
-            readonly inputId: components["schemas"]["InputId"] | null;
-            /** @description The turn. */
-            readonly turnId: components["schemas"]["TurnId"];
+        /** @description Who is there for the worker has changed; only on the stream of a backend. */
+        readonly StreamControlPresence: components["schemas"]["WorkerPresence"] & {
+            /** @constant */
+            readonly type: "presence";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "presence";
+        };
+        /** @description Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177). */
+        readonly StreamControlRelay: components["schemas"]["RelayCall"] & {
+            /** @constant */
+            readonly type: "relay";
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "relay";
+        };
+        /** @description What follows was missed since the cursor. */
+        readonly StreamControlResumed: {
+            /** @description Whether all of it is there. */
+            readonly resume: components["schemas"]["ResumeOutcome"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "resumed";
+        };
+        /** @description What a newer peer says. */
+        readonly StreamControlUnknown: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "unknown";
+        };
+        /** @description Something is wrong with a stream. */
+        readonly StreamDiagnostic: {
+            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
+            readonly code: string;
+            /** @description More of it. */
+            readonly details?: unknown;
+            /** @description What, for people. */
+            readonly message: string;
         };
         /** @description What a turn took. */
-        readonly Usage: {
+        readonly TokenUsage: {
             /**
              * Format: uint64
              * @description Tokens that the model read from a cache.
@@ -805,6 +995,97 @@ export interface components {
              */
             readonly reasoningTokens: number;
         };
+        /** @description The agent uses a tool. */
+        readonly ToolCall: {
+            /** @description Its name within the session; its result refers to it. */
+            readonly callId: string;
+            /** @description What it is called with; `null` while that is not known. */
+            readonly input: unknown;
+            /** @description What kind of tool it is, for people and pictures. */
+            readonly kind: components["schemas"]["ToolKind"];
+            /** @description The tool, as the agent calls it. */
+            readonly name: string;
+            /** @description How far it has come. */
+            readonly status: components["schemas"]["ToolStatus"];
+            /** @description What it does, for people. */
+            readonly title: string | null;
+        };
+        /**
+         * @description What kind of tool it is.
+         *
+         *     - `read`: Reads files.
+         *     - `edit`: Changes files.
+         *     - `delete`: Removes files.
+         *     - `move`: Moves files.
+         *     - `search`: Looks for something.
+         *     - `execute`: Runs a command.
+         *     - `think`: Thinks.
+         *     - `fetch`: Gets something from the network.
+         *     - `ask`: Asks a person.
+         *     - `switchMode`: Changes the mode, such as from planning to building.
+         *     - `mcp`: A tool of an MCP server.
+         *     - `agent`: An agent of its own.
+         *     - `other`: Anything else.
+         * @enum {string}
+         */
+        readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
+        /** @description What a tool gave. */
+        readonly ToolResult: {
+            /** @description The call. */
+            readonly callId: string;
+            /** @description What it changed in files. */
+            readonly diffs?: readonly components["schemas"]["FileDiff"][];
+            /**
+             * Format: int32
+             * @description How the command ended, if it was one.
+             */
+            readonly exitCode?: number;
+            /** @description Whether it failed. */
+            readonly isError: boolean;
+            /** @description What it gave, as text. */
+            readonly output: string;
+        };
+        /**
+         * @description How far a tool call has come.
+         *
+         *     - `pending`: It is being written, or waits for permission.
+         *     - `running`: It runs.
+         *     - `completed`: It has given a result.
+         *     - `failed`: It has failed.
+         *     - `cancelled`: It was not allowed, or somebody interrupted it.
+         *     - `other`: A status that this version does not know.
+         * @enum {string}
+         */
+        readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
+        /**
+         * @description Why a turn ended.
+         *
+         *     - `completed`: The agent had nothing more to say.
+         *     - `interrupted`: Somebody interrupted it, or the daemon or the agent died.
+         *     - `failed`: Something went wrong; an `error` event says what.
+         *     - `maxTokens`: The model reached its limit of tokens.
+         *     - `refused`: The model refused.
+         *     - `other`: A reason that this version does not know.
+         * @enum {string}
+         */
+        readonly TurnEndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
+        /** @description The agent has finished a turn. */
+        readonly TurnEnded: {
+            /** @description Why it ended. */
+            readonly reason: components["schemas"]["TurnEndReason"];
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+            /** @description What it took, where the agent says so. */
+            readonly usage: components["schemas"]["TokenUsage"] | null;
+        };
+        readonly TurnId: string;
+        /** @description The agent began to work on something. */
+        readonly TurnStarted: {
+            /** @description What it works on; none if it began by itself. */
+            readonly inputId: components["schemas"]["InputId"] | null;
+            /** @description The turn. */
+            readonly turnId: components["schemas"]["TurnId"];
+        };
         readonly UserName: string;
         /**
          * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
@@ -814,7 +1095,7 @@ export interface components {
         /** @description Something that stops until a person answers. */
         readonly Wait: {
             /** @description What is asked. */
-            readonly ask: components["schemas"]["Ask"];
+            readonly ask: components["schemas"]["WaitRequest"];
             /** @description What holds when nobody answers in time. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
@@ -832,56 +1113,116 @@ export interface components {
             /** @description The session that waits. */
             readonly sessionId: components["schemas"]["SessionId"];
             /** @description How it was settled; none while it is open. */
-            readonly settled: components["schemas"]["Settled"] | null;
+            readonly settled: components["schemas"]["WaitSettlement"] | null;
             /** @description The turn that waits. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
         /** @description What a person answers. */
-        readonly WaitAnswer: {
+        readonly WaitAnswer: components["schemas"]["WaitAnswerPermission"] | components["schemas"]["WaitAnswerQuestion"] | "reject";
+        /** @description To a permission. */
+        readonly WaitAnswerPermission: {
             readonly permission: components["schemas"]["PermissionAnswer"];
-        } | {
+        };
+        /** @description To a question, or a plan: for each question what was chosen. */
+        readonly WaitAnswerQuestion: {
             readonly question: readonly (readonly string[])[];
-        } | "reject";
-        /** @description What holds when nobody answers in time. */
+        };
+        /**
+         * @description What holds when nobody answers in time.
+         *
+         *     - `reject`: It is not allowed.
+         * @enum {string}
+         */
         readonly WaitDefault: "reject";
         /** @description What becomes of the waits of a daemon. */
-        readonly WaitEvent: {
-            /** @constant */
-            readonly type: "snapshot";
-            /** @description The waits. */
-            readonly waits: readonly components["schemas"]["Wait"][];
-        } | {
-            /** @constant */
+        readonly WaitEvent: components["schemas"]["WaitEventSnapshot"] | components["schemas"]["WaitEventOpened"] | components["schemas"]["WaitEventSettled"] | components["schemas"]["WaitEventUnknown"];
+        /** @description Somebody is needed. */
+        readonly WaitEventOpened: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "opened";
             /** @description For this. */
             readonly wait: components["schemas"]["Wait"];
-        } | {
-            /** @constant */
+        };
+        /** @description Nobody is needed any more. */
+        readonly WaitEventSettled: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "settled";
             /** @description What it was, by whom it was settled and how. */
             readonly wait: components["schemas"]["Wait"];
-        } | {
-            /** @constant */
+        };
+        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        readonly WaitEventSnapshot: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "snapshot";
+            /** @description The waits. */
+            readonly waits: readonly components["schemas"]["Wait"][];
+        };
+        /** @description What a newer peer says. */
+        readonly WaitEventUnknown: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly type: "unknown";
         };
         readonly WaitId: string;
-        /** @description Somebody who watches. */
-        readonly Watcher: {
+        /** @description How a wait was settled. */
+        readonly WaitOutcome: components["schemas"]["WaitOutcomePermission"] | components["schemas"]["WaitOutcomeQuestion"];
+        /** @description A permission. */
+        readonly WaitOutcomePermission: {
+            readonly permission: components["schemas"]["PermissionOutcome"];
+        };
+        /** @description A question. */
+        readonly WaitOutcomeQuestion: {
+            readonly question: components["schemas"]["QuestionOutcome"];
+        };
+        /** @description What is asked. */
+        readonly WaitRequest: components["schemas"]["WaitRequestPermission"] | components["schemas"]["WaitRequestQuestion"];
+        /** @description Whether the agent may do something. */
+        readonly WaitRequestPermission: {
+            readonly permission: components["schemas"]["PermissionRequest"];
+        };
+        /** @description What the agent wants to know, or whether its plan is approved. */
+        readonly WaitRequestQuestion: {
+            readonly question: components["schemas"]["QuestionRequest"];
+        };
+        /** @description How a wait was settled. */
+        readonly WaitSettlement: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When.
              */
-            readonly sinceAt: string;
-            /**
-             * Format: uint64
-             * @description On how many sockets.
-             */
-            readonly sockets: number;
-            /** @description Who. */
-            readonly user: components["schemas"]["UserName"];
+            readonly at: string;
+            /** @description By whom; none if nobody answered. */
+            readonly author: components["schemas"]["Author"] | null;
+            /** @description How. */
+            readonly outcome: components["schemas"]["WaitOutcome"];
         };
-        /** @description What to do with a message while a turn runs. */
+        /**
+         * @description What to do with a message while a turn runs.
+         *
+         *     - `queue`: It waits for its turn.
+         *     - `reject`: It is refused.
+         *     - `steer`: It is told to the agent at once, as far as the agent can be told.
+         * @enum {string}
+         */
         readonly WhenBusy: "queue" | "reject" | "steer";
+        /** @description Who is there for a worker. */
+        readonly WorkerPresence: {
+            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
+            readonly drivers: readonly components["schemas"]["RecentDriver"][];
+            /** @description Who watches it, by name. */
+            readonly watchers: readonly components["schemas"]["PresentViewer"][];
+        };
     };
     responses: never;
     parameters: never;
