@@ -1,4 +1,4 @@
-//! What can go wrong with an instance.
+//! Errors of instances.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,65 +6,71 @@ use protocol::{AgentName, IdempotencyKey, ServerId, acp::AcpProcessExit};
 
 use crate::InvalidEnvelope;
 
-/// What can go wrong with an instance.
+/// An operation on an instance failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// There is no such instance.
-    #[error("there is no instance `{0}`")]
+    #[error("instance `{0}` does not exist; send it a message with `?agent=` to create it")]
     NotFound(ServerId),
-    /// A new instance must be told its agent.
-    #[error("instance `{0}` is not there yet (or has ended): say which agent it is with `?agent=`")]
+    /// The message would create an instance, but names no agent.
+    #[error("instance `{0}` has no running agent: name the agent to start with `?agent=`")]
     AgentRequired(ServerId),
     /// There is no such agent.
-    #[error("there is no agent `{0}`")]
+    #[error("agent `{0}` does not exist; `GET /v1/agents` lists all agents")]
     UnknownAgent(AgentName),
     /// The instance runs another agent.
-    #[error("instance `{instance}` runs `{has}`, not `{asked}`")]
+    #[error(
+        "instance `{instance}` runs agent `{actual}`, not `{requested}`; delete it first, or use another instance id"
+    )]
     AgentMismatch {
         /// The instance.
         instance: ServerId,
-        /// What it runs.
-        has: AgentName,
-        /// What was asked for.
-        asked: AgentName,
+        /// The agent of the instance.
+        actual: AgentName,
+        /// The agent that the client named.
+        requested: AgentName,
     },
-    /// The instance cannot be prepared, for it runs.
-    #[error("instance `{0}` is running: delete it before it is prepared anew")]
+    /// Launch options cannot be changed while the process runs.
+    #[error("instance `{0}` is running: delete it before you change its launch options")]
     Running(ServerId),
     /// The launch options cannot be used.
-    #[error("the launch options cannot be used: {0}")]
+    #[error("invalid launch options: {0}")]
     InvalidLaunch(String),
-    /// The body is not one message.
+    /// The body is not one JSON-RPC message.
     #[error(transparent)]
     Envelope(#[from] InvalidEnvelope),
-    /// A request with this id waits already.
-    #[error("a request with id {id} is still running on instance `{instance}`")]
+    /// A request with this id is unanswered.
+    #[error(
+        "request {id} is still in progress on instance `{instance}`: use another id, or wait for its response"
+    )]
     IdInFlight {
         /// The instance.
         instance: ServerId,
         /// The id as written.
         id: String,
     },
-    /// The idempotency key came with another message before.
-    #[error("the key `{key}` came with another message to instance `{instance}` before")]
+    /// The idempotency key belongs to another message.
+    #[error(
+        "the idempotency key `{key}` was already used for a different message to instance `{instance}`: use a new key"
+    )]
     KeyReused {
         /// The instance.
         instance: ServerId,
         /// The key.
         key: IdempotencyKey,
     },
-    /// The agent's program cannot be found, or speaks something else.
+    /// The agent's program was not found, or does not speak ACP.
     #[error(transparent)]
     Launch(Arc<agents::Error>),
     /// The agent could not be installed.
     #[error(transparent)]
     Install(Arc<agents::install::Error>),
     /// The agent is still being installed.
-    #[error("agent `{agent}` was not installed within {} ms; that goes on, so ask again", waited.as_millis())]
+    #[error("agent `{agent}` was not installed within {} ms; the installation continues, so send the message again later", waited.as_millis())]
     Installing {
         /// The agent.
         agent: AgentName,
-        /// How long it had.
+        /// The time limit.
         waited: Duration,
     },
     /// The process could not be started.
@@ -72,45 +78,56 @@ pub enum Error {
     Start {
         /// The agent.
         agent: AgentName,
-        /// Why.
+        /// The cause.
         source: Arc<process::Error>,
     },
-    /// The process ended before it answered.
-    #[error("agent `{agent}` ended {how} before it answered", how = how(exit))]
+    /// The process exited before it responded.
+    #[error(
+        "agent `{agent}` exited {} before it responded; send a message with `?agent=` to start it again",
+        describe_exit(exit)
+    )]
     Exited {
         /// The agent.
         agent: AgentName,
-        /// How it ended.
+        /// The exit status and the end of its standard error.
         exit: Arc<AcpProcessExit>,
     },
+    /// The process closed its standard input. It has not exited yet, or its exit is not known yet.
+    #[error(
+        "agent `{agent}` closed its input and accepts no more messages; delete the instance, or wait until the agent has exited"
+    )]
+    InputClosed {
+        /// The agent.
+        agent: AgentName,
+    },
     /// The instance is being deleted.
-    #[error("instance `{0}` is being deleted")]
+    #[error("instance `{0}` is being deleted; send the message again once that is done")]
     Deleted(ServerId),
-    /// The agent does not read its input, or too much waits for it.
-    #[error("agent `{agent}` does not take more at the moment: {what}")]
+    /// The agent does not read its input, or too many requests wait for it.
+    #[error("agent `{agent}` cannot accept the message now: {reason}; try again later")]
     Busy {
         /// The agent.
         agent: AgentName,
-        /// Which limit is reached.
-        what: &'static str,
+        /// The limit that is reached.
+        reason: &'static str,
     },
     /// The stream cannot be read.
-    #[error("could not open the stream")]
+    #[error("could not open the event stream")]
     Stream(#[from] journal::Error),
     /// There are too many instances.
-    #[error("there are {0} instances already: delete one first")]
+    #[error("there are already {0} instances, which is the maximum: delete one first")]
     TooMany(usize),
-    /// The agent did not answer in time.
-    #[error("agent `{agent}` did not answer within {} ms; its answer will be on the stream", waited.as_millis())]
+    /// The agent did not respond in time.
+    #[error("agent `{agent}` did not respond within {} ms; its response will be on the event stream", waited.as_millis())]
     Timeout {
         /// The agent.
         agent: AgentName,
-        /// How long it had.
+        /// The time limit.
         waited: Duration,
     },
 }
 
-fn how(exit: &AcpProcessExit) -> String {
+fn describe_exit(exit: &Exit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("with code {code}"),
         (None, Some(signal)) => format!("by signal {signal}"),

@@ -1,4 +1,4 @@
-//! One instance: what everybody may hold of it. Its process belongs to the bridge.
+//! One instance, as request handlers share it. Its process belongs to the [`ProcessBridge`](crate::process_bridge).
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,260 +9,368 @@ use parking_lot::{Mutex, RwLock};
 use process::{SendError, Spec, Stdin};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
-    acp::{self, AcpInstanceState, AcpProcessExit, EventRange, PrepareInstanceRequest},
+    acp::{self, AcpInstanceState, AcpProcessExit, EventRange},
 };
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Answer, Envelope, Error, Listener, Message, Wait,
+    Error, JsonRpcMessage, Listener, ResponseMode, SendOutcome,
     attendance::{Attendance, Attending},
-    deliveries::{Deliveries, Delivery},
-    frame,
-    pending::{Outcome, Pending, Refused},
+    delivered_keys::{DeliveredKeys, KeyStatus},
+    launch_options::LaunchOptions,
+    pending_requests::{PendingRequests, RegisterError, RequestOutcome},
+    sse_frame,
 };
 
-/// What the bridge is asked to do.
-pub(crate) enum Ask {
+/// A command to the bridge that owns the process.
+pub(crate) enum BridgeCommand {
     /// Start this process unless one runs.
-    Start(Box<Spec>, oneshot::Sender<Result<(), Error>>),
-    /// End the process, within this time, and the instance. Answered by the end of the channel.
-    Stop(Duration),
+    Start { spec: Box<Spec>, reply: oneshot::Sender<Result<(), Error>> },
+    /// Stop the process within `grace` and end the bridge. Completion is visible as the end of the command channel.
+    Stop { grace: Duration },
 }
 
-/// Where an instance is in its life.
-pub(crate) enum Phase {
-    /// Its process does not run yet.
-    Starting,
-    Running {
-        stdin: Stdin,
-        pid: u32,
-        started_at: Timestamp,
-    },
-    Exited {
-        started_at: Timestamp,
-        exit: Arc<AcpProcessExit>,
-    },
+/// The process of an instance, from the point of view of requests.
+enum ProcessState {
+    NotStarted,
+    Running { stdin: Stdin, pid: u32, started_at: Timestamp },
+    Exited { started_at: Timestamp, exit: Arc<AcpProcessExit> },
 }
 
-/// One instance.
+/// One agent process behind `/v1/acp/{server_id}`.
 pub(crate) struct Instance {
-    pub(crate) id: ServerId,
-    pub(crate) agent: AgentName,
-    pub(crate) ring: Ring,
-    pub(crate) pending: Mutex<Pending>,
-    /// What was handed to the agent under a key. It outlives the process, as the client that repeats itself does.
-    pub(crate) deliveries: Mutex<Deliveries>,
-    pub(crate) phase: RwLock<Phase>,
-    /// What its process is started with, if somebody said.
-    pub(crate) options: Mutex<Option<PrepareInstanceRequest>>,
-    pub(crate) bridge: mpsc::Sender<Ask>,
-    /// Set if it is deleted once nobody is there for it.
-    pub(crate) lingering: Option<Lingering>,
+    id: ServerId,
+    agent: AgentName,
+    events: Ring,
+    pending: Mutex<PendingRequests>,
+    /// Outlives the process: a client may repeat a message after the agent exited, and that must not start it again.
+    delivered: Mutex<DeliveredKeys>,
+    process: RwLock<ProcessState>,
+    launch_options: Mutex<LaunchOptions>,
+    bridge: mpsc::Sender<BridgeCommand>,
+    linger: Option<Linger>,
 }
 
-/// An instance that outlives whoever is there for it by some time only.
+/// Lets an instance be deleted after a time without readers and messages in progress.
 #[derive(Debug)]
-pub(crate) struct Lingering {
-    pub(crate) attendance: Attendance,
-    pub(crate) linger: Duration,
+struct Linger {
+    attendance: Attendance,
+    time: Duration,
 }
 
 impl Instance {
+    /// An instance without a process. `bridge` leads to the task that will start one.
+    pub(crate) fn new(
+        id: ServerId,
+        agent: AgentName,
+        events: Ring,
+        bridge: mpsc::Sender<BridgeCommand>,
+    ) -> Self {
+        Self {
+            id,
+            agent,
+            events,
+            pending: Mutex::default(),
+            delivered: Mutex::default(),
+            process: RwLock::new(ProcessState::NotStarted),
+            launch_options: Mutex::default(),
+            bridge,
+            linger: None,
+        }
+    }
+
+    /// Deletes the instance after `time` without readers and messages in progress.
+    pub(crate) fn with_linger(mut self, time: Option<Duration>) -> Self {
+        self.linger = time.map(|time| Linger { attendance: Attendance::default(), time });
+        self
+    }
+
+    pub(crate) fn id(&self) -> &ServerId {
+        &self.id
+    }
+
+    pub(crate) fn agent(&self) -> &AgentName {
+        &self.agent
+    }
+
+    pub(crate) fn launch_options(&self) -> LaunchOptions {
+        self.launch_options.lock().clone()
+    }
+
+    /// Replaces the options for the next start of the process.
+    pub(crate) fn set_launch_options(&self, options: LaunchOptions) {
+        *self.launch_options.lock() = options;
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(*self.process.read(), ProcessState::Running { .. })
+    }
+
+    /// The exit of the last process, if it exited and was not started again.
+    pub(crate) fn last_exit(&self) -> Option<Arc<AcpProcessExit>> {
+        match &*self.process.read() {
+            ProcessState::Exited { exit, .. } => Some(exit.clone()),
+            ProcessState::NotStarted | ProcessState::Running { .. } => None,
+        }
+    }
+
     /// Starts the process unless one runs.
     pub(crate) async fn start(&self, spec: Spec) -> Result<(), Error> {
         if self.is_running() {
             return Ok(());
         }
         let (reply, started) = oneshot::channel();
-        self.bridge.send(Ask::Start(Box::new(spec), reply)).await.map_err(|_| self.deleted())?;
+        let command = BridgeCommand::Start { spec: Box::new(spec), reply };
+        self.bridge.send(command).await.map_err(|_| self.deleted())?;
         started.await.map_err(|_| self.deleted())?
     }
 
-    /// Ends the process and the instance, and waits until nobody of it is left.
+    /// Stops the process and the bridge, and waits until no process of the instance is left.
     pub(crate) async fn stop(&self, grace: Duration) {
-        // If it cannot be asked, it has been stopped already.
-        let _ = self.bridge.send(Ask::Stop(grace)).await;
+        // A send error means that the bridge has ended already.
+        let _ = self.bridge.send(BridgeCommand::Stop { grace }).await;
         self.bridge.closed().await;
     }
 
-    /// Is there for it until that is dropped, so that it is not deleted by itself.
+    /// Keeps the instance from being deleted by its linger time until the guard is dropped.
     pub(crate) fn attend(&self) -> Result<Attending, Error> {
-        match &self.lingering {
+        match &self.linger {
             None => Ok(Attending::default()),
-            Some(lingering) => lingering.attendance.attend().ok_or_else(|| self.deleted()),
+            Some(linger) => linger.attendance.attend().ok_or_else(|| self.deleted()),
         }
     }
 
-    pub(crate) fn is_running(&self) -> bool {
-        matches!(*self.phase.read(), Phase::Running { .. })
+    /// Waits until the instance was unused for its linger time, which it returns; `None` if the instance was deleted
+    /// before, or has no linger time.
+    pub(crate) async fn wait_unused(&self) -> Option<Duration> {
+        let Linger { attendance, time } = self.linger.as_ref()?;
+        tokio::select! {
+            () = self.bridge.closed() => None,
+            () = attendance.deserted(*time) => Some(*time),
+        }
     }
 
-    /// Hands a message to the agent, and waits for the answer if it is a request and somebody wants to know.
+    /// Writes a message to the agent. If it is a request, waits for the response as `response_mode` says.
     pub(crate) async fn send(
         &self,
         body: Bytes,
-        wait: Wait,
+        response_mode: ResponseMode,
         key: Option<&IdempotencyKey>,
-    ) -> Result<Answer, Error> {
-        let message = Envelope::of_client(&body)?;
-        let handed = match key {
-            None => self.hand(message, &body, wait)?,
+    ) -> Result<SendOutcome, Error> {
+        let message = JsonRpcMessage::parse_client(&body)?;
+        let waiter = match key {
+            None => self.write_message(message, &body, response_mode)?,
             Some(key) => {
-                // Held until the message is written: of two that race with one key, one is handed over.
-                let mut deliveries = self.deliveries.lock();
-                if self.repeats(&deliveries, key, &body)? {
-                    return Ok(Answer::Accepted);
+                // Hold the lock until the message is written: of two requests that race with one key, only the first
+                // may reach the agent.
+                let mut delivered = self.delivered.lock();
+                if self.is_repeated(&delivered, key, &body)? {
+                    return Ok(SendOutcome::Accepted);
                 }
-                let handed = self.hand(message, &body, wait)?;
-                deliveries.note(key, &body);
-                handed
+                let waiter = self.write_message(message, &body, response_mode)?;
+                delivered.insert(key, &body);
+                waiter
             }
         };
-        match handed {
-            None => Ok(Answer::Accepted),
-            Some((waiter, outcome, within)) => waiter.answer(outcome, within).await,
+        match waiter {
+            None => Ok(SendOutcome::Accepted),
+            Some(waiter) => waiter.wait().await,
         }
     }
 
-    /// Whether this message was handed to the agent before; an error if the key was another message's.
-    pub(crate) fn delivered(&self, key: &IdempotencyKey, body: &[u8]) -> Result<bool, Error> {
-        self.repeats(&self.deliveries.lock(), key, body)
+    /// Whether this message was already written to the agent under `key`. Fails if the key belongs to another message.
+    pub(crate) fn was_delivered(&self, key: &IdempotencyKey, body: &[u8]) -> Result<bool, Error> {
+        self.is_repeated(&self.delivered.lock(), key, body)
     }
 
-    fn repeats(&self, deliveries: &Deliveries, key: &IdempotencyKey, body: &[u8]) -> Result<bool, Error> {
-        match deliveries.of(key, body) {
-            Delivery::New => Ok(false),
-            Delivery::Repeated => Ok(true),
-            Delivery::Another => Err(Error::KeyReused { instance: self.id.clone(), key: key.clone() }),
+    fn is_repeated(
+        &self,
+        delivered: &DeliveredKeys,
+        key: &IdempotencyKey,
+        body: &[u8],
+    ) -> Result<bool, Error> {
+        match delivered.status(key, body) {
+            KeyStatus::New => Ok(false),
+            KeyStatus::SameMessage => Ok(true),
+            KeyStatus::OtherMessage => Err(Error::KeyReused { instance: self.id.clone(), key: key.clone() }),
         }
     }
 
-    /// Writes a message to the agent; who waits for its answer, if somebody does.
-    fn hand<'a>(
+    /// Writes a message to the agent; returns a waiter if the caller wants the response.
+    fn write_message<'a>(
         &'a self,
-        message: Message<'a>,
+        message: JsonRpcMessage<'a>,
         body: &Bytes,
-        wait: Wait,
-    ) -> Result<Option<(Waiter<'a>, oneshot::Receiver<Outcome>, Duration)>, Error> {
+        response_mode: ResponseMode,
+    ) -> Result<Option<ResponseWaiter<'a>>, Error> {
         let line = one_line(body.clone());
-        let Message::Request { id } = message else {
-            self.write(line)?;
+        let JsonRpcMessage::Request { id } = message else {
+            self.write_line(line)?;
             return Ok(None);
         };
-        let Wait::Within(within) = wait else {
-            self.pending.lock().note(id).map_err(|refused| self.refused(refused, id))?;
-            self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
-            return Ok(None);
+        // Register before writing: the agent may respond before the write returns.
+        let rejected = |error| self.rejected(error, id);
+        let waiter = match response_mode {
+            ResponseMode::Async => {
+                self.pending.lock().register_detached(id).map_err(rejected)?;
+                None
+            }
+            ResponseMode::Wait(timeout) => {
+                let outcome = self.pending.lock().register(id).map_err(rejected)?;
+                Some(ResponseWaiter { instance: self, id, outcome, timeout })
+            }
         };
-        let outcome = self.pending.lock().wait(id).map_err(|refused| self.refused(refused, id))?;
-        self.write(line).inspect_err(|_| self.pending.lock().withdraw(id))?;
-        Ok(Some((Waiter { instance: self, id }, outcome, within)))
-    }
-
-    fn write(&self, line: Bytes) -> Result<(), Error> {
-        let phase = self.phase.read();
-        match &*phase {
-            Phase::Running { stdin, .. } => match stdin.try_send(line) {
-                Ok(()) => Ok(()),
-                Err(SendError::Full) => Err(self.busy("it does not read its input")),
-                // The end of the process is about to be told.
-                Err(SendError::Closed) => Err(self.deaf()),
-            },
-            Phase::Exited { exit, .. } => Err(self.exited(exit.clone())),
-            Phase::Starting => Err(Error::AgentRequired(self.id.clone())),
+        match self.write_line(line) {
+            Ok(()) => Ok(waiter),
+            Err(error) => {
+                // Before the withdrawal, which frees the id: dropped later, the waiter could abandon another request.
+                drop(waiter);
+                self.pending.lock().withdraw(id);
+                Err(error)
+            }
         }
     }
 
-    /// A reader of the stream, after `last` or from the oldest event that is kept.
+    fn write_line(&self, line: Bytes) -> Result<(), Error> {
+        let process = self.process.read();
+        match &*process {
+            ProcessState::Running { stdin, .. } => match stdin.try_send(line) {
+                Ok(()) => Ok(()),
+                Err(SendError::Full) => Err(self.busy("the agent does not read its input fast enough")),
+                // The process usually exits right after it closed its input, but its exit is not known yet.
+                Err(SendError::Closed) => Err(Error::InputClosed { agent: self.agent.clone() }),
+            },
+            ProcessState::Exited { exit, .. } => Err(self.exited(exit.clone())),
+            ProcessState::NotStarted => Err(Error::AgentRequired(self.id.clone())),
+        }
+    }
+
+    /// Opens the event stream after `last`, or at the oldest retained event.
     pub(crate) fn listener(&self, last: Option<Seq>) -> Result<Listener, Error> {
         let _attending = self.attend()?;
-        Ok(Listener { reader: self.ring.reader(last.map_or(Start::Oldest, Start::Resume))?, _attending })
+        Ok(Listener { reader: self.events.reader(last.map_or(Start::Oldest, Start::Resume))?, _attending })
     }
 
     pub(crate) fn describe(&self) -> acp::AcpInstance {
-        let (state, pid, started_at, exit) = match &*self.phase.read() {
-            Phase::Starting => (AcpInstanceState::Starting, None, None, None),
-            Phase::Running { pid, started_at, .. } => {
-                (AcpInstanceState::Running, Some(*pid), Some(*started_at), None)
-            }
-            Phase::Exited { started_at, exit } => {
-                (AcpInstanceState::Exited, None, Some(*started_at), Some(AcpProcessExit::clone(exit)))
-            }
-        };
-        let bounds = self.ring.bounds();
-        acp::AcpInstance {
+        let bounds = self.events.bounds();
+        let mut description = acp::AcpInstance {
             server_id: self.id.clone(),
             agent: self.agent.clone(),
-            state,
-            pid,
-            started_at,
-            exit,
+            state: AcpInstanceState::Starting,
+            pid: None,
+            started_at: None,
+            exit: None,
             pending_requests: self.pending.lock().len() as u64,
-            subscribers: self.ring.readers() as u64,
-            linger_ms: self.lingering.as_ref().map(|lingering| lingering.linger.as_millis() as u64),
+            subscribers: self.events.readers() as u64,
+            linger_ms: self.linger.as_ref().map(|linger| linger.time.as_millis() as u64),
             events: EventRange {
                 oldest: if bounds.events == 0 { 0 } else { bounds.oldest.get() },
                 newest: bounds.newest.get(),
             },
+        };
+        match &*self.process.read() {
+            ProcessState::NotStarted => {}
+            ProcessState::Running { pid, started_at, .. } => {
+                description.state = AcpInstanceState::Running;
+                description.pid = Some(*pid);
+                description.started_at = Some(*started_at);
+            }
+            ProcessState::Exited { started_at, exit } => {
+                description.state = AcpInstanceState::Exited;
+                description.started_at = Some(*started_at);
+                description.exit = Some(AcpProcessExit::clone(exit));
+            }
         }
+        description
+    }
+
+    /// The bridge started a process.
+    pub(crate) fn set_running(&self, stdin: Stdin, pid: u32) {
+        *self.process.write() = ProcessState::Running { stdin, pid, started_at: Timestamp::now() };
+    }
+
+    /// The bridge's process exited: fails every pending request.
+    pub(crate) fn set_exited(&self, exit: Exit) {
+        let exit = Arc::new(exit);
+        {
+            let mut process = self.process.write();
+            let started_at = match &*process {
+                ProcessState::Running { started_at, .. } | ProcessState::Exited { started_at, .. } => {
+                    *started_at
+                }
+                ProcessState::NotStarted => Timestamp::now(),
+            };
+            *process = ProcessState::Exited { started_at, exit: exit.clone() };
+        }
+        // Only after the state has changed: a request that arrives from now on is rejected by the state, and every
+        // earlier one is among the pending requests. In the other order a request could slip in between and wait in vain.
+        let waiters = self.pending.lock().take_all();
+        for waiter in waiters {
+            let _ = waiter.send(RequestOutcome::Exited(exit.clone()));
+        }
+    }
+
+    /// The agent responded to request `id`: the caller that waits for it, unless it left or does not want the response.
+    pub(crate) fn take_waiter(&self, id: &str) -> Option<oneshot::Sender<RequestOutcome>> {
+        self.pending.lock().complete(id)
     }
 
     pub(crate) fn exited(&self, exit: Arc<AcpProcessExit>) -> Error {
         Error::Exited { agent: self.agent.clone(), exit }
     }
 
-    fn deaf(&self) -> Error {
-        let stderr_tail = "the agent closed its input".into();
-        self.exited(Arc::new(AcpProcessExit { code: None, signal: None, stderr_tail }))
-    }
-
-    fn busy(&self, what: &'static str) -> Error {
-        Error::Busy { agent: self.agent.clone(), what }
+    fn busy(&self, reason: &'static str) -> Error {
+        Error::Busy { agent: self.agent.clone(), reason }
     }
 
     fn deleted(&self) -> Error {
         Error::Deleted(self.id.clone())
     }
 
-    fn refused(&self, refused: Refused, id: &str) -> Error {
-        match refused {
-            Refused::InFlight => Error::IdInFlight { instance: self.id.clone(), id: id.to_owned() },
-            Refused::Full => self.busy("too many requests wait for its answer"),
+    fn rejected(&self, error: RegisterError, id: &str) -> Error {
+        match error {
+            RegisterError::InFlight => Error::IdInFlight { instance: self.id.clone(), id: id.to_owned() },
+            RegisterError::Full => self.busy("too many requests wait for its response"),
         }
     }
 }
 
-/// A request that waits. Dropped before the answer, by a timeout or a client that left, it leaves its id in flight.
-struct Waiter<'a> {
+/// A caller that waits for the response to its request. If it is dropped early, because of a timeout or because the
+/// client disconnected, the id of the request stays in flight until the agent responds.
+struct ResponseWaiter<'a> {
     instance: &'a Instance,
     id: &'a str,
+    outcome: oneshot::Receiver<RequestOutcome>,
+    timeout: Duration,
 }
 
-impl Waiter<'_> {
-    async fn answer(self, outcome: oneshot::Receiver<Outcome>, within: Duration) -> Result<Answer, Error> {
-        let agent = &self.instance.agent;
-        match tokio::time::timeout(within, outcome).await {
-            Ok(Ok(Outcome::Response(seq, body))) => Ok(Answer::Response { seq, body }),
-            Ok(Ok(Outcome::Exited(exit))) => Err(self.instance.exited(exit)),
-            // The bridge answers everybody before it ends; this is its being dropped with the runtime.
+impl ResponseWaiter<'_> {
+    async fn wait(mut self) -> Result<SendOutcome, Error> {
+        match tokio::time::timeout(self.timeout, &mut self.outcome).await {
+            Ok(Ok(RequestOutcome::Response { seq, body })) => Ok(SendOutcome::Response { seq, body }),
+            Ok(Ok(RequestOutcome::Exited(exit))) => Err(self.instance.exited(exit)),
+            // The bridge answers every waiter before it ends, unless it is dropped together with the tokio runtime.
             Ok(Err(_)) => Err(self.instance.deleted()),
-            Err(_) => Err(Error::Timeout { agent: agent.clone(), waited: within }),
+            Err(_) => {
+                let agent = self.instance.agent.clone();
+                Err(Error::Timeout { agent, waited: self.timeout })
+            }
         }
     }
 }
 
-impl Drop for Waiter<'_> {
+impl Drop for ResponseWaiter<'_> {
     fn drop(&mut self) {
         self.instance.pending.lock().abandon(self.id);
     }
 }
 
-/// The message on one line, which is how agents read. A line break in JSON is only ever space between tokens.
+/// Puts the message on one line, as agents read it. A raw line break in JSON can only be white space between tokens.
 fn one_line(body: Bytes) -> Bytes {
     if memchr::memchr2(b'\r', b'\n', &body).is_none() {
         return body;
     }
     let mut line = Vec::from(body);
-    frame::blank_line_breaks(&mut line);
+    sse_frame::blank_line_breaks(&mut line);
     line.into()
 }

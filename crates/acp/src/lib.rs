@@ -1,24 +1,24 @@
 //! ACP instances: one agent process each, bridged byte for byte between HTTP requests and its standard streams.
 //!
-//! A message is looked at only as far as it must be routed: `id` and `method` of the envelope. What the agent
-//! says goes, unchanged, into a journal that any number of readers follow; an answer also goes to the request
-//! that waits for it. Knows nothing of HTTP: its door is in `daemon`.
+//! A message is parsed only as far as routing needs: the `id` and `method` of its JSON-RPC envelope. Everything that the
+//! agent writes is appended unchanged to a journal with any number of readers; a response also goes to the request that
+//! waits for it. This crate knows nothing of HTTP: its routes are in `daemon`.
 
-mod answer;
 mod attendance;
-mod bridge;
-mod deliveries;
-mod envelope;
+mod delivered_keys;
 mod error;
-mod frame;
 mod instance;
-mod instances;
+mod instance_registry;
+mod json_rpc;
+mod launch_options;
 mod metrics;
-mod pending;
+mod outgoing_message;
+mod pending_requests;
+mod process_bridge;
+mod sse_frame;
 
-pub use answer::{Answer, Wait};
 pub use attendance::Listener;
-pub use envelope::{Envelope, InvalidEnvelope, Message};
 pub use error::Error;
-pub use frame::gap as gap_frame;
-pub use instances::{Config, Instances};
+pub use instance_registry::{Config, InstanceRegistry};
+pub use json_rpc::{InvalidEnvelope, JsonRpcMessage};
+pub use outgoing_message::{OutgoingMessage, ResponseMode, SendOutcome};

@@ -12,6 +12,7 @@ mod table;
 
 pub mod adapter;
 mod catalog;
+mod config_file;
 mod credentials;
 mod definition;
 mod search_path;
@@ -23,6 +24,7 @@ pub mod serve;
 
 pub use catalog::{Catalog, InvalidCatalog};
 pub use component::ComponentName;
+pub use config_file::{ConfigFile, InstallSection, InvalidConfigFile};
 pub use credentials::{Credential, found as credentials};
 pub use definition::{Definition, Error, Launch, Purpose, UserAgent};
 pub use install::Installer;

@@ -5,11 +5,10 @@ mod local;
 use std::path::{Path, PathBuf};
 
 use ::agents::{
-    SearchPath,
+    InstallSection, SearchPath,
     install::{Config, Environment, Mirror},
 };
 use clap::Args;
-use daemon::InstallSection;
 
 pub(crate) use local::{AgentsOptions, run};
 

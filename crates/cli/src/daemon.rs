@@ -1,12 +1,13 @@
-//! `tombolo daemon`.
+//! `tombolo daemon`: serves the agents, files and processes of this machine over HTTP.
 
 mod options;
 
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 
+use ::agents::ConfigFile;
 use anyhow::Context;
 use client::Client;
-use daemon::{Access, Bound, Config, ConfigFile, CorsConfig, Join, Server, Token};
+use daemon::{Access, BoundDaemon, Config, DaemonServer, Join, Token};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use options::DaemonOptions;
@@ -17,67 +18,50 @@ use crate::{
     storage::data_dir,
 };
 
-/// What the daemon is called in traces.
-const SERVICE: &str = "tombolo-daemon";
+/// The service name in exported traces.
+const TRACE_SERVICE: &str = "tombolo-daemon";
 
-/// How long after its start a daemon returns what only that needed. The first answer needs much of the same.
-const START: Duration = Duration::from_millis(200);
+/// When to release the memory that only the start needed. Not immediately, as the first request needs much of it again.
+const RELEASE_MEMORY_AFTER: Duration = Duration::from_millis(200);
 
-/// Serves until a signal ends it.
+/// Runs a daemon until a signal stops it.
 pub(crate) fn run(options: &DaemonOptions) -> anyhow::Result<ExitCode> {
-    serving::run(SERVICE, &options.log, &options.traces, || Ok(until_a_signal(config(options)?)))
+    serving::run(TRACE_SERVICE, &options.log, &options.traces, || Ok(serve_until_signal(config(options)?)))
 }
 
-async fn until_a_signal(config: Config) -> anyhow::Result<()> {
+async fn serve_until_signal(config: Config) -> anyhow::Result<()> {
     let signals = ShutdownSignals::listen()?;
-    let bound = Server::bind(&config).await?;
+    let bound = DaemonServer::bind(&config).await?;
     print_line(&format!("listening on http://{}", bound.address()?));
     signals.run_until_signal(|stop| serve(bound, stop)).await;
     Ok(())
 }
 
-/// Serves until `stop`, and tidies up after the start.
-pub(crate) async fn serve(bound: Bound, stop: CancellationToken) {
-    let tidying = async {
-        tokio::time::sleep(START).await;
+/// Serves until `stop` is cancelled, and releases memory after the start.
+pub(crate) async fn serve(bound: BoundDaemon, stop: CancellationToken) {
+    let release_memory = async {
+        tokio::time::sleep(RELEASE_MEMORY_AFTER).await;
         memory::release_startup_memory();
     };
-    tokio::join!(bound.serve(stop), tidying);
+    tokio::join!(bound.serve(stop), release_memory);
 }
 
-/// How the daemon is to run.
+/// Resolves the options: reads the files and variables that they refer to.
 pub(crate) fn config(options: &DaemonOptions) -> anyhow::Result<Config> {
-    let file = match &options.config {
-        Some(path) => ConfigFile::read(path)?,
-        None => ConfigFile::default(),
-    };
+    let file = ConfigFile::read(options.config.as_deref())?;
     let data_dir = data_dir(options.data_dir.as_deref())?;
     let install = agents::config(&data_dir, &options.install, &file.install, !options.no_install)?;
     Ok(Config {
         address: SocketAddr::new(options.host, options.port),
         access: access(options)?,
-        open_to_the_network: options.no_token,
-        hosts: options.allow_host.clone(),
-        cors: CorsConfig {
-            origins: options.cors_allow_origin.clone(),
-            methods: options.cors_allow_method.clone(),
-            headers: options.cors_allow_header.clone(),
-            credentials: options.cors_allow_credentials,
-        },
-        fs_root: options.fs_root.clone(),
+        allow_open_network: options.no_token,
         data_dir,
-        own_program: std::env::current_exe().context("could not find this program")?,
-        current_dir: std::env::current_dir().context("could not find the current directory")?,
+        own_program: std::env::current_exe().context("could not determine the path of this program")?,
+        current_dir: std::env::current_dir().context("could not determine the current directory")?,
         env_remove: secret::VARIABLES.map(Into::into).into(),
         agents: file.agents,
         install,
-        events_max: options.events_max,
-        events_bytes_max: options.events_bytes_max,
-        grace: Duration::from_millis(options.grace_ms),
-        timeout_max: Duration::from_millis(options.timeout_max_ms),
-        wait_timeout: Some(options.wait_timeout).filter(|timeout| !timeout.is_zero()),
-        session_idle: options.session_idle,
-        stall: Duration::from_millis(options.stall_ms),
+        settings: options.settings.clone(),
         join: join(options)?,
     })
 }
@@ -94,9 +78,10 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
 
 fn join(options: &DaemonOptions) -> anyhow::Result<Option<Join>> {
     let Some(hub) = &options.join else { return Ok(None) };
-    let endpoint = hub.parse().with_context(|| format!("--join `{hub}`"))?;
+    let endpoint = hub.parse().with_context(|| format!("--join `{hub}` is not the URL of a hub"))?;
     let token = secret::token(None, options.join_token_file.as_deref(), secret::JOIN_TOKEN_VARIABLE)?;
-    let token = token.context("joining a hub needs its token: --join-token-file or TOMBOLO_JOIN_TOKEN")?;
-    let token: client::Token = token.reveal().parse().context("the join token cannot be used")?;
+    let token =
+        token.context("joining a hub requires a token: pass --join-token-file or set TOMBOLO_JOIN_TOKEN")?;
+    let token: client::Token = token.reveal().parse().context("the join token is invalid")?;
     Ok(Some(Join { hub: Client::new(endpoint, Some(&token))?, name: options.join_as.clone() }))
 }

@@ -31,7 +31,7 @@ Examples:
   tombolo up --port 0 --config agents.toml")]
 pub(crate) struct UpOptions {
     /// Let the daemon listen on this port; 0 picks a free one
-    #[arg(long, default_value_t = 2468)]
+    #[arg(long, default_value_t = ::daemon::DEFAULT_PORT)]
     port: u16,
     /// Let the hub listen on this port; 0 picks a free one [default: 2470, or 0 with --port 0]
     #[arg(long)]
@@ -53,7 +53,7 @@ pub(crate) struct UpOptions {
 pub(crate) fn run(options: UpOptions, program: &Path) -> anyhow::Result<ExitCode> {
     let UpOptions { port, hub_port, config, data_dir, run_as, traces } = options;
     let run_as = run_as.unwrap_or_else(|| quoted(&program.display().to_string()));
-    let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::unsaid() };
+    let options = DaemonOptions { port, config, data_dir, no_token: true, ..DaemonOptions::default() };
     serving::run(SERVICE_NAME, &options.log, &traces, || {
         let daemon = daemon::config(&options)?;
         let hub =
@@ -68,9 +68,9 @@ async fn serve_until_signal(
     run_as: String,
 ) -> anyhow::Result<()> {
     let signals = ShutdownSignals::listen()?;
-    let daemon = ::daemon::Server::bind(&daemon).await?;
+    let daemon = ::daemon::DaemonServer::bind(&daemon).await?;
     let mut hub = ::hub::Hub::bind(&hub).await?;
-    hub.attach(LOCAL_RUNTIME.parse()?, daemon.inside())?;
+    hub.attach(LOCAL_RUNTIME.parse()?, daemon.in_process_service())?;
     let token = hub.take_new_token();
     let greeting = UpGreeting { daemon: daemon.address()?, hub: hub.address()?, run_as };
     print_line(&greeting.text(token.as_ref().map(|token| token.reveal())));

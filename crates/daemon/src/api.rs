@@ -1,4 +1,4 @@
-//! The API: its routes and its description, from one list.
+//! The routes of the daemon and their OpenAPI document, from one list.
 
 use axum::Router;
 use protocol::{
@@ -9,7 +9,7 @@ use protocol::{
 };
 use serde_json::Value;
 use server::{
-    Templates,
+    RouteTemplates,
     api::{BearerToken, with_fallbacks},
 };
 use utoipa::OpenApi;
@@ -27,10 +27,10 @@ use crate::{app::App, routes};
     modifiers(&BearerToken),
     security(("token" = [])),
 )]
-struct Description;
+struct DaemonApi;
 
 fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Description::openapi())
+    OpenApiRouter::with_openapi(DaemonApi::openapi())
         .merge(routes::info::router())
         .merge(routes::acp::router())
         .merge(routes::agents::router())
@@ -42,13 +42,13 @@ fn routes() -> OpenApiRouter<App> {
         .merge(routes::workers::router())
 }
 
-/// What answers requests, and the routes that it has.
-pub(crate) fn router(app: App) -> (Router, Templates) {
+/// The router, and its route templates.
+pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let (router, openapi) = routes().split_for_parts();
-    (with_fallbacks(router).with_state(app), Templates::new(openapi.paths.paths.into_keys()))
+    (with_fallbacks(router).with_state(app), RouteTemplates::new(openapi.paths.paths.into_keys()))
 }
 
-/// The description of the API.
+/// The OpenAPI document.
 pub fn document() -> Value {
     server::api::document(routes().into_openapi(), "")
 }

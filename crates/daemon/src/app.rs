@@ -1,68 +1,72 @@
-//! What handlers call: one of each, shared by all requests.
+//! The state behind all routes: one of each service, shared by all requests.
 
 use std::{sync::Arc, time::Duration};
 
-use acp::Instances;
+use acp::InstanceRegistry;
 use agents::{Catalog, Installer};
 use axum::{extract::FromRef, response::Response};
 use files::{Root, VirtualPath};
 use journal::Retention;
 use process::Limits;
-use server::{Metrics, Sockets, Stall};
+use server::{HttpMetrics, OpenWebSockets, StallTimeout};
 use user_processes::Processes;
 use worker_runtime::Sessions;
 
-use crate::{Config, settings::Configured, skills::Skills, start::StartError, store::Store};
+use crate::{
+    Config, config_store::ConfigStore, daemon_server::StartError,
+    directory_settings::StoredDirectorySettings, skills::SkillResolver,
+};
 
-/// How many instances a daemon runs at most; each is a process with its queues.
+/// How many ACP instances a daemon runs at most. Each is a process with its queues.
 const INSTANCES_MAX: usize = 1024;
 
-/// How many sessions a daemon keeps at most: what is known of each is in memory, 2 KiB or so.
+/// How many sessions a daemon stores at most. Each takes about 2 KiB of memory.
 const SESSIONS_MAX: usize = 10_000;
 
-/// How many WebSockets are open at a time.
+/// How many WebSockets may be open at a time.
 const SOCKETS_MAX: usize = 1024;
 
 /// The state behind all routes.
 #[derive(Clone)]
-pub(crate) struct App(Arc<Parts>);
+pub(crate) struct App(Arc<AppState>);
 
-pub(crate) struct Parts {
+pub(crate) struct AppState {
     pub(crate) installer: Installer,
-    pub(crate) instances: Instances,
+    pub(crate) instances: InstanceRegistry,
     pub(crate) processes: Processes,
     pub(crate) sessions: Sessions,
-    pub(crate) sockets: Sockets,
-    pub(crate) metrics: Metrics,
+    pub(crate) sockets: OpenWebSockets,
+    pub(crate) metrics: HttpMetrics,
     pub(crate) files: Root,
-    pub(crate) store: Store,
+    pub(crate) store: ConfigStore,
     pub(crate) timeout_max: Duration,
-    pub(crate) stall: Duration,
+    pub(crate) stall_timeout: Duration,
 }
 
 impl std::ops::Deref for App {
-    type Target = Parts;
+    type Target = AppState;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }
 
-impl FromRef<App> for Stall {
+impl FromRef<App> for StallTimeout {
     fn from_ref(app: &App) -> Self {
-        Self(app.stall)
+        Self(app.stall_timeout)
     }
 }
 
 impl App {
     pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
+        let settings = &config.settings;
         let catalog = Catalog::new(&config.own_program, config.agents.clone())?;
         let installer = Installer::new(config.install.clone(), catalog);
-        let instances = Instances::new(
+        let instances = InstanceRegistry::new(
             acp::Config {
-                retention: Retention { events: config.events_max, bytes: config.events_bytes_max },
+                retention: Retention { events: settings.events_max, bytes: settings.events_bytes_max },
                 limits: Limits::default(),
-                grace: config.grace,
+                grace: settings.grace(),
                 instances_max: INSTANCES_MAX,
                 env_remove: config.env_remove.clone(),
             },
@@ -71,56 +75,56 @@ impl App {
         let processes = Processes::new(user_processes::Config {
             current_dir: config.current_dir.clone(),
             env_remove: config.env_remove.clone(),
-            grace: config.grace,
+            grace: settings.grace(),
             limits: user_processes::Limits::default(),
         });
-        let files = match &config.fs_root {
+        let files = match &settings.fs_root {
             Some(directory) => Root::open(directory)?,
             None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
         };
-        let store = Store::new(&config.data_dir.join("config"));
+        let store = ConfigStore::new(&config.data_dir.join("config"));
         let sessions = Sessions::new(
             worker_runtime::Config {
                 directory: config.data_dir.join("sessions"),
                 current_dir: config.current_dir.clone(),
                 env_remove: config.env_remove.clone(),
-                grace: config.grace,
-                patience: config.wait_timeout,
-                idle: config.session_idle,
+                grace: settings.grace(),
+                patience: settings.wait_timeout(),
+                idle: settings.session_idle,
                 sessions_max: SESSIONS_MAX,
             },
             installer.clone(),
-            Arc::new(Configured::new(
+            Arc::new(StoredDirectorySettings::new(
                 store.clone(),
-                Skills::new(config.data_dir.join("skills"), config.env_remove.clone()),
+                SkillResolver::new(config.data_dir.join("skills"), config.env_remove.clone()),
             )),
         );
-        Ok(Self(Arc::new(Parts {
+        Ok(Self(Arc::new(AppState {
             installer,
             instances,
             processes,
             sessions,
-            sockets: Sockets::new(SOCKETS_MAX),
-            metrics: Metrics::default(),
+            sockets: OpenWebSockets::new(SOCKETS_MAX),
+            metrics: HttpMetrics::default(),
             files,
             store,
-            timeout_max: config.timeout_max,
-            stall: config.stall,
+            timeout_max: settings.timeout_max(),
+            stall_timeout: settings.stall_timeout(),
         })))
     }
 
-    /// Everything that is counted, as a page.
+    /// The metrics of all services.
     pub(crate) fn metrics_page(&self) -> server::Result<Response> {
         server::metrics::page(|registry| {
             self.metrics.register(registry);
             self.sockets.register(registry);
             self.sessions.register(registry);
-            self.instances.register(registry);
+            self.instances.register_metrics(registry);
             self.installer.register(registry);
         })
     }
 
-    /// Ends everything that runs.
+    /// Stops all instances, processes, sessions and installations.
     pub(crate) async fn shutdown(&self) {
         tokio::join!(
             self.instances.shutdown(),

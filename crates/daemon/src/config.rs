@@ -1,76 +1,49 @@
-//! Configuration: read once, in `main`, into parsed values that are handed down by field.
+//! The configuration of a daemon. The CLI builds it once, from the command line and the configuration file.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    fmt, io,
-    net::SocketAddr,
-    num::NonZeroU64,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, ffi::OsString, fmt, net::SocketAddr, path::PathBuf};
 
 use agents::{UserAgent, install};
 use protocol::AgentName;
-use serde::Deserialize;
-use server::{CorsConfig, InvalidCors};
+use server::InvalidCors;
 
-use crate::Join;
+use crate::{DaemonSettings, Join};
 
-/// The shortest token that is worth having.
+/// Shorter tokens are easy to guess.
 const TOKEN_BYTES_MIN: usize = 8;
 
-/// How a daemon runs.
+/// The configuration of a daemon.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where it listens.
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// Who may use it.
+    /// Which clients may use the daemon.
     pub access: Access,
-    /// Whether an open daemon may listen on more than the loopback.
-    pub open_to_the_network: bool,
-    /// Names in `Host` that are allowed besides those of the loopback.
-    pub hosts: Vec<String>,
-    /// Which web pages may use it.
-    pub cors: CorsConfig,
-    /// The directory that `/v1/fs` is confined to; the whole filesystem if none.
-    pub fs_root: Option<PathBuf>,
-    /// Where the daemon keeps its own files.
+    /// Whether a daemon without a token may listen on addresses other than the loopback.
+    pub allow_open_network: bool,
+    /// The directory for the daemon's own files.
     pub data_dir: PathBuf,
-    /// The program that holds the mock agent: the daemon's own.
+    /// The program that contains the mock agent: the daemon's own.
     pub own_program: PathBuf,
-    /// The directory that relative paths start from.
+    /// The directory that relative paths are resolved against.
     pub current_dir: PathBuf,
-    /// Variables of the daemon that its children do not inherit.
+    /// Variables of the daemon that its child processes do not inherit.
     pub env_remove: Vec<OsString>,
     /// Agents that the user defined.
     pub agents: BTreeMap<AgentName, UserAgent>,
     /// How agents are installed.
     pub install: install::Config,
-    /// How much each instance's stream keeps, in events.
-    pub events_max: NonZeroU64,
-    /// How much each instance's stream keeps, in bytes.
-    pub events_bytes_max: NonZeroU64,
-    /// How long an agent may take to end by itself before it is killed.
-    pub grace: Duration,
-    /// How long a request may wait for the agent, at most and by default.
-    pub timeout_max: Duration,
-    /// How long a person may take to answer what an agent asks; for ever if none.
-    pub wait_timeout: Option<Duration>,
-    /// How long the agent of a session stays that has nothing to do, if it can go on later.
-    pub session_idle: Duration,
-    /// How long a connection may be silent or refuse to read before it is closed.
-    pub stall: Duration,
-    /// The hub that it makes itself known to.
+    /// Limits and everything else that the command line sets directly.
+    pub settings: DaemonSettings,
+    /// The hub to join.
     pub join: Option<Join>,
 }
 
-/// Who may use the daemon.
+/// Which clients may use the daemon.
 #[derive(Debug, Clone)]
 pub enum Access {
-    /// Whoever has the token.
+    /// Clients with this token.
     Token(Token),
-    /// Everybody who can reach it.
+    /// All clients that can reach it.
     Open,
 }
 
@@ -79,7 +52,7 @@ pub enum Access {
 pub struct Token(Box<str>);
 
 impl Token {
-    /// Takes a token as given, without the white space around it.
+    /// Checks a token, without the white space around it.
     pub fn new(text: &str) -> Result<Self, InvalidConfig> {
         let text = text.trim();
         if text.len() < TOKEN_BYTES_MIN || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -100,102 +73,26 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The configuration file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ConfigFile {
-    /// `[agents.NAME]`: agents that the user defines.
-    #[serde(default)]
-    pub agents: BTreeMap<AgentName, UserAgent>,
-    /// `[install]`: how agents are installed.
-    #[serde(default)]
-    pub install: InstallSection,
-}
-
-/// `[install]` in the configuration file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct InstallSection {
-    /// As `--mirror`; used after those of the command line.
-    #[serde(default)]
-    pub mirrors: Vec<String>,
-    /// As `--acp-registry`, which is stronger.
-    pub acp_registry: Option<String>,
-}
-
-/// Why a configuration cannot be used.
+/// The configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidConfig {
-    /// The file cannot be read.
-    #[error("could not read the configuration file `{}`", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file is not what it should be.
-    #[error("the configuration file `{}` is not valid: {message}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        message: String,
-    },
-    /// The token is of no use.
-    #[error("a token is at least {TOKEN_BYTES_MIN} printable ASCII characters without spaces")]
+    /// The token is too short, or has characters that an HTTP header cannot carry.
+    #[error("the token must have at least {TOKEN_BYTES_MIN} printable ASCII characters and no spaces")]
     Token,
-    /// Anybody on the network could use the daemon.
-    #[error("refusing to listen on {0} without a token: set one, or say --no-token if this is meant")]
-    OpenToTheNetwork(SocketAddr),
-    /// A CORS value cannot be put into a header.
-    #[error("`{0}` cannot be used for CORS")]
-    Cors(String),
-}
-
-impl From<InvalidCors> for InvalidConfig {
-    fn from(InvalidCors(value): InvalidCors) -> Self {
-        Self::Cors(value)
-    }
-}
-
-impl ConfigFile {
-    /// Reads the file at `path`.
-    pub fn read(path: &Path) -> Result<Self, InvalidConfig> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| InvalidConfig::Unreadable { path: path.to_path_buf(), source })?;
-        let invalid = |message| InvalidConfig::Syntax { path: path.to_path_buf(), message };
-        let file: Self = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
-        if let Some((name, _)) = file.agents.iter().find(|(_, agent)| agent.command.is_empty()) {
-            return Err(invalid(format!("agents.{name}.command must name a program")));
-        }
-        Ok(file)
-    }
+    /// Without a token, all hosts on the network could use the daemon.
+    #[error(
+        "refusing to listen on {0} without a token: pass --token-file, or --no-token to allow every client that can \
+         reach this address"
+    )]
+    OpenNetwork(SocketAddr),
+    /// A CORS option is invalid.
+    #[error(transparent)]
+    Cors(#[from] InvalidCors),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("config.toml");
-        std::fs::write(&path, text).unwrap();
-        let error = ConfigFile::read(&path).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
-    }
-
-    /// daemon-8: a file that is wrong says where and why.
-    #[test]
-    fn a_wrong_file_says_what_is_wrong() {
-        check("[agents.x]\ncommand = []", "agents.x.command must name a program");
-        check("[agents.x]\ncommand = [\"a\"]\nprotocol = \"smtp\"", "smtp");
-        check("[agents.\"Not A Name\"]\ncommand = [\"a\"]", "agent must be");
-        check("[agent.x]\n", "unknown field `agent`");
-        check("[agents.x]\ncommand = \"a\"", "line 2");
-        check("a = [", "line 1");
-    }
 
     #[test]
     fn a_token_does_not_print_itself() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use client::{Client, Error, WebSocket};
 use protocol::RuntimeId;
-use server::{ErrorChain, Inside};
+use server::{ErrorChain, InProcessService};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -33,7 +33,7 @@ pub struct Join {
 
 impl Join {
     /// Keeps a tunnel to the hub until `stop`; what comes through it is answered by `inside`.
-    pub(crate) async fn keep(self, inside: Inside, stop: CancellationToken) {
+    pub(crate) async fn keep(self, inside: InProcessService, stop: CancellationToken) {
         let mut pause = PAUSE_MIN;
         // Told once, however often it is tried.
         let mut told = None;
@@ -73,7 +73,7 @@ impl Join {
 }
 
 /// Answers what comes through the tunnel until it is lost or `stop`.
-async fn answer(socket: WebSocket, inside: Inside, stop: CancellationToken) {
+async fn answer(socket: WebSocket, inside: InProcessService, stop: CancellationToken) {
     let (near, far) = tunnel::pipe();
     // Each ends with the other; what was said last is still carried.
     tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, Patience::default()));

@@ -1,23 +1,24 @@
 //! The daemon: agents, ACP instances, sessions, files, config and processes of one sandbox, over HTTP.
 //!
-//! Handlers parse, call one method and answer. What they call is in the crates below; here are routes, the
-//! token and configuration. How connections are served is in `server`.
+//! A handler parses the request, calls one method of a service crate, and responds. This crate has the routes, the access
+//! check and the configuration; connections are served by `server`.
 
+mod access;
 mod api;
+mod api_error;
 mod app;
 mod config;
-mod fs;
-mod gate;
+mod config_store;
+mod daemon_server;
+mod daemon_settings;
+mod directory_settings;
+mod file_transfer;
 mod join;
-mod problem;
 mod routes;
-mod settings;
 mod skills;
-mod start;
-mod store;
 
 pub use api::document as openapi;
-pub use config::{Access, Config, ConfigFile, InstallSection, InvalidConfig, Token};
+pub use config::{Access, Config, InvalidConfig, Token};
+pub use daemon_server::{BoundDaemon, DaemonServer, StartError};
+pub use daemon_settings::{DEFAULT_PORT, DaemonSettings};
 pub use join::Join;
-pub use server::CorsConfig;
-pub use start::{Bound, Server, StartError};

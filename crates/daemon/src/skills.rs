@@ -1,9 +1,9 @@
-//! Skills: from what is configured to directories that agents can read.
+//! Turns configured skill sources into directories that agents can read.
 //!
-//! A skill is a directory that holds a `SKILL.md`. A source may be one, or hold many.
+//! A skill is a directory with a `SKILL.md`. A source is one skill, or contains several.
 
-mod git;
-mod url;
+mod repository_cache;
+mod repository_url;
 
 use std::{
     collections::BTreeMap,
@@ -16,45 +16,45 @@ use protocol::config::{Skill, SkillSource, SkillSourceKind};
 use server::ErrorChain;
 use tracing::warn;
 
-use git::Repositories;
+use repository_cache::{RepositoryCache, RepositoryError};
 
-/// How many skills are taken from one source; what has more is no source of skills.
+/// How many skills are used from one source. A directory with more is hardly a source of skills.
 const SKILLS_MAX: usize = 256;
 
 /// The file that makes a directory a skill.
-const MARK: &str = "SKILL.md";
+const SKILL_FILE: &str = "SKILL.md";
 
-/// Where repositories keep their skills.
-const PLACES: [&str; 3] = ["", "skills", ".claude/skills"];
+/// Where repositories store their skills.
+const SKILL_DIRECTORIES: [&str; 3] = ["", "skills", ".claude/skills"];
 
-/// What is known of skills.
-pub(crate) struct Skills {
-    repositories: Repositories,
+/// Resolves skill sources.
+pub(crate) struct SkillResolver {
+    repositories: RepositoryCache,
 }
 
-/// Why a source gives no skills.
+/// A source has no usable skills.
 #[derive(Debug, thiserror::Error)]
-enum Error {
-    #[error("`subpath` must lead into the source, and `{0}` does not")]
+enum SkillError {
+    #[error("`subpath` must be a relative path without `..`, but is `{0}`")]
     Subpath(String),
-    #[error("there is no skill at `{}`", .0.display())]
-    Nothing(PathBuf),
+    #[error("there is no directory with a SKILL.md in `{}`", .0.display())]
+    NotFound(PathBuf),
     #[error("could not read `{}`", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error(transparent)]
-    Git(#[from] git::Error),
-    #[error("the search for skills broke off")]
-    Died,
+    Repository(#[from] RepositoryError),
+    #[error("the search for skills panicked")]
+    Panicked,
 }
 
-impl Skills {
-    /// Repositories are kept in `cache`; git does not inherit the variables `env_remove`.
+impl SkillResolver {
+    /// Caches repositories in `cache`. Git does not inherit the variables in `env_remove`.
     pub(crate) fn new(cache: PathBuf, env_remove: Vec<OsString>) -> Self {
-        Self { repositories: Repositories::new(cache, env_remove) }
+        Self { repositories: RepositoryCache::new(cache, env_remove) }
     }
 
-    /// The directories of all skills of these entries, by the name of the skill. A source that cannot be had is told in
-    /// the log and left out: the agent is of use without it.
+    /// The directories of all skills of these entries, by the name of the skill. A source that fails is logged and left out,
+    /// because the agent is useful without it.
     pub(crate) async fn resolve(
         &self,
         directory: &Path,
@@ -63,36 +63,40 @@ impl Skills {
         let mut all = BTreeMap::new();
         for (entry, skill) in entries {
             for source in &skill.sources {
-                match self.of(directory, entry, source).await {
-                    // What came first stays.
+                match self.find_in_source(directory, entry, source).await {
                     Ok(found) => {
-                        found.into_iter().for_each(|(name, path)| _ = all.entry(name).or_insert(path))
+                        for (name, path) in found {
+                            // The first source wins.
+                            all.entry(name).or_insert(path);
+                        }
                     }
-                    Err(error) => warn!(entry, error = %ErrorChain(&error), "skills cannot be had"),
+                    Err(error) => {
+                        warn!(entry, error = %ErrorChain(&error), "could not load the skills of a source")
+                    }
                 }
             }
         }
         all
     }
 
-    async fn of(
+    async fn find_in_source(
         &self,
         directory: &Path,
         entry: &str,
         source: &SkillSource,
-    ) -> Result<Vec<(String, PathBuf)>, Error> {
+    ) -> Result<Vec<(String, PathBuf)>, SkillError> {
         let root = match source.kind {
             SkillSourceKind::Local => directory.join(&source.source),
             SkillSourceKind::Git => {
-                self.repositories.tree(&source.source, source.reference.as_deref()).await?
+                self.repositories.fetch_tree(&source.source, source.reference.as_deref()).await?
             }
             SkillSourceKind::Github => {
-                let repository = url::github(&source.source).map_err(git::Error::from)?;
-                self.repositories.tree(&repository, source.reference.as_deref()).await?
+                let repository = repository_url::github(&source.source).map_err(RepositoryError::from)?;
+                self.repositories.fetch_tree(&repository, source.reference.as_deref()).await?
             }
         };
-        let root = within(&root, source.subpath.as_deref())?;
-        // The directory of a repository has a name of ours.
+        let root = join_subpath(&root, source.subpath.as_deref())?;
+        // The directory of a cached repository is named after a commit, which is no name for a skill.
         let own_name = match (source.kind, &source.subpath, root.file_name()) {
             (SkillSourceKind::Local, _, Some(name)) | (_, Some(_), Some(name)) => {
                 name.to_string_lossy().into_owned()
@@ -101,47 +105,48 @@ impl Skills {
         };
         let wanted = source.skills.clone();
         let found = tokio::task::spawn_blocking(move || find(&root, &own_name));
-        let mut found = found.await.map_err(|_| Error::Died)??;
+        let mut found = found.await.map_err(|_| SkillError::Panicked)??;
         found.retain(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)));
         Ok(found)
     }
 }
 
-/// A directory below `root`.
-fn within(root: &Path, subpath: Option<&str>) -> Result<PathBuf, Error> {
+/// Joins `subpath`, which must not lead out of `root`.
+fn join_subpath(root: &Path, subpath: Option<&str>) -> Result<PathBuf, SkillError> {
     let Some(subpath) = subpath else { return Ok(root.to_path_buf()) };
-    let inside = |component| matches!(component, Component::Normal(_) | Component::CurDir);
-    match Path::new(subpath).components().all(inside) {
-        true => Ok(root.join(subpath)),
-        false => Err(Error::Subpath(subpath.into())),
+    let is_below = |component| matches!(component, Component::Normal(_) | Component::CurDir);
+    if Path::new(subpath).components().all(is_below) {
+        Ok(root.join(subpath))
+    } else {
+        Err(SkillError::Subpath(subpath.into()))
     }
 }
 
-/// The skills at `root`: itself, or those that it holds.
-fn find(root: &Path, own_name: &str) -> Result<Vec<(String, PathBuf)>, Error> {
-    if root.join(MARK).is_file() && is_name(own_name) {
+/// The skills at `root`: itself, or the ones in its usual directories.
+fn find(root: &Path, own_name: &str) -> Result<Vec<(String, PathBuf)>, SkillError> {
+    if root.join(SKILL_FILE).is_file() && is_name(own_name) {
         return Ok(vec![(own_name.to_owned(), root.to_path_buf())]);
     }
     let mut found = Vec::new();
-    for place in PLACES.map(|place| root.join(place)) {
-        let entries = match place.read_dir() {
+    for directory in SKILL_DIRECTORIES.map(|directory| root.join(directory)) {
+        let entries = match directory.read_dir() {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && place != root.join("") => continue,
-            Err(source) => return Err(Error::Unreadable { path: place, source }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory != root.join("") => continue,
+            Err(source) => return Err(SkillError::Unreadable { path: directory, source }),
         };
-        for entry in entries.flatten().filter(|entry| entry.path().join(MARK).is_file()) {
+        for entry in entries.flatten().filter(|entry| entry.path().join(SKILL_FILE).is_file()) {
             let name = entry.file_name().to_string_lossy().into_owned();
             if is_name(&name) && found.len() < SKILLS_MAX {
                 found.push((name, entry.path()));
             }
         }
     }
-    // The order of a directory is nobody's; that of names is the same everywhere.
+    // `read_dir` returns entries in no particular order.
     found.sort();
-    if found.is_empty() { Err(Error::Nothing(root.to_path_buf())) } else { Ok(found) }
+    if found.is_empty() { Err(SkillError::NotFound(root.to_path_buf())) } else { Ok(found) }
 }
 
-/// Whether a directory can be called that.
+/// Whether `name` is a single path component, so that it cannot lead elsewhere.
 fn is_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))

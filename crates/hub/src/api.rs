@@ -4,7 +4,7 @@ use axum::{Router, middleware};
 use protocol::{inbox::InboxEvent, lending::EnvironmentSpec, observation::ObservationFrame};
 use serde_json::Value;
 use server::{
-    Templates,
+    RouteTemplates,
     api::{BearerToken, with_fallbacks},
 };
 use utoipa::OpenApi;
@@ -48,9 +48,9 @@ fn routes() -> OpenApiRouter<App> {
 }
 
 /// What answers requests, and the routes that it has.
-pub(crate) fn router(app: App) -> (Router, Templates) {
+pub(crate) fn router(app: App) -> (Router, RouteTemplates) {
     let (router, openapi) = routes().split_for_parts();
-    let templates = Templates::new(openapi.paths.paths.into_keys().chain([verb::FORWARD.into()]));
+    let templates = RouteTemplates::new(openapi.paths.paths.into_keys().chain([verb::FORWARD.into()]));
     let router = with_fallbacks(router.merge(routes::forward::router()));
     let router = router.layer(middleware::from_fn_with_state(app.clone(), guard));
     (router.with_state(app), templates)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{extract::FromRef, response::Response};
-use server::{Metrics, Names, Sockets, Stall, observed::Patience};
+use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout, observed::Patience};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -47,13 +47,13 @@ pub(crate) struct Parts {
     /// Devices that are lent.
     pub(crate) relay: Relay,
     /// The names that it goes by.
-    pub(crate) names: Names,
-    pub(crate) sockets: Sockets,
+    pub(crate) names: HostPolicy,
+    pub(crate) sockets: OpenWebSockets,
     /// Who may do and see what.
     pub(crate) policies: Arc<Policies>,
     /// How long those at the other end of a stream may be silent.
     pub(crate) patience: Patience,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: HttpMetrics,
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
     stall: Duration,
@@ -71,7 +71,7 @@ impl std::ops::Deref for App {
     }
 }
 
-impl FromRef<App> for Stall {
+impl FromRef<App> for StallTimeout {
     fn from_ref(app: &App) -> Self {
         Self(app.stall)
     }
@@ -92,7 +92,7 @@ impl App {
         // Before there is a token: one that is not shown now is never.
         let policies = Arc::new(Policies::open(Arc::new(Roles), config.policy.clone())?);
         let (people, new) = People::open(directory.join(PEOPLE)).map_err(files)?;
-        let names = Names {
+        let names = HostPolicy {
             loopback: config.address.ip().is_loopback(),
             hosts: config.hosts.clone(),
             origins: config.cors.origins.clone(),
@@ -120,10 +120,10 @@ impl App {
             limits: Limits::new(config.failures, config.requests),
             audit: Audit::open(&directory.join(AUDIT)).await.map_err(StartError::Audit)?,
             names,
-            sockets: Sockets::new(SOCKETS_MAX),
+            sockets: OpenWebSockets::new(SOCKETS_MAX),
             policies,
             patience: config.pace.patience,
-            metrics: Metrics::default(),
+            metrics: HttpMetrics::default(),
             stop: CancellationToken::new(),
             stall: config.stall,
             public_url: config.public_url.clone(),

@@ -10,7 +10,7 @@ use journal::{
     durable::{Durable, Error, Store},
 };
 use protocol::audit::{AuditEntry, AuditPage, AuditRecord};
-use server::{ErrorChain, Peer};
+use server::{ErrorChain, PeerAddress};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::error;
@@ -61,7 +61,7 @@ impl Audit {
             at: Timestamp::now(),
             user: None,
             token: None,
-            peer: request.extensions().get().map(|Peer(address)| address.ip().to_canonical()),
+            peer: request.extensions().get().map(|PeerAddress(address)| address.ip().to_canonical()),
             verb: asked.verb.name.to_owned(),
             runtime: asked.runtime.clone(),
             worker: asked.worker.clone(),
@@ -74,12 +74,12 @@ impl Audit {
     }
 
     /// A peer of the relay broke a rule: what its WebSocket was closed with, and why.
-    pub(crate) fn violation(&self, path: &str, peer: Option<Peer>, code: u16, why: &str) {
+    pub(crate) fn violation(&self, path: &str, peer: Option<PeerAddress>, code: u16, why: &str) {
         let entry = AuditEntry {
             at: Timestamp::now(),
             user: None,
             token: None,
-            peer: peer.map(|Peer(address)| address.ip().to_canonical()),
+            peer: peer.map(|PeerAddress(address)| address.ip().to_canonical()),
             verb: VIOLATION.to_owned(),
             runtime: None,
             worker: None,

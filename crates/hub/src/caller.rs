@@ -9,7 +9,7 @@ use protocol::{
     hub::Role,
     people::{AccessToken, User},
 };
-use server::Refusal;
+use server::ProblemResponse;
 
 use crate::policy::{Policy, Sight, Who};
 
@@ -83,11 +83,11 @@ impl Caller {
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, ProblemResponse> {
         // The guard lets nobody in whom it does not know.
-        head.extensions.get().cloned().ok_or_else(|| Refusal::internal(&NoCaller))
+        head.extensions.get().cloned().ok_or_else(|| ProblemResponse::internal(&NoCaller))
     }
 }
 

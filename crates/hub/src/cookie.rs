@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
-use server::{Peer, is_loopback_host};
+use server::{PeerAddress, is_loopback_host};
 
 /// How the cookie is called, and how it travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,9 @@ pub(crate) enum Cookie {
 
 impl Cookie {
     /// The one for a request. Whatever comes from elsewhere, or through a proxy, comes over TLS or gets no cookie.
-    pub(crate) fn for_request(headers: &HeaderMap, peer: Option<Peer>) -> Self {
-        let local = peer.is_some_and(|Peer(address)| address.ip().is_loopback()) && is_loopback_host(headers);
+    pub(crate) fn for_request(headers: &HeaderMap, peer: Option<PeerAddress>) -> Self {
+        let local =
+            peer.is_some_and(|PeerAddress(address)| address.ip().is_loopback()) && is_loopback_host(headers);
         if local { Self::Local } else { Self::Secure }
     }
 
@@ -64,7 +65,7 @@ mod tests {
     /// Only who asks this machine by its own name from itself gets a cookie that needs no TLS.
     #[test]
     fn a_cookie_needs_tls_unless_it_stays_on_this_machine() {
-        let peer = |ip: &str| Some(Peer(std::net::SocketAddr::new(ip.parse().unwrap(), 1)));
+        let peer = |ip: &str| Some(PeerAddress(std::net::SocketAddr::new(ip.parse().unwrap(), 1)));
         for (host, ip, kind) in [
             ("localhost:2470", "127.0.0.1", Cookie::Local),
             ("[::1]:2470", "::1", Cookie::Local),

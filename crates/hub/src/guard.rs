@@ -8,7 +8,7 @@ use axum::{
 };
 use http::{HeaderMap, Method, header};
 use protocol::{ProblemKind, RuntimeId, SessionId};
-use server::{Peer, Refusal, Result, bearer};
+use server::{PeerAddress, ProblemResponse, Result, bearer_token};
 
 use crate::{
     app::App,
@@ -69,7 +69,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     };
     match pending.written(response.status()).await {
         Ok(()) => response,
-        Err(error) => Refusal::internal(&error).into_response(),
+        Err(error) => ProblemResponse::internal(&error).into_response(),
     }
 }
 
@@ -79,7 +79,7 @@ fn named(app: &App, request: &Request) -> Result<()> {
     checked.map_err(|refusal| app.limits.refused(peer(request), refusal))
 }
 
-fn peer(request: &Request) -> Option<Peer> {
+fn peer(request: &Request) -> Option<PeerAddress> {
     request.extensions().get().copied()
 }
 
@@ -127,16 +127,17 @@ fn admit(app: &App, request: &Request, asked: &Asked, known: &mut impl FnMut(&Ca
 fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     let (headers, peer) = (request.headers(), peer(request));
     let cookie = Cookie::for_request(headers, peer).read(headers);
-    let (rights, by_cookie) = match (bearer(headers), cookie) {
+    let (rights, by_cookie) = match (bearer_token(headers), cookie) {
         (Some(token), _) => (app.people.find(token), false),
         (None, Some(secret)) => (app.people.find(secret).filter(|rights| rights.token.is_session), true),
         (None, None) => (None, false),
     };
     let Some(rights) = rights else { return Err(app.limits.not_let_in(peer)) };
     // A browser sends its cookie whichever page asks it to.
-    if by_cookie && does_something(request.method(), headers) && !app.names.is_ours(headers) {
+    if by_cookie && does_something(request.method(), headers) && !app.names.is_same_or_allowed_origin(headers)
+    {
         let detail = "requests with a cookie must have an `Origin` of this hub";
-        return Err(app.limits.refused(peer, Refusal::new(ProblemKind::HostNotAllowed, detail)));
+        return Err(app.limits.refused(peer, ProblemResponse::new(ProblemKind::HostNotAllowed, detail)));
     }
     app.limits.spend(rights.token.id)?;
     Ok(Caller::new(rights))
@@ -154,24 +155,24 @@ fn authorize(app: &App, caller: &Caller, asked: &Asked) -> Result<Option<Permit>
         Need::Admin if caller.is_admin() => Ok(None),
         Need::Admin => {
             let detail = format!("`{}` needs an unscoped token of a hub administrator", verb.name);
-            Err(Refusal::new(ProblemKind::Forbidden, detail))
+            Err(ProblemResponse::new(ProblemKind::Forbidden, detail))
         }
         Need::Role(role) => {
             let Some(id) = &asked.runtime else {
-                return Err(Refusal::new(ProblemKind::InvalidRequest, "the runtime id is invalid"));
+                return Err(ProblemResponse::new(ProblemKind::InvalidRequest, "the runtime id is invalid"));
             };
             let registered = app.registry.get(id).filter(|runtime| caller.sees(&runtime.workspace));
             let workspace = registered.ok_or_else(|| no_runtime(id))?.workspace;
             let standing = Standing::new(&app.people, caller.token);
             let eye = Eye::new(caller.rights.who_in(&workspace), Some(standing), &app.policies);
             let mut permit = Permit::new(eye, (verb, role), (id.clone(), asked.worker.clone()));
-            permit.check().map_err(|reason| Refusal::new(ProblemKind::Forbidden, reason))?;
+            permit.check().map_err(|reason| ProblemResponse::new(ProblemKind::Forbidden, reason))?;
             Ok(Some(permit))
         }
     }
 }
 
 /// The same whether there is none or it is not for them.
-pub(crate) fn no_runtime(id: &RuntimeId) -> Refusal {
-    Refusal::new(ProblemKind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
+pub(crate) fn no_runtime(id: &RuntimeId) -> ProblemResponse {
+    ProblemResponse::new(ProblemKind::RuntimeNotFound, format!("runtime `{id}` does not exist"))
 }

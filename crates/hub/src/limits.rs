@@ -6,7 +6,7 @@ use std::{
 };
 
 use protocol::{EnvironmentId, ProblemKind, TokenId};
-use server::{Peer, Refusal, Result};
+use server::{PeerAddress, ProblemResponse, Result};
 
 use crate::rate::{Buckets, Rate};
 
@@ -24,24 +24,24 @@ impl Limits {
     }
 
     /// What to tell somebody whose token is no good.
-    pub(crate) fn not_let_in(&self, peer: Option<Peer>) -> Refusal {
+    pub(crate) fn not_let_in(&self, peer: Option<PeerAddress>) -> ProblemResponse {
         let detail = "send a hub token as `Authorization: Bearer …`";
-        self.refused(peer, Refusal::new(ProblemKind::Unauthorized, detail))
+        self.refused(peer, ProblemResponse::new(ProblemKind::Unauthorized, detail))
     }
 
     /// What to tell somebody who is refused before it is known who they are: why, or that they have tried too often.
     ///
     /// Who has a good token is let in all the same: others, such as those behind the same proxy, cannot lock them out.
-    pub(crate) fn refused(&self, peer: Option<Peer>, why: Refusal) -> Refusal {
-        match self.failures.take(peer.map(|Peer(address)| place(address.ip()))) {
+    pub(crate) fn refused(&self, peer: Option<PeerAddress>, why: ProblemResponse) -> ProblemResponse {
+        match self.failures.take(peer.map(|PeerAddress(address)| place(address.ip()))) {
             Ok(()) => why,
             Err(after) => too_many("too many rejected requests from your address; try again later", after),
         }
     }
 
     /// Counts a request of somebody of whom nothing is known, as often as they may be refused.
-    pub(crate) fn spend_unknown(&self, peer: Option<Peer>) -> Result<()> {
-        let counted = self.failures.take(peer.map(|Peer(address)| place(address.ip())));
+    pub(crate) fn spend_unknown(&self, peer: Option<PeerAddress>) -> Result<()> {
+        let counted = self.failures.take(peer.map(|PeerAddress(address)| place(address.ip())));
         counted.map_err(|after| too_many("too many requests from your address; try again later", after))
     }
 
@@ -60,8 +60,8 @@ impl Limits {
     }
 }
 
-fn too_many(detail: &str, after: Duration) -> Refusal {
-    Refusal::new(ProblemKind::TooManyRequests, detail).retry_after(after)
+fn too_many(detail: &str, after: Duration) -> ProblemResponse {
+    ProblemResponse::new(ProblemKind::TooManyRequests, detail).retry_after(after)
 }
 
 /// Whoever has one IPv6 address has a network of them.

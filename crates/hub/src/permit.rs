@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, TryStream, TryStreamExt, stream};
 use http::request::Parts;
 use protocol::{RuntimeId, SessionId, hub::Role};
-use server::Refusal;
+use server::ProblemResponse;
 
 use crate::{
     eye::Eye,
@@ -97,11 +97,11 @@ impl Permit {
 }
 
 impl<S: Sync> FromRequestParts<S> for Permit {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(head: &mut Parts, _: &S) -> Result<Self, ProblemResponse> {
         // The guard leaves one wherever a role is needed.
-        head.extensions.get().cloned().ok_or_else(|| Refusal::internal(&NoPermit))
+        head.extensions.get().cloned().ok_or_else(|| ProblemResponse::internal(&NoPermit))
     }
 }
 

@@ -15,7 +15,7 @@ use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Problem, ProblemKind, RuntimeId, SessionId};
 use serde::{Serialize, de::DeserializeOwned};
-use server::{Refusal, observed::Patience};
+use server::{ProblemResponse, observed::Patience};
 use tokio::time::timeout;
 
 pub(crate) use hop::Hop;
@@ -119,9 +119,9 @@ pub(crate) async fn tell<T: DeserializeOwned>(
     path: &str,
     body: &impl Serialize,
 ) -> server::Result<T> {
-    let body = serde_json::to_vec(body).map_err(|error| Refusal::internal(&error))?;
+    let body = serde_json::to_vec(body).map_err(|error| ProblemResponse::internal(&error))?;
     let request = Request::post(path).header(header::CONTENT_TYPE, "application/json").body(body.into());
-    let request = request.map_err(|error| Refusal::internal(&error))?;
+    let request = request.map_err(|error| ProblemResponse::internal(&error))?;
     let (status, body) = exchange(runtime, request).await.map_err(|down| refused(id, &down))?;
     if status.is_success() {
         return serde_json::from_slice(&body).map_err(|_| refused(id, &Down::Malformed));
@@ -129,21 +129,21 @@ pub(crate) async fn tell<T: DeserializeOwned>(
     match serde_json::from_slice::<Problem>(&body) {
         // Whom the runtime does not let in is us.
         Ok(problem) if problem.kind != ProblemKind::Unauthorized => {
-            Err(Refusal::new(problem.kind, problem.detail))
+            Err(ProblemResponse::new(problem.kind, problem.detail))
         }
         _ => Err(refused(id, &Down::Unreachable)),
     }
 }
 
 /// Why a runtime did not answer, without where it is.
-pub(crate) fn refused(id: &RuntimeId, down: &Down) -> Refusal {
+pub(crate) fn refused(id: &RuntimeId, down: &Down) -> ProblemResponse {
     match down {
-        Down::Busy => Refusal::new(
+        Down::Busy => ProblemResponse::new(
             ProblemKind::TooManyConnections,
             format!("too many requests to runtime `{id}` are open; try again later"),
         ),
         Down::NoWorker | Down::Unreachable | Down::Malformed => {
-            Refusal::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
+            ProblemResponse::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` is unreachable"))
         }
     }
 }

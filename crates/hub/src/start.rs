@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use protocol::RuntimeId;
-use server::{Inside, InvalidCors, Listener, Open, Service};
+use server::{AllowAll, HttpListener, HttpService, InProcessService, InvalidCors};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy::PolicyError};
@@ -11,8 +11,8 @@ use crate::{Config, Files, Local, NewToken, RegistryError, api, app::App, policy
 /// A hub that listens.
 pub struct Hub {
     app: App,
-    service: Service,
-    listener: Listener,
+    service: HttpService,
+    listener: HttpListener,
     new: Option<NewToken>,
     runtimes: Option<PathBuf>,
 }
@@ -55,18 +55,18 @@ impl Hub {
     pub async fn bind(config: &Config) -> Result<Self, StartError> {
         let (app, new) = App::new(config).await?;
         let (router, templates) = api::router(app.clone());
-        let service = Service {
+        let service = HttpService {
             router,
-            check: Arc::new(Open),
+            access_check: Arc::new(AllowAll),
             cors: config.cors.layer()?,
-            sockets: app.sockets.clone(),
+            websockets: app.sockets.clone(),
             templates: Arc::new(templates),
             metrics: app.metrics.clone(),
-            stall: config.stall,
+            stall_timeout: config.stall,
         };
         let address = config.address;
         let listener =
-            Listener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
+            HttpListener::bind(address).await.map_err(|source| StartError::Listen { address, source })?;
         if let Ok(address) = listener.address() {
             app.listens_on(address);
         }
@@ -92,7 +92,7 @@ impl Hub {
     ///
     /// # Errors
     /// If there is one of that name.
-    pub fn attach(&self, id: RuntimeId, inside: Inside) -> Result<(), RegistryError> {
+    pub fn attach(&self, id: RuntimeId, inside: InProcessService) -> Result<(), RegistryError> {
         self.app.registry.attach(id, Arc::new(Local::new(inside)))
     }
 

@@ -1,4 +1,4 @@
-//! What the description of an API always has, and what answers where there is no route.
+//! The OpenAPI document of a server, and the responses to requests without a route.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use utoipa::{
     },
 };
 
-use crate::Refusal;
+use crate::ProblemResponse;
 
-/// Every route may answer with a problem; its `status` says which.
+/// The `default` response of every route: a problem document.
 #[derive(IntoResponses)]
-#[allow(dead_code, reason = "describes the responses; nothing is ever made of it")]
+#[allow(dead_code, reason = "declares the response for OpenAPI; never constructed")]
 #[response(status = "default", description = "A problem", content_type = "application/problem+json")]
 pub struct Problems(#[to_schema] Problem);
 
-/// Who asks shows a token.
+/// Adds the bearer token security scheme to the document.
 pub struct BearerToken;
 
 impl Modify for BearerToken {
@@ -37,20 +37,21 @@ impl Modify for BearerToken {
 
 /// The OpenAPI document: paths as the handlers declare them, schemas as the wire types have them.
 ///
-/// An operation is called by its tag and its handler, such as `sessions_list`. The prefix is before that, so that nothing of one
-/// server is called as something of another: there are clients that are made from the documents of several.
+/// An operation is named after its tag and handler, such as `sessions_list`. `prefix` keeps the names of several servers
+/// distinct, because some clients are generated from more than one document.
 pub fn document(openapi: OpenApi, prefix: &str) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();
-    // What no path refers to is among the components, such as what is said over a WebSocket.
+    // Schemas that no path refers to, such as WebSocket messages, are listed under the components.
     let components = document["components"]["schemas"].as_object().into_iter().flat_map(Map::keys).cloned();
     let schemas = protocol::schemas(&components.chain(references(&document["paths"])).collect());
     for operation in members(&mut document["paths"]).flat_map(members) {
-        let (tag, handler) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
-        let name = format!("{prefix}{}_{}", tag.unwrap_or_default(), handler.unwrap_or_default());
+        let tag = operation["tags"][0].as_str().unwrap_or_default();
+        let handler = operation["operationId"].as_str().unwrap_or_default();
+        let name = format!("{prefix}{tag}_{handler}");
         operation["operationId"] = name.into();
         describe_bytes(&mut operation["requestBody"]);
         for response in members(&mut operation["responses"]) {
-            describe(response, &schemas);
+            add_description(response, &schemas);
             describe_bytes(response);
         }
     }
@@ -65,8 +66,8 @@ fn describe_bytes(message: &mut Value) {
     }
 }
 
-/// An answer of which nothing is said is what it holds: OpenAPI wants each to be described.
-fn describe(response: &mut Value, schemas: &Map<String, Value>) {
+/// Describes a response without a description by its schema, as OpenAPI requires one.
+fn add_description(response: &mut Value, schemas: &Map<String, Value>) {
     if response.get("description").is_none()
         && let Some(schema) = references(response).first().and_then(|name| schemas.get(name))
     {
@@ -78,7 +79,7 @@ fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
     object.as_object_mut().into_iter().flat_map(Map::values_mut)
 }
 
-/// The names of the schemas that a part of a document refers to.
+/// The names of the schemas that `part` of a document refers to.
 fn references(part: &Value) -> BTreeSet<String> {
     match part {
         Value::Object(members) => {
@@ -91,15 +92,15 @@ fn references(part: &Value) -> BTreeSet<String> {
     }
 }
 
-/// Tells whoever asks for what is not there.
+/// Answers requests for unknown paths and methods with a problem document.
 pub fn with_fallbacks<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     router.fallback(no_such_route).method_not_allowed_fallback(no_such_method)
 }
 
-async fn no_such_route(uri: Uri) -> Refusal {
-    Refusal::new(ProblemKind::NotFound, format!("there is nothing at `{}`", uri.path()))
+async fn no_such_route(uri: Uri) -> ProblemResponse {
+    ProblemResponse::new(ProblemKind::NotFound, format!("there is no route at `{}`", uri.path()))
 }
 
-async fn no_such_method(method: Method, uri: Uri) -> Refusal {
-    Refusal::new(ProblemKind::MethodNotAllowed, format!("`{}` cannot be used with {method}", uri.path()))
+async fn no_such_method(method: Method, uri: Uri) -> ProblemResponse {
+    ProblemResponse::new(ProblemKind::MethodNotAllowed, format!("`{}` does not support {method}", uri.path()))
 }

@@ -1,4 +1,4 @@
-//! Which web pages may use a server.
+//! Cross-origin access for web pages.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::REQUEST_ID;
 
-/// Which web pages may use the server; none by default.
+/// Which web pages of other origins may use the server; none by default.
 #[derive(Debug, Clone, Default)]
 pub struct CorsConfig {
     /// Origins, such as `https://example.org`; `*` for all.
@@ -20,26 +20,32 @@ pub struct CorsConfig {
     pub credentials: bool,
 }
 
-/// A value that cannot be put into a header.
+/// A CORS option is invalid.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` cannot be used for CORS")]
+#[error("invalid CORS option: {0}")]
 pub struct InvalidCors(pub String);
 
 impl CorsConfig {
-    /// What tells browsers so; nothing if no page may.
+    /// The layer that answers preflight requests and adds the CORS headers; `None` if no page is allowed.
     pub fn layer(&self) -> Result<Option<CorsLayer>, InvalidCors> {
         if self.origins.is_empty() {
             return Ok(None);
         }
-        let any = self.origins.iter().any(|origin| origin == "*");
-        if any && self.credentials {
-            return Err(InvalidCors("*` together with `--cors-allow-credentials".into()));
+        let allows_any = self.origins.iter().any(|origin| origin == "*");
+        if allows_any && self.credentials {
+            return Err(InvalidCors(
+                "the origin `*` cannot be combined with credentials; name the origins, or drop --cors-allow-credentials"
+                    .into(),
+            ));
         }
-        let origins =
-            if any { AllowOrigin::any() } else { AllowOrigin::list(parsed::<HeaderValue>(&self.origins)?) };
+        let origins = if allows_any {
+            AllowOrigin::any()
+        } else {
+            AllowOrigin::list(parse_all::<HeaderValue>(&self.origins)?)
+        };
         let methods = match self.methods.as_slice() {
             [] => vec![Method::GET, Method::POST, Method::PUT, Method::DELETE],
-            methods => parsed(methods)?,
+            methods => parse_all(methods)?,
         };
         let headers: Vec<HeaderName> = match self.headers.as_slice() {
             [] => vec![
@@ -53,7 +59,7 @@ impl CorsConfig {
                 HeaderName::from_static("prefer"),
                 REQUEST_ID,
             ],
-            headers => parsed(headers)?,
+            headers => parse_all(headers)?,
         };
         let exposed =
             [HeaderName::from_static("acp-event-id"), header::ETAG, header::CONTENT_RANGE, REQUEST_ID];
@@ -62,6 +68,11 @@ impl CorsConfig {
     }
 }
 
-fn parsed<T: FromStr>(values: &[String]) -> Result<Vec<T>, InvalidCors> {
-    values.iter().map(|value| value.parse().map_err(|_| InvalidCors(value.clone()))).collect()
+fn parse_all<T: FromStr>(values: &[String]) -> Result<Vec<T>, InvalidCors> {
+    values
+        .iter()
+        .map(|value| {
+            value.parse().map_err(|_| InvalidCors(format!("`{value}` is not allowed in an HTTP header")))
+        })
+        .collect()
 }

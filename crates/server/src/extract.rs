@@ -1,4 +1,4 @@
-//! Our extractors: bad input is a problem document too, and names the field.
+//! Extractors whose rejections are problem documents that name the invalid field.
 
 use std::time::Duration;
 
@@ -8,33 +8,33 @@ use protocol::{Author, IdempotencyKey, JsonObject, ProblemKind};
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use crate::{Refusal, Result, intake};
+use crate::{ProblemResponse, Result, request_body};
 
-/// The largest JSON body of a route that does not say otherwise.
+/// The largest JSON body, except for routes that use [`LongJson`].
 const JSON_BYTES_MAX: usize = 1 << 20;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Names who is behind a request. Whoever passes requests on for people sets it.
+/// The author of a request. A proxy that forwards requests of its users sets it.
 pub const AUTHOR: HeaderName = HeaderName::from_static("tombolo-author");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long a body may pause. The state of a router that takes bodies has one.
+/// How long a client may send nothing before its request fails. Part of the state of every router with request bodies.
 #[derive(Debug, Clone, Copy)]
-pub struct Stall(pub Duration);
+pub struct StallTimeout(pub Duration);
 
 /// The parameters in the path.
 pub struct Path<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         match axum::extract::Path::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(value)) => Ok(Self(value)),
             Err(PathRejection::FailedToDeserializePathParams(error)) => {
-                Err(Refusal::new(ProblemKind::InvalidRequest, error.body_text()))
+                Err(ProblemResponse::new(ProblemKind::InvalidRequest, error.body_text()))
             }
-            Err(error) => Err(Refusal::internal(&error)),
+            Err(error) => Err(ProblemResponse::internal(&error)),
         }
     }
 }
@@ -43,12 +43,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = axum::extract::Query::from_request_parts(parts, state).await;
         let axum::extract::Query(value) =
-            query.map_err(|error| Refusal::new(ProblemKind::InvalidRequest, error.body_text()))?;
+            query.map_err(|error| ProblemResponse::new(ProblemKind::InvalidRequest, error.body_text()))?;
         Ok(Self(value))
     }
 }
@@ -58,32 +58,36 @@ pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T>
 where
-    Stall: FromRef<S>,
+    StallTimeout: FromRef<S>,
 {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        json(request, JSON_BYTES_MAX, Stall::from_ref(state)).await.map(Self)
+        json(request, JSON_BYTES_MAX, StallTimeout::from_ref(state)).await.map(Self)
     }
 }
 
-/// A JSON body of at most `N` bytes, for what may be longer than the rest.
+/// A JSON body of at most `N` bytes, for routes that need more than the usual limit.
 pub struct LongJson<T, const N: usize>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync, const N: usize> FromRequest<S> for LongJson<T, N>
 where
-    Stall: FromRef<S>,
+    StallTimeout: FromRef<S>,
 {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        json(request, N, Stall::from_ref(state)).await.map(Self)
+        json(request, N, StallTimeout::from_ref(state)).await.map(Self)
     }
 }
 
-async fn json<T: DeserializeOwned>(request: Request, bytes_max: usize, Stall(stall): Stall) -> Result<T> {
-    need_json(request.headers())?;
-    let bytes = intake::collect(request.into_body(), bytes_max, stall).await?;
+async fn json<T: DeserializeOwned>(
+    request: Request,
+    bytes_max: usize,
+    StallTimeout(stall): StallTimeout,
+) -> Result<T> {
+    require_json(request.headers())?;
+    let bytes = request_body::collect(request.into_body(), bytes_max, stall).await?;
     Ok(parse::<JsonObject<T>>(&bytes)?.0)
 }
 
@@ -92,83 +96,88 @@ pub struct OptionalJson<T>(pub T);
 
 impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJson<T>
 where
-    Stall: FromRef<S>,
+    StallTimeout: FromRef<S>,
 {
-    type Rejection = Refusal;
+    type Rejection = ProblemResponse;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let json = need_json(request.headers());
-        let Stall(stall) = Stall::from_ref(state);
-        let bytes = intake::collect(request.into_body(), JSON_BYTES_MAX, stall).await?;
+        let is_json = require_json(request.headers());
+        let StallTimeout(stall) = StallTimeout::from_ref(state);
+        let bytes = request_body::collect(request.into_body(), JSON_BYTES_MAX, stall).await?;
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
-        json?;
+        is_json?;
         Ok(Self(parse::<Option<JsonObject<T>>>(&bytes)?.map(|object| object.0).unwrap_or_default()))
     }
 }
 
-/// Who is behind a request.
+/// The header `Tombolo-Author`.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Header)]
-pub struct By {
-    /// Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-    /// a hub sets it, so that nobody speaks as somebody else through it.
+pub struct AuthorHeader {
+    /// The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+    /// a hub sets it, so that its users cannot act under another name.
     #[param(rename = "tombolo-author", value_type = Option<String>)]
     author: Option<Author>,
 }
 
-impl By {
-    /// Who it is, where the body says `said`.
-    pub fn or(self, said: Option<Author>) -> Option<Author> {
-        self.author.or(said)
+impl AuthorHeader {
+    /// The author from the header, or else the one from the body.
+    pub fn or_body_author(self, body_author: Option<Author>) -> Option<Author> {
+        self.author.or(body_author)
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for By {
-    type Rejection = Refusal;
+impl<S: Sync> FromRequestParts<S> for AuthorHeader {
+    type Rejection = ProblemResponse;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let Some(value) = parts.headers.get(AUTHOR) else { return Ok(Self { author: None }) };
         let name = std::str::from_utf8(value.as_bytes()).unwrap_or_default();
         let author = name.parse::<Author>();
         let author = author.map_err(|error| {
-            Refusal::new(ProblemKind::InvalidRequest, format!("`Tombolo-Author` cannot be used: {error}"))
+            ProblemResponse::new(ProblemKind::InvalidRequest, format!("`Tombolo-Author` is invalid: {error}"))
         })?;
         Ok(Self { author: Some(author) })
     }
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    serde_json::from_slice::<T>(bytes)
-        .map_err(|error| Refusal::new(ProblemKind::InvalidRequest, format!("the body is not valid: {error}")))
+    serde_json::from_slice::<T>(bytes).map_err(|error| {
+        ProblemResponse::new(ProblemKind::InvalidRequest, format!("the request body is invalid: {error}"))
+    })
 }
 
-/// Refuses a body that does not say it is JSON: a web page of another origin cannot send one that does.
-pub fn need_json(headers: &HeaderMap) -> Result<()> {
-    need_type(headers, "application/json")
+/// Rejects a request whose content type is not JSON. This also stops cross-site requests: a browser sends JSON to another
+/// origin only after a CORS preflight.
+pub fn require_json(headers: &HeaderMap) -> Result<()> {
+    require_content_type(headers, "application/json")
 }
 
-/// Refuses a body that does not say it is of the type `needed`.
-pub fn need_type(headers: &HeaderMap, needed: &str) -> Result<()> {
+/// Rejects a request with another content type than `required`.
+pub fn require_content_type(headers: &HeaderMap, required: &str) -> Result<()> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = content_type.and_then(|value| value.split(';').next()).map(str::trim);
     let found = match essence {
-        Some(essence) if essence.eq_ignore_ascii_case(needed) => return Ok(()),
+        Some(essence) if essence.eq_ignore_ascii_case(required) => return Ok(()),
         Some(other) => format!("`{other}`"),
-        None => "nothing".to_owned(),
+        None => "missing".to_owned(),
     };
-    let detail = format!("`Content-Type` must be `{needed}`, and it is {found}");
-    Err(Refusal::new(ProblemKind::UnsupportedMedia, detail))
+    let detail = format!("`Content-Type` must be `{required}`, but is {found}");
+    Err(ProblemResponse::new(ProblemKind::UnsupportedMedia, detail))
 }
 
-/// After which event a stream is to go on: the header `Last-Event-ID`, or else what the query says.
-pub fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>> {
+/// The event after which a stream resumes: the header `Last-Event-ID`, or else the query parameter.
+pub fn last_event_id(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>> {
     match headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?")) {
-        // Some clients send the header empty until they have read an id.
+        // Some clients send an empty header until they have received an id.
         None | Some("") => Ok(query),
         Some(text) => text.parse().map(Some).map_err(|_| {
-            Refusal::new(ProblemKind::InvalidRequest, format!("`Last-Event-ID: {text}` is not an event id"))
+            ProblemResponse::new(
+                ProblemKind::InvalidRequest,
+                format!("`Last-Event-ID: {text}` is not an event id"),
+            )
         }),
     }
 }
@@ -177,15 +186,15 @@ pub fn last_event(headers: &HeaderMap, query: Option<u64>) -> Result<Option<u64>
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = value.to_str().unwrap_or_default().parse::<IdempotencyKey>();
-    key.map(Some).map_err(|error| Refusal::new(ProblemKind::InvalidRequest, error.to_string()))
+    key.map(Some).map_err(|error| ProblemResponse::new(ProblemKind::InvalidRequest, error.to_string()))
 }
 
-/// How long a request waits: what it asks for, within `max`.
-pub fn patience(timeout_ms: Option<u64>, max: Duration) -> Result<Duration> {
-    let wanted = timeout_ms.map_or(max, Duration::from_millis);
-    if wanted.is_zero() || wanted > max {
+/// How long a request may wait for its response: as long as the client wants, up to `max`.
+pub fn response_timeout(timeout_ms: Option<u64>, max: Duration) -> Result<Duration> {
+    let timeout = timeout_ms.map_or(max, Duration::from_millis);
+    if timeout.is_zero() || timeout > max {
         let detail = format!("`timeoutMs` must be between 1 and {}", max.as_millis());
-        return Err(Refusal::new(ProblemKind::InvalidRequest, detail));
+        return Err(ProblemResponse::new(ProblemKind::InvalidRequest, detail));
     }
-    Ok(wanted)
+    Ok(timeout)
 }

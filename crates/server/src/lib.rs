@@ -1,43 +1,43 @@
-//! What the daemon and the hub share: connections, who may come in, problems, bad input, WebSockets.
+//! HTTP parts that the daemon and the hub share: connections, access checks, problem documents, extractors, WebSockets.
 //!
-//! A [`Listener`] takes connections, bounds them and ends them in order. Before a request reaches a route, the [`Gate`]
-//! asks a [`Check`]; what is refused, there or later, leaves as a problem document ([`Refusal`]). Each request has a
-//! [`RequestId`], is a span, and is counted ([`Metrics`]).
+//! An [`HttpListener`] accepts connections, limits their number and closes them in order. Before a request reaches a
+//! route, the [`AccessGate`] consults an [`AccessCheck`]. Every failure leaves as a problem document
+//! ([`ProblemResponse`]). Each request gets a [`RequestId`] and a tracing span, and is counted ([`HttpMetrics`]).
 //!
-//! Routes, tokens and configuration are elsewhere.
+//! Routes, tokens and configuration belong to the daemon and the hub.
 
+mod access_gate;
 pub mod api;
+mod client_socket;
 mod cors;
-mod exchange;
 pub mod extract;
 mod fragments;
-mod gate;
-mod inside;
-pub mod intake;
-mod listen;
+mod host_policy;
+mod http_listener;
+mod in_process_service;
 pub mod metrics;
-mod names;
 pub mod observed;
-mod refusal;
+mod open_websockets;
+mod problem_response;
+pub mod request_body;
 mod request_id;
-mod socket;
-mod sockets;
+mod request_tracker;
+mod route_templates;
 pub mod sse;
 mod subprotocol;
-mod templates;
-mod upgrade;
+mod websocket_upgrade;
 
+pub use access_gate::{AccessCheck, AccessGate, AllowAll};
 pub use cors::{CorsConfig, InvalidCors};
-pub use extract::Stall;
+pub use extract::StallTimeout;
 pub use fragments::fragments;
-pub use gate::{Check, Gate, Open};
-pub use inside::Inside;
-pub use listen::{Listener, Peer, Service};
-pub use metrics::Metrics;
-pub use names::{Names, bearer, is_loopback_host};
+pub use host_policy::{HostPolicy, bearer_token, is_loopback_host};
+pub use http_listener::{HttpListener, HttpService, PeerAddress};
+pub use in_process_service::InProcessService;
+pub use metrics::HttpMetrics;
+pub use open_websockets::{OpenWebSockets, WebSocket};
+pub use problem_response::{ProblemResponse, Result};
 pub use protocol::ErrorChain;
-pub use refusal::{Refusal, Result};
 pub use request_id::{REQUEST_ID, RequestId};
-pub use sockets::{Sockets, WebSocket};
-pub use templates::Templates;
-pub use upgrade::Upgrade;
+pub use route_templates::RouteTemplates;
+pub use websocket_upgrade::WebSocketUpgrade;

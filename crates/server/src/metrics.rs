@@ -1,4 +1,4 @@
-//! What is counted, and the page that shows it.
+//! HTTP metrics, and the page that exports all metrics of a server.
 
 mod process;
 
@@ -16,88 +16,94 @@ use prometheus_client::{
 };
 use protocol::ProblemKind;
 
-use crate::{Refusal, Result};
+use crate::{ProblemResponse, Result};
 
-/// What the page is, as those who collect it know it.
+/// The content type of the OpenMetrics text format.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What the names of our own begin with.
+/// The prefix of all our metric names.
 const PREFIX: &str = "tombolo";
 
-/// How long requests take, in seconds: most less than a millisecond, some as long as an agent thinks.
-const DURATIONS: [f64; 9] = [0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0];
+/// Histogram buckets for request durations, in seconds. Most requests take less than a millisecond, but some wait for an
+/// agent.
+const DURATION_BUCKETS: [f64; 9] = [0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0];
 
-/// What is counted of requests and connections. Clones count together.
+/// Counts requests and connections. Clones share the counters.
 #[derive(Debug, Clone)]
-pub struct Metrics(Arc<Numbers>);
+pub struct HttpMetrics(Arc<HttpCounters>);
 
 #[derive(Debug)]
-struct Numbers {
-    requests: Family<Asked, Histogram>,
+struct HttpCounters {
+    requests: Family<RequestLabels, Histogram>,
     problems: Family<[(&'static str, &'static str); 1], Counter>,
     connections: Gauge,
 }
 
-/// What kind of request it was: a few hundred at most, whatever is asked for.
+/// The labels of a request. All three have few values, whatever clients send, so that the metrics stay bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Asked {
+struct RequestLabels {
     route: Arc<str>,
     method: &'static str,
     status: &'static str,
 }
 
-impl Default for Metrics {
+impl Default for HttpMetrics {
     fn default() -> Self {
-        let histogram: fn() -> Histogram = || Histogram::new(DURATIONS);
+        let histogram: fn() -> Histogram = || Histogram::new(DURATION_BUCKETS);
         let requests = Family::new_with_constructor(histogram);
-        let (problems, connections) = (Family::default(), Gauge::default());
-        Self(Arc::new(Numbers { requests, problems, connections }))
+        Self(Arc::new(HttpCounters { requests, problems: Family::default(), connections: Gauge::default() }))
     }
 }
 
-impl Metrics {
-    /// Tells what was counted.
+impl HttpMetrics {
+    /// Adds the metrics to `registry`.
     pub fn register(&self, registry: &mut Registry) {
         registry.register_with_unit(
             "http_request_duration",
-            "Requests, and how long it took until their answers began",
+            "Time from receiving a request to starting its response",
             Unit::Seconds,
             self.0.requests.clone(),
         );
-        let help = "Requests that were refused or failed here, by the problem that was told";
+        let help = "Requests that were rejected or failed, by problem kind";
         registry.register("http_problems", help, self.0.problems.clone());
-        registry.register("http_connections", "Connections that are open", self.0.connections.clone());
+        registry.register("http_connections", "Open connections", self.0.connections.clone());
     }
 
-    /// Counts a connection, until that is dropped.
-    pub(crate) fn connected(&self) -> Connected {
+    /// Counts a connection as open until the guard is dropped.
+    pub(crate) fn count_connection(&self) -> ConnectionGuard {
         self.0.connections.inc();
-        Connected(self.0.connections.clone())
+        ConnectionGuard(self.0.connections.clone())
     }
 
-    /// Counts a request that was answered.
-    pub(crate) fn answered(&self, route: Arc<str>, method: &Method, status: StatusCode, elapsed: Duration) {
-        let asked = Asked { route, method: known(method), status: class(status) };
-        self.0.requests.get_or_create(&asked).observe(elapsed.as_secs_f64());
+    /// Counts a request whose response started.
+    pub(crate) fn count_response(
+        &self,
+        route: Arc<str>,
+        method: &Method,
+        status: StatusCode,
+        elapsed: Duration,
+    ) {
+        let labels = RequestLabels { route, method: method_label(method), status: status_class(status) };
+        self.0.requests.get_or_create(&labels).observe(elapsed.as_secs_f64());
     }
 
-    /// Counts what went wrong with it.
-    pub(crate) fn refused(&self, kind: ProblemKind) {
+    /// Counts a problem response.
+    pub(crate) fn count_problem(&self, kind: ProblemKind) {
         self.0.problems.get_or_create(&[("problem", kind.slug())]).inc();
     }
 }
 
-/// A connection that is open.
-pub(crate) struct Connected(Gauge);
+/// Counts one connection as open.
+pub(crate) struct ConnectionGuard(Gauge);
 
-impl Drop for Connected {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
-/// A method as it is counted: those that people make up are one.
-fn known(method: &Method) -> &'static str {
+/// The label of a method. Clients can invent methods, so all unknown ones share a label.
+fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",
@@ -110,7 +116,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-fn class(status: StatusCode) -> &'static str {
+fn status_class(status: StatusCode) -> &'static str {
     match status.as_u16() / 100 {
         1 => "1xx",
         2 => "2xx",
@@ -120,13 +126,13 @@ fn class(status: StatusCode) -> &'static str {
     }
 }
 
-/// The page: what the process takes, and what `fill` adds under our own name.
+/// Renders the metrics of the process, and the ones that `fill` adds under our prefix.
 pub fn page(fill: impl FnOnce(&mut Registry)) -> Result<Response> {
     let mut registry = Registry::default();
     process::register(&mut registry);
     fill(registry.sub_registry_with_prefix(PREFIX));
     let mut page = String::new();
-    text::encode(&mut page, &registry).map_err(|fmt::Error| Refusal::internal(&fmt::Error))?;
+    text::encode(&mut page, &registry).map_err(|fmt::Error| ProblemResponse::internal(&fmt::Error))?;
     let mut response = Body::from(page).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
     Ok(response)
@@ -137,13 +143,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_asked_the_kinds_are_few() {
-        let metrics = Metrics::default();
+    fn the_number_of_label_values_is_bounded() {
+        let metrics = HttpMetrics::default();
         let route: Arc<str> = "none".into();
         for status in 100..1000 {
             for method in ["GET", "BREW", "MELT"] {
                 let (method, status) = (method.parse().unwrap(), StatusCode::from_u16(status).unwrap());
-                metrics.answered(route.clone(), &method, status, Duration::ZERO);
+                metrics.count_response(route.clone(), &method, status, Duration::ZERO);
             }
         }
         let mut registry = Registry::default();

@@ -1,21 +1,22 @@
-//! The token of a WebSocket that a browser opens. Its API knows no headers, so the token comes among the sub-protocols.
+//! The token of a WebSocket that a browser opens. The browser API cannot set headers, so the token is sent as a
+//! sub-protocol.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, header};
 
-/// The sub-protocol that is chosen: a browser gives up if it offers some and is given none.
-const OURS: &str = "tombolo";
+/// The sub-protocol that the server selects. A browser fails the connection if it offers some and none is selected.
+const SELECTED: &str = "tombolo";
 
-/// What comes before a token, which is written as base64url.
-const BEARER: &str = "tombolo.bearer.";
+/// The prefix of the sub-protocol that carries the token as base64url.
+const TOKEN_PREFIX: &str = "tombolo.bearer.";
 
-/// Puts a token that is among the sub-protocols where every other request has it.
-pub(crate) fn admit_bearer(headers: &mut HeaderMap) {
+/// Copies a token from the sub-protocols to the header `Authorization`, where the access check expects it.
+pub(crate) fn promote_token(headers: &mut HeaderMap) {
     if !headers.contains_key(header::UPGRADE) || headers.contains_key(header::AUTHORIZATION) {
         return;
     }
     let token =
-        offered(headers).find_map(|one| BASE64_URL_SAFE_NO_PAD.decode(one.strip_prefix(BEARER)?).ok());
+        offered(headers).find_map(|one| BASE64_URL_SAFE_NO_PAD.decode(one.strip_prefix(TOKEN_PREFIX)?).ok());
     let Some(token) = token else { return };
     if let Ok(mut value) = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat()) {
         value.set_sensitive(true);
@@ -23,9 +24,9 @@ pub(crate) fn admit_bearer(headers: &mut HeaderMap) {
     }
 }
 
-/// The sub-protocol that is chosen, if it is offered.
-pub(crate) fn chosen(headers: &HeaderMap) -> Option<HeaderValue> {
-    offered(headers).any(|one| one == OURS).then(|| HeaderValue::from_static(OURS))
+/// The sub-protocol to select, if the client offers it.
+pub(crate) fn select(headers: &HeaderMap) -> Option<HeaderValue> {
+    offered(headers).any(|one| one == SELECTED).then(|| HeaderValue::from_static(SELECTED))
 }
 
 fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
@@ -36,7 +37,7 @@ fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bearer;
+    use crate::bearer_token;
 
     fn head(fields: &[(&'static str, &str)]) -> HeaderMap {
         let named = |(name, value): &(&'static str, &str)| {
@@ -46,13 +47,13 @@ mod tests {
     }
 
     #[test]
-    fn a_token_among_the_sub_protocols_is_that_of_the_request() {
+    fn a_token_among_the_sub_protocols_becomes_the_bearer_token() {
         let upgrade = ("upgrade", "websocket");
         let offer = ("sec-websocket-protocol", "tombolo, tombolo.bearer.czNjcmV0IQ");
         let cases: [(&[_], _); 6] = [
             (&[upgrade, offer], Some("s3cret!")),
             (&[upgrade, offer, ("authorization", "Bearer mine")], Some("mine")),
-            // Nothing but a WebSocket needs it.
+            // Ignored unless the request is a WebSocket upgrade.
             (&[offer], None),
             (&[upgrade, ("sec-websocket-protocol", "tombolo, graphql")], None),
             (&[upgrade, ("sec-websocket-protocol", "tombolo.bearer.!")], None),
@@ -60,16 +61,16 @@ mod tests {
         ];
         for (fields, token) in cases {
             let mut headers = head(fields);
-            admit_bearer(&mut headers);
-            assert_eq!(bearer(&headers), token, "{fields:?}");
+            promote_token(&mut headers);
+            assert_eq!(bearer_token(&headers), token, "{fields:?}");
         }
     }
 
     #[test]
-    fn ours_is_chosen_if_it_is_offered() {
+    fn our_sub_protocol_is_selected_if_it_is_offered() {
         for (offer, expected) in [("tombolo", true), ("other,tombolo", true), ("tombolo.bearer.eA", false)] {
-            let chosen = chosen(&head(&[("sec-websocket-protocol", offer)]));
-            assert_eq!(chosen.is_some(), expected, "{offer}");
+            let selected = select(&head(&[("sec-websocket-protocol", offer)]));
+            assert_eq!(selected.is_some(), expected, "{offer}");
         }
     }
 }

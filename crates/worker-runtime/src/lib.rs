@@ -35,4 +35,4 @@ pub use config::{Config, DirectorySettings, Settings};
 pub use error::Error;
 pub use frame::{decode, render};
 pub use observe::Observation;
-pub use sessions::{Readers, Sessions};
+pub use sessions::{PAGE_EVENTS_MAX, PAGE_MESSAGES_MAX, Readers, Sessions};

@@ -43,9 +43,9 @@ use crate::{
 const ASKS_MAX: usize = 256;
 
 /// The largest page of events, …
-pub(crate) const PAGE_EVENTS_MAX: usize = 1000;
+pub const PAGE_EVENTS_MAX: usize = 1000;
 /// … and of messages.
-const PAGE_MESSAGES_MAX: u32 = 200;
+pub const PAGE_MESSAGES_MAX: u32 = 200;
 
 /// All sessions. Cheap to clone; clones are the same sessions.
 #[derive(Clone)]

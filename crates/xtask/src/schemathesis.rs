@@ -34,7 +34,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut command = sh::command(program);
     // Generated agent names must not cause downloads: with --no-install the daemon refuses agents that are not installed.
     command.args(["daemon", "--port", "0", "--log", "error", "--no-install"]);
-    command.args(["--timeout-max-ms", "2000", "--fs-root"]);
+    command.args(["--timeout-max", "2s", "--fs-root"]);
     command.arg(&root).arg("--data-dir").arg(home.join("data")).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut daemon = DaemonProcess(command.env("TOMBOLO_TOKEN", TOKEN).spawn()?);
     let base = daemon.wait_for_address()?;

@@ -3,12 +3,11 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use ::agents::{
-    Catalog, Definition, Installer, Want,
+    Catalog, ConfigFile, Definition, Installer, Want,
     install::{Ask, Cache, Manifest},
 };
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use daemon::ConfigFile;
 use protocol::AgentName;
 
 use super::{InstallOptions, config};
@@ -140,10 +139,7 @@ struct LocalInstallation {
 
 impl LocalInstallation {
     fn installer(&self, options: &InstallOptions) -> anyhow::Result<Installer> {
-        let file = match &self.config {
-            Some(path) => ConfigFile::read(path)?,
-            None => ConfigFile::default(),
-        };
+        let file = ConfigFile::read(self.config.as_deref())?;
         let data_dir = storage::data_dir(self.data_dir.as_deref())?;
         let own_program = std::env::current_exe().context("could not determine the path of this program")?;
         let catalog = Catalog::new(&own_program, file.agents)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use acp::{Envelope, Message};
+use acp::JsonRpcMessage;
 use serde_json::json;
 
 /// How many are remembered; as many as a daemon lets wait.
@@ -18,7 +18,7 @@ pub(super) struct Pending(BTreeSet<Box<str>>);
 impl Pending {
     /// The editor sends this; a request waits from now on.
     pub(super) fn asked(&mut self, message: &[u8]) {
-        if let Ok(Message::Request { id }) = Envelope::of_client(message)
+        if let Ok(JsonRpcMessage::Request { id }) = JsonRpcMessage::parse_client(message)
             && self.0.len() < REQUESTS_MAX
         {
             self.0.insert(id.into());
@@ -28,7 +28,7 @@ impl Pending {
     /// The agent says this; a response ends the wait.
     pub(super) fn heard(&mut self, message: &[u8]) {
         if !self.0.is_empty()
-            && let Ok(Message::Response { id }) = Envelope::of_agent(message)
+            && let Ok(JsonRpcMessage::Response { id }) = JsonRpcMessage::parse_agent(message)
         {
             self.0.remove(id);
         }
@@ -36,8 +36,8 @@ impl Pending {
 
     /// The daemon does not take this message: the answer that the editor gets.
     pub(super) fn refused(&mut self, message: &[u8], code: i32, reason: &str) -> Option<String> {
-        match Envelope::of_client(message) {
-            Ok(Message::Request { id }) => {
+        match JsonRpcMessage::parse_client(message) {
+            Ok(JsonRpcMessage::Request { id }) => {
                 self.0.remove(id);
                 Some(refusal(id, code, reason))
             }

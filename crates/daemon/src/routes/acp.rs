@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use acp::{Answer, Listener, Wait};
+use acp::{Listener, OutgoingMessage, ResponseMode, SendOutcome};
 use axum::{
     Json,
     body::Body,
@@ -22,15 +22,15 @@ use protocol::{
 use serde::Deserialize;
 use server::{
     extract::{self, Path, Query},
-    intake, sse,
+    request_body, sse,
 };
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{app::App, problem::Result};
+use crate::{api_error::Result, app::App};
 
-/// The largest message; the same as the longest line that an agent may write.
+/// The largest message from a client, which equals the longest line that an agent may write.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 const EVENT_ID: HeaderName = HeaderName::from_static("acp-event-id");
@@ -50,14 +50,14 @@ async fn list(State(app): State<App>) -> Json<AcpInstanceList> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct SendQuery {
-    /// The agent to run; needed for the first message of an instance.
+    /// The agent to run; required for the first message of an instance.
     #[param(value_type = Option<String>, pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     agent: Option<AgentName>,
-    /// How long to wait for the answer; the daemon's limit if left out.
+    /// How long to wait for the response; the daemon's limit if left out.
     #[param(minimum = 1)]
     timeout_ms: Option<u64>,
-    /// Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
-    /// stream, and no message on its way. Without it an instance stays until it is deleted.
+    /// If this message creates the instance: delete the instance after this many milliseconds without readers of its stream
+    /// and messages in progress. Without it, the instance stays until a client deletes it.
     #[param(minimum = 1, maximum = 604_800_000)]
     linger_ms: Option<u64>,
 }
@@ -86,14 +86,15 @@ async fn send(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response> {
-    extract::need_json(&headers)?;
-    let wait = wait(&headers, query.timeout_ms, app.timeout_max)?;
-    let key = extract::idempotency_key(&headers)?;
-    let body = intake::collect(body, MESSAGE_BYTES_MAX, app.stall).await?;
+    extract::require_json(&headers)?;
+    let response_mode = response_mode(&headers, query.timeout_ms, app.timeout_max)?;
+    let idempotency_key = extract::idempotency_key(&headers)?;
+    let body = request_body::collect(body, MESSAGE_BYTES_MAX, app.stall_timeout).await?;
     let linger = query.linger_ms.map(Duration::from_millis);
-    match app.instances.post(&id, query.agent.as_ref(), body, wait, key.as_ref(), linger).await? {
-        Answer::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
-        Answer::Response { seq, body } => {
+    let message = OutgoingMessage { body, agent: query.agent, response_mode, idempotency_key, linger };
+    match app.instances.send(&id, message).await? {
+        SendOutcome::Accepted => Ok(StatusCode::ACCEPTED.into_response()),
+        SendOutcome::Response { seq, body } => {
             let mut response = Response::new(Body::from(body));
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -103,31 +104,32 @@ async fn send(
     }
 }
 
-fn wait(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<Wait> {
+/// Reads from the headers whether the client wants to wait for the response.
+fn response_mode(headers: &HeaderMap, timeout_ms: Option<u64>, max: Duration) -> Result<ResponseMode> {
     let preferences = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
     if preferences
         .flat_map(|value| value.split(','))
         .any(|one| one.trim().eq_ignore_ascii_case("respond-async"))
     {
-        return Ok(Wait::Async);
+        return Ok(ResponseMode::Async);
     }
-    Ok(Wait::Within(extract::patience(timeout_ms, max)?))
+    Ok(ResponseMode::Wait(extract::response_timeout(timeout_ms, max)?))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct StreamQuery {
-    /// The id of the last event that was read; as the header `Last-Event-ID`.
+struct InstanceStreamQuery {
+    /// The id of the last event that the client received, like the header `Last-Event-ID`.
     last_event_id: Option<u64>,
 }
 
-/// Follow what the agent says, as server-sent events.
+/// Stream the agent's output as server-sent events.
 #[utoipa::path(
     get, path = "/v1/acp/{server_id}", tag = "acp",
     params(
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
-        StreamQuery,
+        InstanceStreamQuery,
         ("last-event-id" = Option<String>, Header, description = "Replay what came after this event"),
     ),
     responses(
@@ -139,22 +141,22 @@ struct StreamQuery {
 async fn stream(
     State(app): State<App>,
     Path(id): Path<ServerId>,
-    Query(query): Query<StreamQuery>,
+    Query(query): Query<InstanceStreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let last = extract::last_event(&headers, query.last_event_id)?.map(Seq::new);
-    Ok(sse::response(Said(app.instances.listener(&id, last)?)))
+    let last = extract::last_event_id(&headers, query.last_event_id)?.map(Seq::new);
+    Ok(sse::response(InstanceEvents(app.instances.listener(&id, last)?)))
 }
 
-/// What an agent says: frames that are events already.
-struct Said(Listener);
+/// The event stream of an instance, whose frames are rendered as server-sent events already.
+struct InstanceEvents(Listener);
 
-impl sse::Source for Said {
+impl sse::EventSource for InstanceEvents {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.0.poll_next(cx).map(|item| {
             item.map(|item| match item {
                 Item::Frames(chunk) => chunk.bytes(),
-                Item::Gap(gap) => acp::gap_frame(gap),
+                Item::Gap(gap) => sse::gap_event(gap),
             })
         })
     }
@@ -179,26 +181,26 @@ async fn prepare(
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct DeleteQuery {
-    /// How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
-    /// which it is if left out.
+struct DeleteInstanceQuery {
+    /// How long the agent may take to exit by itself before it is killed. The daemon's own limit is the maximum and the
+    /// default.
     #[param(value_type = Option<u64>, minimum = 0, maximum = 4_294_967_295_u64)]
     grace_ms: Option<u32>,
 }
 
-/// End an instance and every process of it.
+/// Delete an instance and stop its processes.
 #[utoipa::path(
     delete, path = "/v1/acp/{server_id}", tag = "acp",
     params(
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
-        DeleteQuery,
+        DeleteInstanceQuery,
     ),
     responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
 )]
 async fn delete(
     State(app): State<App>,
     Path(id): Path<ServerId>,
-    Query(query): Query<DeleteQuery>,
+    Query(query): Query<DeleteInstanceQuery>,
 ) -> StatusCode {
     app.instances.delete(&id, query.grace_ms.map(|ms| Duration::from_millis(ms.into()))).await;
     StatusCode::NO_CONTENT

@@ -1,4 +1,4 @@
-//! `/v1/agents`: the programs that can be run.
+//! `/v1/agents`: the known agents, and their installation.
 
 mod install;
 
@@ -15,8 +15,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
+    api_error::{ApiError, Result},
     app::App,
-    problem::{ApiError, Result},
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -52,7 +52,7 @@ async fn describe(app: &App, agent: &Definition) -> Agent {
         credentials_found: !app.installer.credentials(agent).await.is_empty(),
         protocol: agent.protocol,
         capabilities: agent.capabilities,
-        running_instances: app.instances.running(&agent.id) as u64,
+        running_instances: app.instances.running_count(&agent.id) as u64,
     }
 }
 
@@ -77,6 +77,11 @@ async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<J
 }
 
 async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {
-    let unknown = || ApiError::new(ProblemKind::AgentNotFound, format!("there is no agent `{name}`"));
+    let unknown = || {
+        ApiError::new(
+            ProblemKind::AgentNotFound,
+            format!("agent `{name}` does not exist; `GET /v1/agents` lists all agents"),
+        )
+    };
     app.installer.agent(name).await.ok_or_else(unknown)
 }

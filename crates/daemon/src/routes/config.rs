@@ -1,4 +1,4 @@
-//! `/v1/config`: MCP servers and skills of a directory. Stored and returned only.
+//! `/v1/config`: the MCP servers and skills of a directory. These routes only store them; sessions use them.
 
 use axum::{Json, extract::State};
 use http::StatusCode;
@@ -10,9 +10,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
+    api_error::Result,
     app::App,
-    problem::Result,
-    store::{Directory, Name},
+    config_store::{ConfigDirectory, EntryName},
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -29,10 +29,10 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 struct McpQuery {
     /// The directory that the server belongs to, as an absolute path.
     #[param(value_type = String, pattern = "^/", max_length = 4096)]
-    directory: Directory,
-    /// Its name there.
+    directory: ConfigDirectory,
+    /// The name of the entry.
     #[param(value_type = String, min_length = 1, max_length = 256)]
-    mcp_name: Name,
+    mcp_name: EntryName,
 }
 
 /// One entry, or all of the directory.
@@ -42,10 +42,10 @@ struct McpQuery {
 struct McpReadQuery {
     /// The directory that the server belongs to, as an absolute path.
     #[param(value_type = String, pattern = "^/", max_length = 4096)]
-    directory: Directory,
-    /// Its name there; all servers of the directory if left out.
+    directory: ConfigDirectory,
+    /// The name of the entry; all servers of the directory if left out.
     #[param(value_type = Option<String>, min_length = 1, max_length = 256)]
-    mcp_name: Option<Name>,
+    mcp_name: Option<EntryName>,
 }
 
 /// Read one MCP server of a directory, or all of them.
@@ -80,7 +80,7 @@ async fn write_mcp(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Forget one MCP server of a directory.
+/// Delete one MCP server of a directory.
 #[utoipa::path(
     delete, path = "/v1/config/mcp", tag = "config", params(McpQuery),
     responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
@@ -96,10 +96,10 @@ async fn delete_mcp(State(app): State<App>, Query(query): Query<McpQuery>) -> Re
 struct SkillQuery {
     /// The directory that the skill belongs to, as an absolute path.
     #[param(value_type = String, pattern = "^/", max_length = 4096)]
-    directory: Directory,
-    /// Its name there.
+    directory: ConfigDirectory,
+    /// The name of the entry.
     #[param(value_type = String, min_length = 1, max_length = 256)]
-    skill_name: Name,
+    skill_name: EntryName,
 }
 
 /// One entry, or all of the directory.
@@ -109,10 +109,10 @@ struct SkillQuery {
 struct SkillReadQuery {
     /// The directory that the skill belongs to, as an absolute path.
     #[param(value_type = String, pattern = "^/", max_length = 4096)]
-    directory: Directory,
-    /// Its name there; all skills of the directory if left out.
+    directory: ConfigDirectory,
+    /// The name of the entry; all skills of the directory if left out.
     #[param(value_type = Option<String>, min_length = 1, max_length = 256)]
-    skill_name: Option<Name>,
+    skill_name: Option<EntryName>,
 }
 
 /// Read one skill of a directory, or all of them.
@@ -147,7 +147,7 @@ async fn write_skill(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Forget one skill of a directory.
+/// Delete one skill of a directory.
 #[utoipa::path(
     delete, path = "/v1/config/skills", tag = "config", params(SkillQuery),
     responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)

@@ -19,9 +19,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
 use crate::{
+    api_error::Result,
     app::App,
-    fs::{blocking, download, upload, wire},
-    problem::Result,
+    file_transfer::{download, run_blocking, upload, wire},
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -38,8 +38,8 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct PathQuery {
-    /// The path; a relative one starts at the daemon's directory, or at the root it is confined to.
+struct FilePathQuery {
+    /// The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to.
     #[param(min_length = 1, max_length = 4096)]
     path: String,
 }
@@ -51,12 +51,12 @@ struct EntriesQuery {
     /// The directory.
     #[param(min_length = 1, max_length = 4096)]
     path: String,
-    /// Only names after this one: the `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page; the first page if left out.
     #[param(value_type = Option<String>)]
-    after: Option<wire::Cursor>,
-    /// How many entries at most.
+    after: Option<wire::EntryCursor>,
+    /// The maximum number of entries.
     #[param(value_type = Option<u64>, minimum = 1, maximum = 10000, default = 1000)]
-    limit: Option<wire::PageSize>,
+    limit: Option<wire::EntryLimit>,
 }
 
 /// List a directory.
@@ -71,13 +71,13 @@ async fn entries(
     let path = VirtualPath::parse(&query.path)?;
     let after = query.after.map(|cursor| cursor.0);
     let limit = query.limit.unwrap_or_default().get();
-    let page = blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
+    let page = run_blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
     Ok(Json(wire::entry_list(page)))
 }
 
 /// Read a file, whole or in part.
 #[utoipa::path(
-    get, path = "/v1/fs/file", tag = "fs", params(PathQuery),
+    get, path = "/v1/fs/file", tag = "fs", params(FilePathQuery),
     responses(
         (status = OK, description = "The content", body = String, content_type = "application/octet-stream"),
         (status = PARTIAL_CONTENT, description = "The part that `Range` asked for", body = String, content_type = "application/octet-stream"),
@@ -87,11 +87,11 @@ async fn entries(
 )]
 async fn read(
     State(app): State<App>,
-    Query(query): Query<PathQuery>,
+    Query(query): Query<FilePathQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
     let path = VirtualPath::parse(&query.path)?;
-    let (file, stat) = blocking(move || app.files.open_read(&path)).await?;
+    let (file, stat) = run_blocking(move || app.files.open_read(&path)).await?;
     download::response(file, &stat, &headers)
 }
 
@@ -102,7 +102,7 @@ struct WriteQuery {
     /// The file.
     #[param(min_length = 1, max_length = 4096)]
     path: String,
-    /// Make the directories that are missing on the way; they are made if left out.
+    /// Whether to create missing parent directories; true if left out.
     parents: Option<bool>,
 }
 
@@ -121,7 +121,7 @@ async fn write(
     let path = VirtualPath::parse(&query.path)?;
     let parents = if query.parents.unwrap_or(true) { Parents::Create } else { Parents::Require };
     let options = CreateOptions { parents, ..CreateOptions::default() };
-    let written = upload::file(&app, path.clone(), options, &headers, body).await?;
+    let written = upload::write_file(&app, path.clone(), options, &headers, body).await?;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let etag = written.stat.etag();
     Ok((status, Json(FileWritten { path: path.to_string(), bytes: written.stat.size, etag })))
@@ -130,40 +130,40 @@ async fn write(
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct DeleteQuery {
-    /// What to remove; a link is removed itself.
+struct DeleteEntryQuery {
+    /// The file, directory or link to remove. A link itself is removed, not its target.
     #[param(min_length = 1, max_length = 4096)]
     path: String,
-    /// Remove a directory with everything in it.
+    /// Whether to remove a directory with everything in it.
     recursive: Option<bool>,
 }
 
 /// Remove a file or a directory.
 #[utoipa::path(
-    delete, path = "/v1/fs/entry", tag = "fs", params(DeleteQuery),
+    delete, path = "/v1/fs/entry", tag = "fs", params(DeleteEntryQuery),
     responses((status = NO_CONTENT, description = "It is gone"), Problems)
 )]
-async fn delete(State(app): State<App>, Query(query): Query<DeleteQuery>) -> Result<StatusCode> {
+async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -> Result<StatusCode> {
     let path = VirtualPath::parse(&query.path)?;
     let removal = if query.recursive.unwrap_or(false) { Removal::Tree } else { Removal::Entry };
-    blocking(move || app.files.remove(&path, removal)).await?;
+    run_blocking(move || app.files.remove(&path, removal)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Make a directory, and those missing on the way.
+/// Create a directory and its missing parents.
 #[utoipa::path(
-    post, path = "/v1/fs/mkdir", tag = "fs", params(PathQuery),
+    post, path = "/v1/fs/mkdir", tag = "fs", params(FilePathQuery),
     responses((status = OK, body = DirectoryCreated), (status = CREATED, body = DirectoryCreated), Problems)
 )]
 async fn mkdir(
     State(app): State<App>,
-    Query(query): Query<PathQuery>,
+    Query(query): Query<FilePathQuery>,
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
     let path = VirtualPath::parse(&query.path)?;
-    let shown = path.to_string();
-    let created = blocking(move || app.files.mkdir(&path, Parents::Create)).await?;
+    let display_path = path.to_string();
+    let created = run_blocking(move || app.files.mkdir(&path, Parents::Create)).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(DirectoryCreated { path: shown, created })))
+    Ok((status, Json(DirectoryCreated { path: display_path, created })))
 }
 
 /// Move or rename a file or a directory.
@@ -177,15 +177,15 @@ async fn rename(
 ) -> Result<Json<FileMoved>> {
     let (from, to) = (VirtualPath::parse(&body.from)?, VirtualPath::parse(&body.to)?);
     let existing = if body.overwrite { Existing::Replace } else { Existing::Refuse };
-    blocking(move || app.files.rename(&from, &to, existing)).await?;
+    run_blocking(move || app.files.rename(&from, &to, existing)).await?;
     Ok(Json(FileMoved { from: body.from, to: body.to }))
 }
 
-/// Say what a path leads to.
-#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(PathQuery), responses((status = OK, body = FileMetadata), Problems))]
-async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<Json<FileMetadata>> {
+/// Read the metadata of a file or directory.
+#[utoipa::path(get, path = "/v1/fs/stat", tag = "fs", params(FilePathQuery), responses((status = OK, body = FileMetadata), Problems))]
+async fn stat(State(app): State<App>, Query(query): Query<FilePathQuery>) -> Result<Json<FileMetadata>> {
     let path = VirtualPath::parse(&query.path)?;
-    let (link, stat) = blocking(move || {
+    let (link, stat) = run_blocking(move || {
         let link = app.files.stat(&path, Links::Keep)?.symlink_target;
         Ok::<_, files::Error>((link, app.files.stat(&path, Links::Follow)?))
     })
@@ -195,17 +195,17 @@ async fn stat(State(app): State<App>, Query(query): Query<PathQuery>) -> Result<
 
 /// Unpack a tar archive into a directory: all of it or nothing.
 #[utoipa::path(
-    post, path = "/v1/fs/upload-batch", tag = "fs", params(PathQuery),
+    post, path = "/v1/fs/upload-batch", tag = "fs", params(FilePathQuery),
     request_body(content = String, content_type = "application/octet-stream", description = "A tar archive: ustar, GNU or pax; plain or gzip"),
     responses((status = OK, body = ArchiveUnpacked), Problems)
 )]
 async fn upload_batch(
     State(app): State<App>,
-    Query(query): Query<PathQuery>,
+    Query(query): Query<FilePathQuery>,
     body: Body,
 ) -> Result<Response> {
     let path = VirtualPath::parse(&query.path)?;
-    let unpacked = upload::archive(&app, path, body).await?;
+    let unpacked = upload::unpack_archive(&app, path, body).await?;
     let files::unpack::Unpacked { files, directories, bytes } = unpacked;
     Ok(Json(ArchiveUnpacked { path: query.path, files, directories, bytes }).into_response())
 }

@@ -1,4 +1,4 @@
-//! What a daemon says of itself.
+//! Describes the daemon: name, health, OpenAPI document and metrics.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use protocol::info::{HealthStatus, ServerInfo};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{api, app::App, problem::Result};
+use crate::{api, api_error::Result, app::App};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -19,7 +19,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(metrics))
 }
 
-/// Say what this server is.
+/// Describe this server.
 #[utoipa::path(get, path = "/", tag = "info", security(()), responses((status = OK, body = ServerInfo), Problems))]
 async fn about() -> Json<ServerInfo> {
     Json(ServerInfo {
@@ -30,13 +30,13 @@ async fn about() -> Json<ServerInfo> {
     })
 }
 
-/// Say whether this server is well.
+/// Check that this server is running.
 #[utoipa::path(get, path = "/v1/health", tag = "info", security(()), responses((status = OK, body = HealthStatus), Problems))]
 async fn health() -> Json<HealthStatus> {
     Json(HealthStatus { status: "ok".into() })
 }
 
-/// Describe the API.
+/// Read the OpenAPI document.
 #[utoipa::path(
     get, path = "/v1/openapi.json", tag = "info",
     responses((status = OK, description = "This document", body = Object, content_type = "application/json"), Problems)
@@ -47,7 +47,7 @@ async fn openapi() -> ([(header::HeaderName, &'static str); 1], Bytes) {
     ([(header::CONTENT_TYPE, "application/json")], document.clone())
 }
 
-/// Show what was counted, for Prometheus.
+/// Read the metrics, in the format of Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "info",
     responses((status = OK, description = "OpenMetrics", body = String, content_type = "application/openmetrics-text"), Problems)

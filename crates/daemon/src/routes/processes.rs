@@ -1,4 +1,4 @@
-//! `/v1/processes`: programs that a user runs.
+//! `/v1/processes`: programs that the user runs.
 
 mod logs;
 mod terminal;
@@ -12,15 +12,15 @@ use protocol::{
 use serde::Deserialize;
 use server::{
     extract::{self, Path, Query},
-    intake,
+    request_body,
 };
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{app::App, problem::Result};
+use crate::{api_error::Result, app::App};
 
-/// The most that is sent to a process at once; the same as what may wait for it to read.
+/// The largest input of one request, which equals the size of the input queue of a process.
 const INPUT_BYTES_MAX: usize = 1 << 20;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -63,7 +63,7 @@ async fn read(State(app): State<App>, Path(id): Path<ProcessId>) -> Result<Json<
     Ok(Json(app.processes.get(id)?))
 }
 
-/// End a process and everyone it has started, and forget it.
+/// Stop a process and its descendants, and delete it.
 #[utoipa::path(
     delete, path = "/v1/processes/{id}", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
@@ -78,13 +78,13 @@ async fn delete(State(app): State<App>, Path(id): Path<ProcessId>) -> StatusCode
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct InputQuery {
-    /// Close its input after this. A terminal is sent Ctrl-D instead.
+    /// Whether to close the input after this. A terminal gets Ctrl-D instead.
     #[serde(default)]
     #[param(default = false)]
     close: bool,
 }
 
-/// Write to the input of a process; answered when it is queued, not when it was read.
+/// Write to the input of a process. The response is sent when the input is queued, not when the process has read it.
 #[utoipa::path(
     post, path = "/v1/processes/{id}/input", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), InputQuery),
@@ -101,9 +101,9 @@ async fn input(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode> {
-    let bytes = intake::collect(body, INPUT_BYTES_MAX, app.stall).await?;
+    let bytes = request_body::collect(body, INPUT_BYTES_MAX, app.stall_timeout).await?;
     if !bytes.is_empty() {
-        extract::need_type(&headers, "application/octet-stream")?;
+        extract::require_content_type(&headers, "application/octet-stream")?;
     }
     app.processes.input(id, bytes)?;
     if query.close {
@@ -112,7 +112,7 @@ async fn input(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Signal a process and its group.
+/// Send a signal to a process and its group.
 #[utoipa::path(
     post, path = "/v1/processes/{id}/signal", tag = "processes", request_body = SendSignalRequest,
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
@@ -146,12 +146,12 @@ async fn resize(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct WaitQuery {
-    /// How long to wait for the end; the daemon's limit if left out.
+    /// How long to wait for the exit; the daemon's limit if left out.
     #[param(minimum = 1)]
     timeout_ms: Option<u64>,
 }
 
-/// Wait for the end of a process. After the timeout the answer is the process as it is, which may still run.
+/// Wait until a process exits. After the timeout, the response describes the process, which may still run.
 #[utoipa::path(
     post, path = "/v1/processes/{id}/wait", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), WaitQuery),
@@ -162,6 +162,6 @@ async fn wait(
     Path(id): Path<ProcessId>,
     Query(query): Query<WaitQuery>,
 ) -> Result<Json<UserProcess>> {
-    let patience = extract::patience(query.timeout_ms, app.timeout_max)?;
-    Ok(Json(app.processes.wait(id, patience).await?))
+    let timeout = extract::response_timeout(query.timeout_ms, app.timeout_max)?;
+    Ok(Json(app.processes.wait(id, timeout).await?))
 }

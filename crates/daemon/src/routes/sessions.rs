@@ -1,4 +1,4 @@
-//! `/v1/sessions`: conversations with any agent, in one vocabulary.
+//! `/v1/sessions`: conversations with any agent, through one API.
 
 mod answers;
 mod events;
@@ -14,7 +14,7 @@ use server::extract::{self, Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
-use crate::{app::App, problem::Result};
+use crate::{api_error::Result, app::App};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -32,13 +32,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(answers::permit))
 }
 
-/// List the sessions, the one that was used last first.
+/// List the sessions, the most recently used first.
 #[utoipa::path(get, path = "/v1/sessions", tag = "sessions", responses((status = OK, body = SessionList), Problems))]
 async fn list(State(app): State<App>) -> Result<Json<SessionList>> {
     Ok(Json(SessionList { items: app.sessions.list().await?, next_cursor: None }))
 }
 
-/// Create a session and start its agent, which is installed if it is missing. The same again finds it.
+/// Create a session, install its agent if needed and start it. The same request again returns the same session.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}", tag = "sessions", request_body = CreateSessionRequest,
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the session")),
@@ -65,7 +65,7 @@ async fn read(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<
     Ok(Json(app.sessions.get(&id).await?))
 }
 
-/// End a session and its agent, and forget it.
+/// Delete a session and stop its agent.
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
@@ -76,7 +76,7 @@ async fn delete(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Sta
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Read what all events so far come to; it names the event after which the stream goes on.
+/// Read the state of a session after all events so far, with the position at which to continue the event stream.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/snapshot", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
@@ -86,7 +86,7 @@ async fn snapshot(State(app): State<App>, Path(id): Path<SessionId>) -> Result<J
     Ok(Json(app.sessions.snapshot(&id).await?))
 }
 
-/// Interrupt the turn that runs, if one does.
+/// Cancel the running turn, if there is one.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/cancel", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),

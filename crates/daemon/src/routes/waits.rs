@@ -1,4 +1,4 @@
-//! `/v1/waits`: everything that stops until a person answers.
+//! `/v1/waits`: questions and permissions that wait for a person, in all sessions.
 
 use std::task::{Context, Poll};
 
@@ -9,29 +9,29 @@ use protocol::{
     wait::{AnswerWaitRequest, Wait, WaitList},
 };
 use server::{
-    extract::{self, By, Path},
+    extract::{self, AuthorHeader, Path},
     sse,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 use worker_runtime::Waiting;
 
 use super::Problems;
-use crate::{app::App, problem::Result};
+use crate::{api_error::Result, app::App};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(events)).routes(routes!(answer))
 }
 
-/// List what waits for a person, in all sessions, the oldest first.
+/// List the open waits of all sessions, the oldest first.
 #[utoipa::path(get, path = "/v1/waits", tag = "waits", responses((status = OK, body = WaitList), Problems))]
 async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
     Ok(Json(WaitList { items: app.sessions.waits().await?, next_cursor: None }))
 }
 
-/// Follow what waits for a person, in all sessions, as server-sent events.
+/// Stream the waits of all sessions as server-sent events.
 ///
-/// The first is the snapshot: all that are open. Then whatever is opened or settled, each once. Who does not read fast
-/// enough gets another snapshot.
+/// The first event is a snapshot of all open waits. Then there is one event for each wait that opens or ends. A client that
+/// reads too slowly gets a new snapshot.
 #[utoipa::path(
     get, path = "/v1/waits/events", tag = "waits",
     responses(
@@ -40,30 +40,30 @@ async fn list(State(app): State<App>) -> Result<Json<WaitList>> {
     )
 )]
 async fn events(State(app): State<App>) -> Result<Response> {
-    Ok(sse::response(Events(app.sessions.waiting().await?)))
+    Ok(sse::response(WaitEventStream(app.sessions.waiting().await?)))
 }
 
-/// What becomes of the waits, as events.
-struct Events(Waiting);
+/// The changes of waits, rendered as server-sent events.
+struct WaitEventStream(Waiting);
 
-impl sse::Source for Events {
+impl sse::EventSource for WaitEventStream {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_next(cx).map(|events| events.map(|events| sse::messages(&events)))
+        self.0.poll_next(cx).map(|events| events.map(|events| sse::data_events(&events)))
     }
 }
 
-/// Answer whatever is asked: a permission, a question, a plan. The first answer holds.
+/// Answer a wait: a permission, a question or a plan. The first answer wins.
 #[utoipa::path(
     post, path = "/v1/waits/{wait_id}", tag = "waits", request_body = AnswerWaitRequest,
-    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"), By),
+    params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"), AuthorHeader),
     responses((status = OK, description = "The agent is told; this is how it was settled", body = Wait), Problems)
 )]
 async fn answer(
     State(app): State<App>,
     Path(id): Path<WaitId>,
-    by: By,
+    author_header: AuthorHeader,
     extract::Json(mut reply): extract::Json<AnswerWaitRequest>,
 ) -> Result<Json<Wait>> {
-    reply.author = by.or(reply.author);
+    reply.author = author_header.or_body_author(reply.author);
     Ok(Json(app.sessions.settle(id, reply).await?))
 }

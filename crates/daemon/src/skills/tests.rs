@@ -7,7 +7,7 @@ use super::*;
 fn skill(directory: &Path, name: &str) {
     let place = directory.join(name);
     fs::create_dir_all(&place).unwrap();
-    fs::write(place.join(MARK), format!("---\nname: {name}\n---\n")).unwrap();
+    fs::write(place.join(SKILL_FILE), format!("---\nname: {name}\n---\n")).unwrap();
 }
 
 fn source(kind: SkillSourceKind, source: &Path) -> SkillSource {
@@ -15,7 +15,7 @@ fn source(kind: SkillSourceKind, source: &Path) -> SkillSource {
     SkillSource { kind, source, skills: None, reference: None, subpath: None }
 }
 
-async fn resolved(skills: &Skills, source: SkillSource) -> Vec<(String, PathBuf)> {
+async fn resolved(skills: &SkillResolver, source: SkillSource) -> Vec<(String, PathBuf)> {
     let entries = BTreeMap::from([("entry".to_owned(), Skill { sources: vec![source] })]);
     skills.resolve(Path::new("/"), &entries).await.into_iter().collect()
 }
@@ -29,7 +29,7 @@ fn git(directory: &Path, args: &[&str]) {
 #[tokio::test]
 async fn a_directory_is_one_skill_or_holds_many() {
     let home = tempfile::tempdir().unwrap();
-    let skills = Skills::new(home.path().join("cache"), Vec::new());
+    let skills = SkillResolver::new(home.path().join("cache"), Vec::new());
     let all = home.path().join("all");
     skill(&all, "review");
     skill(&all.join("skills"), "deploy");
@@ -51,7 +51,7 @@ async fn a_directory_is_one_skill_or_holds_many() {
 #[tokio::test]
 async fn a_repository_is_fetched_and_kept() {
     let home = tempfile::tempdir().unwrap();
-    let skills = Skills::new(home.path().join("cache"), Vec::new());
+    let skills = SkillResolver::new(home.path().join("cache"), Vec::new());
     let repository = home.path().join("repository");
     skill(&repository.join("skills"), "review");
     git(&repository, &["init", "--quiet", "--initial-branch=main"]);
@@ -62,7 +62,7 @@ async fn a_repository_is_fetched_and_kept() {
     let found = resolved(&skills, tagged()).await;
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].1.starts_with(home.path().join("cache")) && found[0].1.join(MARK).is_file(),
+        found[0].1.starts_with(home.path().join("cache")) && found[0].1.join(SKILL_FILE).is_file(),
         "{found:?}"
     );
     fs::remove_dir_all(&repository).unwrap();

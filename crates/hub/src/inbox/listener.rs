@@ -68,7 +68,7 @@ impl Listener {
             let Some(reader) = &mut self.reader else {
                 let (snapshot, reader) = self.inbox.0.board.begin(|workspace, id| view.sight(workspace, id));
                 self.reader = Some(reader?);
-                return Some(sse::messages(&[snapshot]));
+                return Some(sse::data_events(&[snapshot]));
             };
             let item = tokio::select! {
                 biased;
@@ -86,7 +86,7 @@ impl Listener {
                         .filter_map(|(_, frame)| seen(&frame, |workspace, id| view.sight(workspace, id)));
                     let frames: Vec<Bytes> = frames.collect();
                     if !frames.is_empty() {
-                        return Some(sse::messages(&frames));
+                        return Some(sse::data_events(&frames));
                     }
                 }
             }

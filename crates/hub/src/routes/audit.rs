@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use protocol::{ProblemKind, audit::AuditPage};
 use serde::Deserialize;
-use server::{Refusal, Result, extract::Query};
+use server::{ProblemResponse, Result, extract::Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -35,10 +35,10 @@ struct PageQuery {
 async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<AuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::InvalidRequest,
             format!("`limit` must be between 1 and {PAGE_MAX}"),
         ));
     }
-    app.audit.page(query.offset, limit).await.map(Json).map_err(|error| Refusal::internal(&error))
+    app.audit.page(query.offset, limit).await.map(Json).map_err(|error| ProblemResponse::internal(&error))
 }

@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request:
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{ProblemKind, RuntimeId};
 use server::{
-    Refusal, Result, Upgrade,
+    ProblemResponse, Result, WebSocketUpgrade,
     extract::{AUTHOR, Path},
 };
 
@@ -153,21 +153,21 @@ fn shape(parts: &mut Parts, pieces: &[String]) -> Result<Shape> {
 }
 
 /// The WebSocket that they ask for. Nothing else is passed on in its place.
-async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<Upgrade> {
+async fn socket(parts: &mut Parts, id: &RuntimeId, pieces: &[String]) -> Result<WebSocketUpgrade> {
     if let [workers, worker, events, ws] = pieces
         && [workers, events, ws] == ["workers", "events", "ws"]
     {
         let detail = format!("watch workers at `/api/runtimes/{id}/workers/{worker}/events/ws` instead");
-        return Err(Refusal::new(ProblemKind::NotFound, detail));
+        return Err(ProblemResponse::new(ProblemKind::NotFound, detail));
     }
-    Upgrade::from_request_parts(parts, &()).await
+    WebSocketUpgrade::from_request_parts(parts, &()).await
 }
 
 /// What comes of it, unless they lose what it needed before.
 async fn or_revoked<T>(permit: &Permit, answer: impl Future<Output = T>) -> Result<T> {
     tokio::select! {
         answer = answer => Ok(answer),
-        () = permit.clone().ended() => Err(Refusal::new(ProblemKind::Forbidden, Revoked.to_string())),
+        () = permit.clone().ended() => Err(ProblemResponse::new(ProblemKind::Forbidden, Revoked.to_string())),
     }
 }
 
@@ -184,7 +184,7 @@ fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
     let mut route = String::from("/v1");
     for piece in pieces {
         if matches!(piece.as_str(), "" | "." | "..") {
-            return Err(Refusal::new(ProblemKind::InvalidRequest, "a path segment is invalid"));
+            return Err(ProblemResponse::new(ProblemKind::InvalidRequest, "a path segment is invalid"));
         }
         route.push('/');
         route.extend(utf8_percent_encode(piece, SEGMENT));
@@ -192,7 +192,9 @@ fn route(pieces: &[String], query: Option<&str>) -> Result<Uri> {
     if let Some(query) = query {
         route = route + "?" + query;
     }
-    route.parse().map_err(|_| Refusal::new(ProblemKind::InvalidRequest, "the path or the query is too long"))
+    route
+        .parse()
+        .map_err(|_| ProblemResponse::new(ProblemKind::InvalidRequest, "the path or the query is too long"))
 }
 
 /// The headers of a request as the runtime gets them: what is done is done by who asks, whatever they say.

@@ -4,7 +4,7 @@ use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
 use protocol::{ProblemKind, RuntimeId};
 use serde::Deserialize;
-use server::{Peer, Refusal, Result, Upgrade, bearer, extract::Query};
+use server::{PeerAddress, ProblemResponse, Result, WebSocketUpgrade, bearer_token, extract::Query};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -39,14 +39,14 @@ async fn join(
     State(app): State<App>,
     Query(query): Query<JoinQuery>,
     headers: HeaderMap,
-    peer: Option<Extension<Peer>>,
-    upgrade: Result<Upgrade>,
+    peer: Option<Extension<PeerAddress>>,
+    upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
-    let Some((id, joined)) = bearer(&headers).and_then(|token| app.registry.joining(token)) else {
+    let Some((id, joined)) = bearer_token(&headers).and_then(|token| app.registry.joining(token)) else {
         return Err(app.limits.not_let_in(peer.map(|Extension(peer)| peer)));
     };
     if query.name.is_some_and(|name| name != id) {
-        return Err(Refusal::new(ProblemKind::Forbidden, "the token belongs to another runtime"));
+        return Err(ProblemResponse::new(ProblemKind::Forbidden, "the token belongs to another runtime"));
     }
     app.sockets.open(upgrade, tunnel::MESSAGE_BYTES_MAX, move |socket| async move {
         joined.hold(socket).await;

@@ -10,7 +10,7 @@ use protocol::{
     ProblemKind,
     people::{CallerIdentity, LoginRequest, User},
 };
-use server::{Peer, Refusal, Result, extract};
+use server::{PeerAddress, ProblemResponse, Result, extract};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, users::refused};
@@ -34,13 +34,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 )]
 async fn login(
     State(app): State<App>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     headers: HeaderMap,
     extract::Json(login): extract::Json<LoginRequest>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
-    if headers.contains_key(header::ORIGIN) && !app.names.is_ours(&headers) {
-        return Err(Refusal::new(
+    if headers.contains_key(header::ORIGIN) && !app.names.is_same_or_allowed_origin(&headers) {
+        return Err(ProblemResponse::new(
             ProblemKind::HostNotAllowed,
             "logging in with a cookie is only possible from a page of this hub",
         ));
@@ -63,12 +63,12 @@ async fn login(
 )]
 async fn logout(
     State(app): State<App>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response> {
     if !caller.rights.token.is_session {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::InvalidRequest,
             "this request has no login cookie; revoke the token instead",
         ));

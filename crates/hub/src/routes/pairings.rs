@@ -14,7 +14,7 @@ use protocol::{
         PendingPairing, StartPairingRequest,
     },
 };
-use server::{Peer, Refusal, Result, bearer, extract, extract::Path};
+use server::{PeerAddress, ProblemResponse, Result, bearer_token, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
@@ -48,17 +48,18 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 )]
 async fn begin(
     State(app): State<App>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     extract::Json(begin): extract::Json<StartPairingRequest>,
 ) -> Result<(StatusCode, Json<PairingStarted>)> {
     let peer = peer.map(|Extension(peer)| peer);
     // Nobody knows who asks, so that they cannot do it often.
     app.limits.spend_unknown(peer)?;
-    let pairing = app.relay.pairings.begin(begin, peer.map(|Peer(address)| address.ip().to_canonical()));
+    let pairing =
+        app.relay.pairings.begin(begin, peer.map(|PeerAddress(address)| address.ip().to_canonical()));
     let pairing = pairing.map_err(|error| match error {
-        PairingError::Full => Refusal::new(ProblemKind::TooManyRequests, error.to_string()),
-        PairingError::TooLong => Refusal::new(ProblemKind::InvalidRequest, error.to_string()),
-        PairingError::Secret(_) => Refusal::internal(&error),
+        PairingError::Full => ProblemResponse::new(ProblemKind::TooManyRequests, error.to_string()),
+        PairingError::TooLong => ProblemResponse::new(ProblemKind::InvalidRequest, error.to_string()),
+        PairingError::Secret(_) => ProblemResponse::internal(&error),
     })?;
     Ok((StatusCode::CREATED, Json(pairing)))
 }
@@ -69,7 +70,7 @@ async fn begin(
 )]
 async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList>> {
     if !caller.is_admin() {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::Forbidden,
             "this needs an unscoped token of a hub administrator",
         ));
@@ -85,7 +86,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<PairingList
 )]
 async fn look(
     State(app): State<App>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<Json<PendingPairing>> {
     app.relay.pairings.look(&code).map(Json).ok_or_else(|| unknown(&app, peer))
@@ -100,7 +101,7 @@ async fn look(
 async fn confirm(
     State(app): State<App>,
     caller: Caller,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
     extract::Json(confirm): extract::Json<ConfirmPairingRequest>,
 ) -> Result<(StatusCode, Json<PairingConfirmed>)> {
@@ -153,7 +154,7 @@ fn let_in(
 )]
 async fn refuse(
     State(app): State<App>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     Path(code): Path<String>,
 ) -> Result<StatusCode> {
     match app.relay.pairings.refuse(&code) {
@@ -174,15 +175,17 @@ async fn refuse(
 async fn claim(
     State(app): State<App>,
     headers: HeaderMap,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
-    let Some(secret) = bearer(&headers) else { return Err(app.limits.not_let_in(peer)) };
+    let Some(secret) = bearer_token(&headers) else { return Err(app.limits.not_let_in(peer)) };
     match app.relay.pairings.claim(secret) {
         Claim::Waiting => Ok((StatusCode::ACCEPTED, Json(PairingClaim::Waiting)).into_response()),
         Claim::Confirmed(device) => Ok(Json(PairingClaim::Confirmed(*device)).into_response()),
-        Claim::Refused => Err(Refusal::new(ProblemKind::PairingRefused, "a user rejected this device")),
-        Claim::Expired => Err(Refusal::new(
+        Claim::Refused => {
+            Err(ProblemResponse::new(ProblemKind::PairingRefused, "a user rejected this device"))
+        }
+        Claim::Expired => Err(ProblemResponse::new(
             ProblemKind::PairingExpired,
             "the pairing code expired before it was confirmed; pair again",
         )),
@@ -191,8 +194,8 @@ async fn claim(
 }
 
 /// Whoever guesses gets nowhere.
-fn unknown(app: &App, peer: Option<Extension<Peer>>) -> Refusal {
-    let why = Refusal::new(
+fn unknown(app: &App, peer: Option<Extension<PeerAddress>>) -> ProblemResponse {
+    let why = ProblemResponse::new(
         ProblemKind::PairingNotFound,
         "no device is waiting with this code; check the code, or pair again",
     );

@@ -9,7 +9,7 @@ pub(crate) mod requests;
 pub(crate) mod status;
 
 use protocol::{ProblemKind, WorkspaceName, hub::Role};
-use server::{Refusal, Result};
+use server::{ProblemResponse, Result};
 
 use crate::{
     caller::Caller,
@@ -24,7 +24,7 @@ pub(super) fn need(caller: &Caller, workspace: &WorkspaceName, role: Role) -> Re
         true => Ok(()),
         false => {
             let detail = format!("this needs the role `{role}` in the workspace `{workspace}`");
-            Err(Refusal::new(ProblemKind::Forbidden, detail))
+            Err(ProblemResponse::new(ProblemKind::Forbidden, detail))
         }
     }
 }
@@ -37,14 +37,14 @@ pub(super) fn need_of(caller: &Caller, workspace: &WorkspaceName, role: Role, mi
     }
 }
 
-pub(super) fn not_added(error: &AddError) -> Refusal {
+pub(super) fn not_added(error: &AddError) -> ProblemResponse {
     match error {
         AddError::NoRuntime(id) => no_runtime(id),
         AddError::Store(error) => refused(error),
     }
 }
 
-pub(super) fn refused(error: &Error) -> Refusal {
+pub(super) fn refused(error: &Error) -> ProblemResponse {
     let kind = match error {
         Error::NoDevice(_) => ProblemKind::DeviceNotFound,
         Error::DeviceTaken(_) => ProblemKind::DeviceTaken,
@@ -53,7 +53,7 @@ pub(super) fn refused(error: &Error) -> Refusal {
         Error::NotRemembered(_) => ProblemKind::WaitNotFound,
         Error::Full { .. } => ProblemKind::LendingFull,
         Error::Invalid(_) => ProblemKind::InvalidRequest,
-        Error::File(_) => return Refusal::internal(error),
+        Error::File(_) => return ProblemResponse::internal(error),
     };
-    Refusal::new(kind, error.to_string())
+    ProblemResponse::new(kind, error.to_string())
 }

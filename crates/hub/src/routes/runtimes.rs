@@ -7,7 +7,7 @@ use protocol::{
     hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
     info::HealthStatus,
 };
-use server::{Refusal, Result, extract, extract::Path};
+use server::{ProblemResponse, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
@@ -94,11 +94,11 @@ fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {
     Runtime { id, workspace, kind: registered.kind, is_up, added_at: registered.added_at }
 }
 
-fn refused(error: &RegistryError) -> Refusal {
+fn refused(error: &RegistryError) -> ProblemResponse {
     match error {
-        RegistryError::Taken(_) => Refusal::new(ProblemKind::RuntimeTaken, error.to_string()),
-        RegistryError::Named(_) => Refusal::new(ProblemKind::RuntimeNamed, error.to_string()),
-        RegistryError::Invalid { .. } => Refusal::new(ProblemKind::InvalidRequest, error.to_string()),
-        RegistryError::File { .. } | RegistryError::Names { .. } => Refusal::internal(error),
+        RegistryError::Taken(_) => ProblemResponse::new(ProblemKind::RuntimeTaken, error.to_string()),
+        RegistryError::Named(_) => ProblemResponse::new(ProblemKind::RuntimeNamed, error.to_string()),
+        RegistryError::Invalid { .. } => ProblemResponse::new(ProblemKind::InvalidRequest, error.to_string()),
+        RegistryError::File { .. } | RegistryError::Names { .. } => ProblemResponse::internal(error),
     }
 }

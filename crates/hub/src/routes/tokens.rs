@@ -8,7 +8,7 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
-    Refusal, Result, extract,
+    ProblemResponse, Result, extract,
     extract::{Path, Query},
 };
 use utoipa::IntoParams;
@@ -55,7 +55,7 @@ async fn add(
     let user = whose(&caller, add.user.take())?;
     // It could make one that may do more than itself.
     if caller.rights.token.scope.is_some() {
-        return Err(Refusal::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
+        return Err(ProblemResponse::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
     }
     let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
     Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.reveal().to_owned() })))
@@ -82,7 +82,7 @@ async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<TokenId>)
 fn whose(caller: &Caller, user: Option<UserName>) -> Result<UserName> {
     let user = user.unwrap_or_else(|| caller.user.clone());
     if user != caller.user && !caller.is_admin() {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::Forbidden,
             "only a hub administrator may manage the tokens of other users",
         ));

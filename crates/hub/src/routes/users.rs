@@ -6,7 +6,7 @@ use protocol::{
     ProblemKind, UserName,
     people::{CreateUserRequest, UpdateUserRequest, User, UserList},
 };
-use server::{Refusal, Result, extract, extract::Path};
+use server::{ProblemResponse, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::Problems;
@@ -74,7 +74,7 @@ async fn remove(State(app): State<App>, Path(name): Path<UserName>) -> Result<St
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub(super) fn refused(error: &Error) -> Refusal {
+pub(super) fn refused(error: &Error) -> ProblemResponse {
     let kind = match error {
         Error::NoUser(_) => ProblemKind::UserNotFound,
         Error::UserTaken(_) => ProblemKind::UserTaken,
@@ -83,7 +83,7 @@ pub(super) fn refused(error: &Error) -> Refusal {
         Error::Full { .. } => ProblemKind::PeopleFull,
         Error::Expired => ProblemKind::InvalidRequest,
         Error::NotLetIn => ProblemKind::Unauthorized,
-        Error::File(_) => return Refusal::internal(error),
+        Error::File(_) => return ProblemResponse::internal(error),
     };
-    Refusal::new(kind, error.to_string())
+    ProblemResponse::new(kind, error.to_string())
 }

@@ -6,7 +6,7 @@ use protocol::{
     inbox::WaitInbox,
     wait::{AnswerWaitRequest, Wait},
 };
-use server::{Refusal, Result, extract, extract::Path, sse};
+use server::{ProblemResponse, Result, extract, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{Problems, forward::partial::unshown, runtimes::find};
@@ -62,7 +62,7 @@ async fn answer(
         }
         Err(Unanswered::Settled(settled)) => return Err(too_late(&settled)),
         Err(Unanswered::Invalid) => {
-            return Err(Refusal::new(
+            return Err(ProblemResponse::new(
                 ProblemKind::InvalidAnswer,
                 "this is a permission request: send a permission reply",
             ));
@@ -77,11 +77,11 @@ async fn answer(
 }
 
 /// Somebody was faster, or nobody asks any more.
-fn too_late(wait: &Wait) -> Refusal {
+fn too_late(wait: &Wait) -> ProblemResponse {
     let by = wait.settled.as_ref().and_then(|settled| settled.author.as_ref());
     let detail = match by {
         Some(by) => format!("already answered by `{by}`"),
         None => "the question was withdrawn or has expired".into(),
     };
-    Refusal::new(ProblemKind::WaitSettled, detail)
+    ProblemResponse::new(ProblemKind::WaitSettled, detail)
 }

@@ -8,7 +8,7 @@ use protocol::{
     sessions::SessionList,
 };
 use server::{
-    Refusal, Result, Upgrade,
+    ProblemResponse, Result, WebSocketUpgrade,
     extract::{Path, Query},
     observed::{self, WatchQuery},
 };
@@ -34,8 +34,12 @@ async fn list(
 ) -> Result<Json<SessionList>> {
     let registered = find(&app, &id)?;
     let answer = ask::<SessionList>(&*registered.runtime, "/v1/sessions").await;
-    let silent =
-        || Refusal::new(ProblemKind::RuntimeUnavailable, format!("runtime `{id}` did not list its workers"));
+    let silent = || {
+        ProblemResponse::new(
+            ProblemKind::RuntimeUnavailable,
+            format!("runtime `{id}` did not list its workers"),
+        )
+    };
     let sight = caller.rights.sight(&*app.policies.now(), &registered.workspace, &id);
     sight.show(answer.map_err(|_| silent())?).map(Json).ok_or_else(unshown)
 }
@@ -62,14 +66,15 @@ async fn watch(
     Query(query): Query<WatchQuery>,
     caller: Caller,
     permit: Permit,
-    upgrade: Result<Upgrade>,
+    upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let registered = find(&app, &runtime)?;
     let watch = app.feeds.watch((&runtime, registered.runtime), &worker, query.cursor);
-    let watch = watch.map_err(|error| Refusal::new(ProblemKind::TooManyConnections, error.to_string()))?;
+    let watch =
+        watch.map_err(|error| ProblemResponse::new(ProblemKind::TooManyConnections, error.to_string()))?;
     let mut watch = watch.seen_with(permit.eye());
     if !watch.is_there().await {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::SessionNotFound,
             format!("runtime `{runtime}` has no worker `{worker}`"),
         ));

@@ -21,7 +21,7 @@ pub(crate) struct Hop {
 
 impl Runtime for Hop {
     fn send(&self, mut request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
-        let id = RequestId::pass_on(request.headers_mut());
+        let id = RequestId::forward(request.headers_mut());
         let span = info_span!("forward", id = id.as_str(), runtime = %self.id, otel.kind = "client");
         telemetry::pass_on(&span, request.headers_mut());
         let answer = async move {

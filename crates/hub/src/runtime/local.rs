@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
 use hyper::{body::Incoming, client::conn::http1 as asking, server::conn::http1 as answering};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use server::Inside;
+use server::InProcessService;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
@@ -16,14 +16,14 @@ use super::{Down, Runtime};
 /// A runtime in the same process: what answers its requests is called as it is.
 #[derive(Debug)]
 pub struct Local {
-    inside: Inside,
+    inside: InProcessService,
     /// What WebSockets need.
     tasks: TaskTracker,
 }
 
 impl Local {
     /// The one that answers with `inside`.
-    pub fn new(inside: Inside) -> Self {
+    pub fn new(inside: InProcessService) -> Self {
         Self { inside, tasks: TaskTracker::new() }
     }
 

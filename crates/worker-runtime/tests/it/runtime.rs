@@ -16,7 +16,7 @@ use protocol::{
     config::Skill,
     sessions::{CreateSessionRequest, SendMessageRequest, WhenBusy},
 };
-use server::{Sockets, Upgrade};
+use server::{OpenWebSockets, WebSocketUpgrade};
 use tempfile::TempDir;
 use tokio::{net::TcpSocket, sync::Notify, task::JoinSet};
 use worker_runtime::{
@@ -71,10 +71,10 @@ impl Runtime {
 
 async fn watch(
     State((sessions, patience, left)): State<(Sessions, Patience, Arc<Notify>)>,
-    upgrade: server::Result<Upgrade>,
+    upgrade: server::Result<WebSocketUpgrade>,
 ) -> server::Result<Response> {
     let observation = sessions.observe(&id(), None).await.unwrap();
-    Sockets::new(1).open(upgrade, ws::INPUT_BYTES_MAX, move |socket| async move {
+    OpenWebSockets::new(1).open(upgrade, ws::INPUT_BYTES_MAX, move |socket| async move {
         ws::serve(socket, observation, patience).await;
         left.notify_one();
     })

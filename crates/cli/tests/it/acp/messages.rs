@@ -178,7 +178,7 @@ async fn an_id_in_flight_is_refused() {
 /// acp-10: a request that takes too long is told so, and its answer comes on the stream.
 #[tokio::test]
 async fn a_late_answer_goes_to_the_stream() {
-    let daemon = DaemonOptions::default().arg("--timeout-max-ms=5000").start(TOMBOLO);
+    let daemon = DaemonOptions::default().arg("--timeout-max=5000ms").start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=mock", &request(1, "initialize")).await;
     let late = problem(daemon.post("/v1/acp/a?timeoutMs=50", &prompt(2, "/hang")).await).await;
     check_problem(&late, 504, "urn:problem:agent-timeout");

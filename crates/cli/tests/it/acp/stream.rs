@@ -193,7 +193,7 @@ async fn follow(response: &mut reqwest::Response, ids: std::ops::RangeInclusive<
 /// acp-19: a reader that never reads is cut in the end, and the log says why.
 #[tokio::test]
 async fn a_reader_that_never_reads_is_cut() {
-    let options = DaemonOptions::default().arg("--stall-ms=300").arg("--log=debug");
+    let options = DaemonOptions::default().arg("--stall-timeout=300ms").arg("--log=debug");
     let daemon = options.agent("x", &["python3", "-c", ENDLESS]).start(TOMBOLO);
     daemon.post("/v1/acp/a?agent=x", &json!({ "jsonrpc": "2.0", "method": "go" })).await;
     let address = daemon.base().trim_start_matches("http://").to_owned();

@@ -59,7 +59,7 @@ async fn every_mistake_is_a_problem_document() {
 /// daemon-4: a client that starts a request and does not go on is cut, and a body that pauses is told so.
 #[tokio::test]
 async fn slow_requests_are_cut() {
-    let daemon = DaemonOptions::default().arg("--stall-ms=200").start(TOMBOLO);
+    let daemon = DaemonOptions::default().arg("--stall-timeout=200ms").start(TOMBOLO);
     let start = Instant::now();
     raw(&daemon, "GET /v1/hea").await;
     assert!(start.elapsed() < secs(5));

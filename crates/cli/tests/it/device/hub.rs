@@ -14,7 +14,7 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_tungstenite::tungstenite::{
-    handshake::server::{ErrorResponse, Request as Upgrade, Response},
+    handshake::server::{ErrorResponse, Request as WebSocketUpgrade, Response},
     http,
 };
 
@@ -124,7 +124,7 @@ async fn serve(
     refuses: Option<&'static str>,
 ) {
     #[expect(clippy::result_large_err, reason = "the library wants it so")]
-    let check = |request: &Upgrade, response: Response| {
+    let check = |request: &WebSocketUpgrade, response: Response| {
         let bearer = request.headers().get("authorization").and_then(|value| value.to_str().ok());
         let is_ours =
             request.uri().path() == "/api/v1/relay/connect" && bearer == Some(&format!("Bearer {TOKEN}"));

@@ -1,4 +1,4 @@
-//! Installing an agent: answered when it is done, or followed as it goes on.
+//! Installs an agent. The client waits for the end, or follows the progress.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use server::{
 
 use super::{super::Problems, find};
 use crate::{
+    api_error::{ApiError, Result},
     app::App,
-    problem::{ApiError, Result},
 };
 
-/// Install an agent, unless it is there already.
+/// Install an agent, unless it is installed already.
 ///
-/// With `Accept: text/event-stream` the installation is followed: `progress` events, and `done` or `failed` at the
-/// end. It goes on if the connection ends; whoever asks again follows the same one.
+/// With `Accept: text/event-stream`, the response streams `progress` events, and finally `done` or `failed`. The
+/// installation continues if the connection ends; the same request then follows it again.
 #[utoipa::path(
     post, path = "/v1/agents/{agent}/install", tag = "agents", request_body = Option<InstallAgentRequest>,
     params(
@@ -60,68 +60,72 @@ pub(super) async fn install(
             Some(app.installer.install(&agent, &ask).await.map_err(|error| ApiError::from(&*error))?)
         }
         AgentSource::BuiltIn | AgentSource::User => {
-            nothing_to_do(&app, &agent, options.version).await?;
+            check_present(&app, &agent, options.version).await?;
             None
         }
     };
-    if is_followed(&headers) {
-        return Ok(sse::response(follow(app, agent, installation)));
+    if wants_event_stream(&headers) {
+        return Ok(sse::response(progress_events(app, agent, installation)));
     }
     Ok(Json(finish(&app, &agent, installation).await?).into_response())
 }
 
-/// What is not installed by us is there already, or cannot be installed.
-async fn nothing_to_do(app: &App, agent: &Definition, version: Option<String>) -> Result<()> {
+/// Fails unless an agent that the daemon cannot install is already present.
+async fn check_present(app: &App, agent: &Definition, version: Option<String>) -> Result<()> {
     let name = &agent.id;
     if version.is_some_and(|version| Some(version) != agent.version) {
-        let detail =
-            format!("agent `{name}` is not installed by the daemon, so its version cannot be chosen");
+        let detail = format!(
+            "the daemon does not install agent `{name}`, so its version cannot be chosen; leave out `version`"
+        );
         return Err(ApiError::new(ProblemKind::InstallUnavailable, detail));
     }
     if app.installer.presence(agent).await.program.is_some() {
         return Ok(());
     }
     if !app.installer.is_allowed() {
-        let detail = format!("agent `{name}` is not there, and this daemon installs nothing");
+        let detail = format!(
+            "agent `{name}` is not installed, and this daemon runs with --no-install; install it yourself"
+        );
         return Err(ApiError::new(ProblemKind::Forbidden, detail));
     }
-    let whose = if agent.source == AgentSource::User {
-        "defined by the user, who installs it"
+    let reason = if agent.source == AgentSource::User {
+        "is defined in the configuration file; install its program yourself"
     } else {
-        "built in, but gone"
+        "is part of the daemon's own program, which is gone; install Tombolo again"
     };
-    Err(ApiError::new(ProblemKind::InstallUnavailable, format!("agent `{name}` is {whose}")))
+    Err(ApiError::new(ProblemKind::InstallUnavailable, format!("agent `{name}` {reason}")))
 }
 
-fn is_followed(headers: &HeaderMap) -> bool {
+fn wants_event_stream(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|one| one.trim().starts_with("text/event-stream"))
 }
 
 async fn finish(app: &App, agent: &Definition, installation: Option<Installation>) -> Result<AgentInstalled> {
-    let anything = match installation {
+    let was_installed_now = match installation {
         Some(installation) => installation.finish().await.map_err(|error| ApiError::from(&*error))?,
         None => false,
     };
     let presence = app.installer.presence(agent).await;
     Ok(AgentInstalled {
         agent: agent.id.clone(),
-        already_installed: !anything,
+        already_installed: !was_installed_now,
         version: presence.version,
         path: presence.program.map(|path| path.display().to_string()),
     })
 }
 
-/// The events of an installation, to its end.
-fn follow(
+/// The progress events of an installation, and its end.
+fn progress_events(
     app: App,
     agent: Arc<Definition>,
     installation: Option<Installation>,
 ) -> stream::BoxStream<'static, Bytes> {
-    let events = stream::unfold(Some(installation), move |left| {
-        let (app, agent) = (app.clone(), agent.clone());
+    let events = stream::unfold(Some(installation), move |state| {
+        let app = app.clone();
+        let agent = agent.clone();
         async move {
-            let mut installation = left?;
+            let mut installation = state?;
             if let Some(running) = &mut installation
                 && let Some(progress) = running.next().await
             {

@@ -1,4 +1,4 @@
-//! What a process wrote: in pages, or followed to its end.
+//! Reads the output of a process, in pages or as a stream.
 
 use std::{
     fmt::Write,
@@ -23,30 +23,30 @@ use user_processes::{Event, Follower, Item, PAGE_MAX};
 use utoipa::IntoParams;
 
 use crate::{
+    api_error::{ApiError, Result},
     app::App,
-    problem::{ApiError, Result},
     routes::Problems,
 };
 
-/// How many bytes of events are sent as one piece, so that small ones travel together.
-const PIECE_BYTES: usize = 64 << 10;
+/// Small events are combined up to this size before they are sent.
+const BATCH_BYTES: usize = 64 << 10;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogsQuery {
-    /// The number of the last piece that was read; everything that is kept if left out.
+    /// The number of the last entry that the client received; all retained entries if left out.
     after: Option<u64>,
-    /// How many pieces a page has at most. A stream has no limit.
+    /// The maximum number of entries in a page. A stream has no limit.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
-    /// Follow what it writes, as server-sent events, to its end.
+    /// Whether to stream the output as server-sent events until the process exits.
     #[serde(default)]
     #[param(default = false)]
     follow: bool,
 }
 
-/// Read what a process wrote, as a page or as a stream.
+/// Read the output of a process, as a page or as a stream.
 #[utoipa::path(
     get, path = "/v1/processes/{id}/logs", tag = "processes",
     params(
@@ -68,9 +68,9 @@ pub(super) async fn logs(
     Query(query): Query<LogsQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let after = extract::last_event(&headers, query.after)?.map(Seq::new);
+    let after = extract::last_event_id(&headers, query.after)?.map(Seq::new);
     if query.follow {
-        return Ok(sse::response(Log(app.processes.follow(id, after)?)));
+        return Ok(sse::response(OutputStream(app.processes.follow(id, after)?)));
     }
     let limit = query.limit.unwrap_or(PAGE_MAX);
     if !(1..=PAGE_MAX).contains(&limit) {
@@ -82,18 +82,18 @@ pub(super) async fn logs(
     Ok(Json(app.processes.logs(id, after, limit)?).into_response())
 }
 
-/// The log of a process as events.
-struct Log(Follower);
+/// The output of a process, rendered as server-sent events.
+struct OutputStream(Follower);
 
-impl sse::Source for Log {
+impl sse::EventSource for OutputStream {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut out = BytesMut::new();
-        while out.len() < PIECE_BYTES {
+        while out.len() < BATCH_BYTES {
             match self.0.poll_next(cx) {
                 Poll::Ready(Some(item)) => render(item, &mut out),
                 Poll::Ready(None) if out.is_empty() => return Poll::Ready(None),
                 Poll::Pending if out.is_empty() => return Poll::Pending,
-                // What there is goes first; then it is asked again.
+                // Send the events so far; the next poll gets the same result again.
                 Poll::Ready(None) | Poll::Pending => break,
             }
         }
@@ -109,11 +109,11 @@ fn render(item: Item, out: &mut BytesMut) {
         Item::Event(_, Event::Exited(exit)) => {
             let _ = write!(out, "event: exited\ndata: {}\n\n", json(&exit));
         }
-        Item::Gap(gap) => out.extend_from_slice(&acp::gap_frame(gap)),
+        Item::Gap(gap) => out.extend_from_slice(&sse::gap_event(gap)),
     }
 }
 
-/// Our own types always have a JSON form, on one line.
+/// Renders a wire type, which always serializes, on one line.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

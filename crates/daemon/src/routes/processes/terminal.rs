@@ -18,7 +18,7 @@ use protocol::{
 };
 use serde::Deserialize;
 use server::{
-    Upgrade, WebSocket,
+    WebSocket, WebSocketUpgrade,
     extract::{Path, Query},
 };
 use tokio::time::{Instant, MissedTickBehavior};
@@ -30,7 +30,7 @@ use user_processes::{Attachment, Event, Follower, Input, Item};
 use utoipa::IntoParams;
 
 use super::INPUT_BYTES_MAX;
-use crate::{app::App, problem::Result, routes::Problems};
+use crate::{api_error::Result, app::App, routes::Problems};
 
 /// Proxies close what is silent for long; 15 s is below all common limits.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -68,7 +68,7 @@ pub(super) async fn terminal(
     State(app): State<App>,
     Path(id): Path<ProcessId>,
     Query(query): Query<TerminalQuery>,
-    upgrade: server::Result<Upgrade>,
+    upgrade: server::Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let attachment = app.processes.attach(id, query.after.map(Seq::new))?;
     Ok(app.sockets.open(upgrade, INPUT_BYTES_MAX, move |socket| session(socket, attachment))?)

@@ -1,4 +1,4 @@
-//! What happens in a session: in pages, or followed.
+//! Reads the events of a session, in pages or as a stream.
 
 use std::task::{Context, Poll, ready};
 
@@ -15,56 +15,53 @@ use server::{
 };
 use tracing::warn;
 use utoipa::IntoParams;
-use worker_runtime::Readers;
+use worker_runtime::{PAGE_EVENTS_MAX, Readers};
 
 use crate::{
+    api_error::{ApiError, Result},
     app::App,
-    problem::{ApiError, Result},
     routes::Problems,
 };
 
-/// The largest page.
-const PAGE_MAX: usize = 1000;
-
-/// How much of a page that was read from the disk is sent as one piece, so that a stalled reader holds no more.
-const PIECE_BYTES: usize = 256 << 10;
+/// How much is rendered at a time, so that a stalled reader holds no more memory than this.
+const RENDER_BYTES: usize = 256 << 10;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct PageQuery {
-    /// The `seq` of the last event that was read; 0 for all.
+pub(super) struct EventPageQuery {
+    /// The `seq` of the last event that the client received; 0 for all events.
     #[serde(default)]
     #[param(default = 0)]
     offset: u64,
-    /// How many events a page has at most.
+    /// The maximum number of events in the page.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
-    /// Add to each event what the agent said in its own words.
+    /// Whether to add the agent's original message to each event.
     #[serde(default)]
     #[param(default = false)]
     include_raw: bool,
 }
 
-/// Read the events after `offset`, as a page. One that has grown to 4 MiB ends early.
+/// Read a page of the events after `offset`. A page ends early at 4 MiB.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/events", tag = "sessions",
-    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"), PageQuery),
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"), EventPageQuery),
     responses((status = OK, body = EventPage), Problems)
 )]
 pub(super) async fn events(
     State(app): State<App>,
     Path(id): Path<SessionId>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<EventPageQuery>,
 ) -> Result<Response> {
-    if query.limit.is_some_and(|limit| !(1..=PAGE_MAX).contains(&limit)) {
+    if query.limit.is_some_and(|limit| !(1..=PAGE_EVENTS_MAX).contains(&limit)) {
         return Err(ApiError::new(
             ProblemKind::InvalidRequest,
-            format!("`limit` must be between 1 and {PAGE_MAX}"),
+            format!("`limit` must be between 1 and {PAGE_EVENTS_MAX}"),
         ));
     }
     let (events, more) = app.sessions.page(&id, query.offset, query.limit, query.include_raw).await?;
-    // The events are JSON already.
+    // The events are stored as JSON, so the body is assembled from bytes.
     let mut body = BytesMut::with_capacity(events.len() + 32);
     body.put_slice(b"{\"events\":");
     body.put_slice(&events);
@@ -77,21 +74,21 @@ pub(super) async fn events(
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct StreamQuery {
-    /// The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger.
+pub(super) struct EventStreamQuery {
+    /// The `seq` of the last event that the client received; 0 for all events. The header `Last-Event-ID` takes precedence.
     offset: Option<u64>,
-    /// Add to each event what the agent said in its own words.
+    /// Whether to add the agent's original message to each event.
     #[serde(default)]
     #[param(default = false)]
     include_raw: bool,
 }
 
-/// Follow the events after `offset`, as server-sent events, until the session is deleted.
+/// Stream the events after `offset` as server-sent events, until the session is deleted.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/events/sse", tag = "sessions",
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
-        StreamQuery,
+        EventStreamQuery,
         ("last-event-id" = Option<String>, Header, description = "As `offset`, for a stream that goes on"),
     ),
     responses(
@@ -103,54 +100,61 @@ pub(super) struct StreamQuery {
 pub(super) async fn stream(
     State(app): State<App>,
     Path(id): Path<SessionId>,
-    Query(query): Query<StreamQuery>,
+    Query(query): Query<EventStreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let offset = extract::last_event(&headers, query.offset)?.unwrap_or(0);
+    let offset = extract::last_event_id(&headers, query.offset)?.unwrap_or(0);
     let reader = app.sessions.reader(&id, offset).await?;
-    Ok(sse::response(Records { reader, include_raw: query.include_raw, rest: None }))
+    Ok(sse::response(SessionEventStream { reader, include_raw: query.include_raw, partial: None }))
 }
 
-/// The journal of a session as events.
-struct Records {
+/// The journal of a session, rendered as server-sent events.
+struct SessionEventStream {
     reader: Readers,
     include_raw: bool,
-    /// What was read and not sent: a chunk, and how many frames of it are sent.
-    rest: Option<(Chunk, usize)>,
+    /// A chunk that is not completely sent.
+    partial: Option<PartialChunk>,
 }
 
-impl sse::Source for Records {
+struct PartialChunk {
+    chunk: Chunk,
+    /// How many frames of it are sent.
+    sent: usize,
+}
+
+impl sse::EventSource for SessionEventStream {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let (chunk, sent) = match self.rest.take() {
-            Some(rest) => rest,
+        let PartialChunk { chunk, sent } = match self.partial.take() {
+            Some(partial) => partial,
             None => match ready!(self.reader.poll_next(cx)) {
-                Ok(Some(Item::Frames(chunk))) => (chunk, 0),
-                Ok(Some(Item::Gap(gap))) => return Poll::Ready(Some(acp::gap_frame(gap))),
+                Ok(Some(Item::Frames(chunk))) => PartialChunk { chunk, sent: 0 },
+                Ok(Some(Item::Gap(gap))) => return Poll::Ready(Some(sse::gap_event(gap))),
                 Ok(None) | Err(durable::Error::Deleted) => return Poll::Ready(None),
                 Err(error) => {
-                    // Whoever follows comes again, and is told what is wrong if it still is.
-                    warn!(error = %ErrorChain(&error), "a session cannot be followed");
+                    // A stream that has started cannot report the error. The client reconnects, and then gets a problem
+                    // document if the error persists.
+                    warn!(error = %ErrorChain(&error), "could not read the events of a session");
                     return Poll::Ready(None);
                 }
             },
         };
-        let mut out = BytesMut::with_capacity(room(&chunk, sent));
-        let mut at = sent;
-        while at < chunk.len() && (at == sent || out.len() < PIECE_BYTES) {
-            render(chunk.first().get() + at as u64, &chunk.frame(at), self.include_raw, &mut out);
-            at += 1;
+        let mut out = BytesMut::with_capacity(estimate_bytes(&chunk, sent));
+        let mut next = sent;
+        while next < chunk.len() && (next == sent || out.len() < RENDER_BYTES) {
+            render(chunk.first().get() + next as u64, &chunk.frame(next), self.include_raw, &mut out);
+            next += 1;
         }
-        self.rest = (at < chunk.len()).then_some((chunk, at));
+        self.partial = (next < chunk.len()).then_some(PartialChunk { chunk, sent: next });
         Poll::Ready(Some(out.freeze()))
     }
 }
 
-/// What the frames of a chunk come to, so that a piece is allocated once.
-fn room(chunk: &Chunk, sent: usize) -> usize {
-    /// The most that an event is longer than its frame.
+/// Estimates the rendered size of the frames that are not sent yet, so that the buffer is allocated once.
+fn estimate_bytes(chunk: &Chunk, sent: usize) -> usize {
+    /// The largest difference between the length of an event and of its frame.
     const OVERHEAD_MAX: usize = "id: \ndata: {\"seq\":,\"raw\":\n\n".len() + 2 * 20;
     let frames = chunk.len() - sent;
-    (chunk.bytes().len() * frames / chunk.len() + frames * OVERHEAD_MAX).min(PIECE_BYTES + (64 << 10))
+    (chunk.bytes().len() * frames / chunk.len() + frames * OVERHEAD_MAX).min(RENDER_BYTES + (64 << 10))
 }
 
 fn render(seq: u64, frame: &[u8], include_raw: bool, out: &mut BytesMut) {

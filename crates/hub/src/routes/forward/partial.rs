@@ -20,7 +20,7 @@ use protocol::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use server::{Refusal, Result};
+use server::{ProblemResponse, Result};
 
 use crate::policy::{Lens, lost};
 
@@ -139,7 +139,7 @@ async fn collect(body: Body) -> Result<Bytes> {
     let mut whole = BytesMut::new();
     while let Some(piece) = body.next().await {
         let piece = piece.map_err(|_| {
-            Refusal::new(
+            ProblemResponse::new(
                 ProblemKind::RuntimeUnavailable,
                 "the runtime closed the connection during its answer",
             )
@@ -148,7 +148,7 @@ async fn collect(body: Body) -> Result<Bytes> {
             let detail = format!(
                 "the answer is larger than {ANSWER_BYTES_MAX} bytes, so hidden paths cannot be removed from it"
             );
-            return Err(Refusal::new(ProblemKind::Forbidden, detail));
+            return Err(ProblemResponse::new(ProblemKind::Forbidden, detail));
         }
         whole.extend_from_slice(&piece);
     }
@@ -160,8 +160,11 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
 }
 
 /// What was done is done, but what came of it is not told.
-pub(in crate::routes) fn unshown() -> Refusal {
-    Refusal::new(ProblemKind::Forbidden, "hidden paths cannot be removed from this answer, so it is withheld")
+pub(in crate::routes) fn unshown() -> ProblemResponse {
+    ProblemResponse::new(
+        ProblemKind::Forbidden,
+        "hidden paths cannot be removed from this answer, so it is withheld",
+    )
 }
 
 fn told(shown: &impl serde::Serialize) -> Value {
@@ -170,8 +173,11 @@ fn told(shown: &impl serde::Serialize) -> Value {
 }
 
 /// What is told to whoever asks for what cannot be shown in part.
-pub(super) fn refused() -> Refusal {
-    Refusal::new(ProblemKind::Forbidden, "your role may not see hidden paths, which this answer may contain")
+pub(super) fn refused() -> ProblemResponse {
+    ProblemResponse::new(
+        ProblemKind::Forbidden,
+        "your role may not see hidden paths, which this answer may contain",
+    )
 }
 
 #[cfg(test)]

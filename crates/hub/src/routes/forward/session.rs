@@ -9,7 +9,7 @@ use protocol::{
     lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
 use serde_json::{Map, Value, json};
-use server::{ErrorChain, Refusal, Result, intake};
+use server::{ErrorChain, ProblemResponse, Result, request_body};
 use tracing::error;
 
 use crate::{
@@ -71,7 +71,7 @@ pub(super) async fn describe(
     (runtime, session): (&RuntimeId, &SessionId),
     body: Body,
 ) -> Result<Described> {
-    let body = intake::collect(body, BODY_BYTES_MAX, app.patience.silence_max).await?;
+    let body = request_body::collect(body, BODY_BYTES_MAX, app.patience.silence_max).await?;
     let Some((mut description, using)) = read(&body)? else {
         return Ok(Described { body, environment: None });
     };
@@ -98,8 +98,9 @@ fn read(body: &[u8]) -> Result<Option<(Map<String, Value>, EnvironmentSpec)>> {
     // What is no object is refused by the runtime, in its own words.
     let Ok(mut description) = serde_json::from_slice::<Map<String, Value>>(body) else { return Ok(None) };
     let Some(said) = description.remove(ENVIRONMENT).filter(|said| !said.is_null()) else { return Ok(None) };
-    let using = serde_json::from_value(said)
-        .map_err(|error| Refusal::new(ProblemKind::InvalidRequest, format!("`{ENVIRONMENT}`: {error}")))?;
+    let using = serde_json::from_value(said).map_err(|error| {
+        ProblemResponse::new(ProblemKind::InvalidRequest, format!("`{ENVIRONMENT}`: {error}"))
+    })?;
     Ok(Some((description, using)))
 }
 

@@ -4,7 +4,7 @@ use axum::{Extension, extract::State, response::Response};
 use http::HeaderMap;
 use jiff::Timestamp;
 use protocol::ProblemKind;
-use server::{Peer, Refusal, Result, Upgrade, bearer};
+use server::{PeerAddress, ProblemResponse, Result, WebSocketUpgrade, bearer_token};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
@@ -32,13 +32,13 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 async fn connect(
     State(app): State<App>,
     headers: HeaderMap,
-    peer: Option<Extension<Peer>>,
-    upgrade: Result<Upgrade>,
+    peer: Option<Extension<PeerAddress>>,
+    upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let peer = peer.map(|Extension(peer)| peer);
     let who = who(&app, &headers, peer)?;
     let coming = app.relay.connections.may_come(&who.client_id, &who.instance_id);
-    coming.map_err(|another| Refusal::new(ProblemKind::DeviceConnected, another.to_string()))?;
+    coming.map_err(|another| ProblemResponse::new(ProblemKind::DeviceConnected, another.to_string()))?;
     let (relay, stop, audit, name) =
         (app.relay.clone(), app.stop.clone(), app.audit.clone(), who.client_id.clone());
     app.sockets.open(upgrade, app.relay.limits().frame_bytes_max, move |socket| async move {
@@ -49,21 +49,23 @@ async fn connect(
 }
 
 /// The device that a token lets in.
-fn who(app: &App, headers: &HeaderMap, peer: Option<Peer>) -> Result<Who> {
-    let Some(secret) = bearer(headers) else { return Err(app.limits.not_let_in(peer)) };
+fn who(app: &App, headers: &HeaderMap, peer: Option<PeerAddress>) -> Result<Who> {
+    let Some(secret) = bearer_token(headers) else { return Err(app.limits.not_let_in(peer)) };
     let state = app.relay.store.now();
     let Some((device, token)) = state.find(&digest(secret), Timestamp::now()) else {
         // A token that is good for something else is told so.
         if app.people.find(secret).is_some() {
-            let why =
-                Refusal::new(ProblemKind::Forbidden, "this is a user token; connect with a device token");
+            let why = ProblemResponse::new(
+                ProblemKind::Forbidden,
+                "this is a user token; connect with a device token",
+            );
             return Err(app.limits.refused(peer, why));
         }
         return Err(app.limits.not_let_in(peer));
     };
     app.limits.spend(token.token.id)?;
     if !state.is_enabled(&device.workspace) {
-        return Err(Refusal::new(
+        return Err(ProblemResponse::new(
             ProblemKind::Forbidden,
             "devices are turned off in this device's workspace",
         ));

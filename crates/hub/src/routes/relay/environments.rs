@@ -7,7 +7,7 @@ use protocol::{
     hub::Role,
     lending::{CreateEnvironmentRequest, Environment, EnvironmentCreated, EnvironmentList},
 };
-use server::{Peer, Result, Upgrade, bearer, extract, extract::Path};
+use server::{PeerAddress, Result, WebSocketUpgrade, bearer_token, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{need_of, not_added, refused};
@@ -98,8 +98,8 @@ async fn connect(
     State(app): State<App>,
     Path(id): Path<EnvironmentId>,
     headers: HeaderMap,
-    peer: Option<Extension<Peer>>,
-    upgrade: Result<Upgrade>,
+    peer: Option<Extension<PeerAddress>>,
+    upgrade: Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let environment = opened(&app, id, &headers, peer)?;
     let (relay, stop) = (app.relay.clone(), app.stop.clone());
@@ -113,9 +113,9 @@ pub(crate) fn opened(
     app: &App,
     id: EnvironmentId,
     headers: &HeaderMap,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
 ) -> Result<std::sync::Arc<relay::Environment>> {
-    let opened = bearer(headers).and_then(|secret| app.relay.opened(id, secret));
+    let opened = bearer_token(headers).and_then(|secret| app.relay.opened(id, secret));
     let opened = opened.ok_or_else(|| app.limits.not_let_in(peer.map(|Extension(peer)| peer)))?;
     app.limits.spend_in(id)?;
     Ok(opened)

@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 use protocol::EnvironmentId;
-use server::{Peer, Result, extract::Path};
+use server::{PeerAddress, Result, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::environments::opened;
@@ -26,7 +26,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 async fn listen(
     state: State<App>,
     id: Path<EnvironmentId>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     request: Request,
 ) -> Result<Response> {
     answer(state, id, peer, request).await
@@ -46,7 +46,7 @@ async fn listen(
 async fn send(
     state: State<App>,
     id: Path<EnvironmentId>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     request: Request,
 ) -> Result<Response> {
     answer(state, id, peer, request).await
@@ -61,7 +61,7 @@ async fn send(
 async fn leave(
     state: State<App>,
     id: Path<EnvironmentId>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     request: Request,
 ) -> Result<Response> {
     answer(state, id, peer, request).await
@@ -70,7 +70,7 @@ async fn leave(
 async fn answer(
     State(app): State<App>,
     Path(id): Path<EnvironmentId>,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     request: Request,
 ) -> Result<Response> {
     let environment = opened(&app, id, request.headers(), peer)?;

@@ -17,7 +17,7 @@ use protocol::{
 };
 use relay::{Ask, Call, Part, bytes_not_taken};
 use serde::Serialize;
-use server::{Peer, Refusal, Result, extract::LongJson, extract::Path, sse};
+use server::{PeerAddress, ProblemResponse, Result, extract::LongJson, extract::Path, sse};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::environments::opened;
@@ -55,7 +55,7 @@ async fn ask(
     State(app): State<App>,
     Path(id): Path<EnvironmentId>,
     headers: HeaderMap,
-    peer: Option<Extension<Peer>>,
+    peer: Option<Extension<PeerAddress>>,
     LongJson(DeviceRequest { method, params, context, timeout_ms }): LongJson<DeviceRequest, BODY_BYTES_MAX>,
 ) -> Result<Response> {
     let environment = opened(&app, id, &headers, peer)?;
@@ -121,7 +121,7 @@ fn events(call: Call) -> stream::BoxStream<'static, Bytes> {
 }
 
 /// Why nothing came of it, as a problem.
-fn refused(error: RelayError) -> Refusal {
+fn refused(error: RelayError) -> ProblemResponse {
     let kind = match error.code {
         Code::InvalidRequest => ProblemKind::InvalidRequest,
         Code::UnknownMethod | Code::NotFound => ProblemKind::NotFound,

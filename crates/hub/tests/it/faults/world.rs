@@ -20,7 +20,7 @@ use protocol::{
     observation::{DiagnosticKind, StreamCloseCode, StreamEnd, StreamLeg as Side},
 };
 use server::{
-    Sockets, Upgrade,
+    OpenWebSockets, WebSocketUpgrade,
     observed::{self, Observed, Patience},
 };
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
@@ -195,13 +195,13 @@ async fn show(
     State(buses): State<Buses>,
     Path(worker): Path<SessionId>,
     Query(query): Query<HashMap<String, String>>,
-    upgrade: server::Result<Upgrade>,
+    upgrade: server::Result<WebSocketUpgrade>,
 ) -> Response {
     let Some(bus) = buses.lock().get(&worker).cloned() else { return StatusCode::NOT_FOUND.into_response() };
     match Host(bus).watch(&worker, query.get("cursor").map(String::as_str)).await {
         Ok(heard) => {
             let serve = |socket| observed::serve(socket, Heard(heard), PATIENCE);
-            let opened = Sockets::new(1).open(upgrade, observed::INPUT_BYTES_MAX, serve);
+            let opened = OpenWebSockets::new(1).open(upgrade, observed::INPUT_BYTES_MAX, serve);
             opened.unwrap_or_else(IntoResponse::into_response)
         }
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),

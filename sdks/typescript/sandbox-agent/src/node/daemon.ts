@@ -52,7 +52,7 @@ export class EmbeddedDaemon {
     const { graceMs = GRACE_MS, args = [], cwd, env = process.env } = options;
     const program = options.program ?? process.env.TOMBOLO_BIN ?? (await installedProgram()) ?? "tombolo";
     const token = randomId();
-    const child = spawn(program, ["daemon", "--port", "0", "--grace-ms", String(graceMs), ...args], {
+    const child = spawn(program, ["daemon", "--port", "0", "--grace", `${graceMs}ms`, ...args], {
       cwd,
       env: { ...env, TOMBOLO_TOKEN: token },
       stdio: ["ignore", "pipe", "pipe"],
