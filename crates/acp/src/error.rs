@@ -127,7 +127,7 @@ pub enum Error {
     },
 }
 
-fn describe_exit(exit: &Exit) -> String {
+fn describe_exit(exit: &AcpProcessExit) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("with code {code}"),
         (None, Some(signal)) => format!("by signal {signal}"),

@@ -290,7 +290,7 @@ impl Instance {
     }
 
     /// The bridge's process exited: fails every pending request.
-    pub(crate) fn set_exited(&self, exit: Exit) {
+    pub(crate) fn set_exited(&self, exit: AcpProcessExit) {
         let exit = Arc::new(exit);
         {
             let mut process = self.process.write();

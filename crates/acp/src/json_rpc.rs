@@ -32,7 +32,7 @@ pub enum InvalidEnvelope {
     Method,
     /// Neither a request, a notification nor a response.
     #[error("a message must have a `method`, or an `id` with either a `result` or an `error`")]
-    ProblemKind,
+    Kind,
 }
 
 /// A JSON-RPC message, known by its kind and id. The id is the text as it was written: `1`, `1.0` and `"1"` differ.

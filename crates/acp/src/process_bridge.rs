@@ -232,7 +232,7 @@ impl ProcessBridge {
     }
 
     /// Publishes the exit on the event stream, in the description of the instance, and to pending requests.
-    fn publish_exit(&mut self, exit: Exit) {
+    fn publish_exit(&mut self, exit: AcpProcessExit) {
         info!(instance = %self.instance.id(), code = exit.code, signal = exit.signal, "agent exited");
         let mut batch = self.journal.batch();
         batch.push(|_, out| sse_frame::write_exited(&exit, out));
