@@ -13,7 +13,7 @@ test("a daemon that was started anew has lost the instance, and says so", async 
   await reading.read("before");
   await first.kill();
   await using second = await Daemon.start();
-  network.lead(second.port);
+  network.redirect(second.port);
   // The message is sent again, and nothing but `initialize` makes an instance anew.
   const failure = await prompt;
   expect(failure).toBeInstanceOf(ProblemError);
@@ -36,7 +36,7 @@ test("an instance that was made anew before anybody noticed is another one, and 
   network.refuse(true);
   await first.kill();
   await using second = await Daemon.start();
-  network.lead(second.port);
+  network.redirect(second.port);
   await using other = new AcpHttpClient({ ...options, baseUrl: second.url });
   const theirs = await converse(other);
   await theirs.prompt("somebody else");

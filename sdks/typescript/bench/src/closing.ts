@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
-import { Daemon, programOf } from "tombolo-testing";
+import { Daemon, programFrom } from "tombolo-testing";
 import { busy, flood, frozen, hanging, idle, type Scene, unread } from "./scenes.ts";
 import { Stage } from "./stage.ts";
 import { print } from "./table.ts";
@@ -16,7 +16,7 @@ const KEPT_MS = 6_000;
 /** The mock, and one that ends by nothing but force while it is busy. */
 const AGENTS = `
 [agents.stubborn]
-command = ["sh", "-c", "trap '' TERM; exec '${programOf("TOMBOLO_BIN")}' mock-agent"]
+command = ["sh", "-c", "trap '' TERM; exec '${programFrom("TOMBOLO_BIN")}' mock-agent"]
 `;
 
 const SCENES: readonly (readonly [name: string, scene: Scene, agent?: string])[] = [

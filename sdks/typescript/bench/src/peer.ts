@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Program, programOf, until } from "tombolo-testing";
+import { Program, programFrom, until } from "tombolo-testing";
 import { published } from "./published.ts";
 
 /** Where it looks for its mock agent, below its home. */
@@ -21,7 +21,7 @@ export class Peer extends Program {
     await chmod(program, 0o755);
     const home = await mkdtemp(join(tmpdir(), "sandbox-agent-"));
     await mkdir(dirname(join(home, AGENT)), { recursive: true });
-    const agent = `#!/bin/sh\nexec '${programOf("TOMBOLO_BIN")}' mock-agent\n`;
+    const agent = `#!/bin/sh\nexec '${programFrom("TOMBOLO_BIN")}' mock-agent\n`;
     await writeFile(join(home, AGENT), agent, { mode: 0o755 });
     const port = await freePort();
     const args = ["server", "--no-token", "--no-telemetry", "--host", "127.0.0.1", "--port", String(port)];

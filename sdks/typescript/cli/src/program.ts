@@ -1,29 +1,29 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-const here = createRequire(import.meta.url);
+const requireHere = createRequire(import.meta.url);
 
-/** There is no `tombolo` for this machine, or it was not installed. */
+/** The program does not exist for this platform, or its package is not installed. */
 export class MissingProgramError extends Error {
   override readonly name = "MissingProgramError";
 }
 
-/** Where the `tombolo` of this machine lies: in a package of its own, so that nobody gets those of others. */
+/** The path of the `tombolo` program. Each platform has its own package, so that npm installs only one of them. */
 export function programPath(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    return here.resolve(`@tombolo/cli-${platform}/bin/tombolo`);
+    return requireHere.resolve(`@tombolo/cli-${platform}/bin/tombolo`);
   } catch (cause) {
-    throw new MissingProgramError(reason(platform), { cause });
+    throw new MissingProgramError(missingReason(platform), { cause });
   }
 }
 
-function reason(platform: string): string {
-  const known = Object.keys(JSON.parse(readFileSync(here.resolve("../platforms.json"), "utf8")));
-  if (!known.includes(platform))
-    return `there is no tombolo for ${platform}, only for ${known.join(" and ")}`;
+function missingReason(platform: string): string {
+  const supported = Object.keys(JSON.parse(readFileSync(requireHere.resolve("../platforms.json"), "utf8")));
+  if (!supported.includes(platform))
+    return `tombolo does not support ${platform}, only ${supported.join(" and ")}`;
   return (
-    `@tombolo/cli-${platform} is not installed: it is left out with \`--omit=optional\`, by a lock file that was made ` +
-    "on another kind of machine, and where the C library is not glibc"
+    `@tombolo/cli-${platform} is not installed: install without \`--omit=optional\`, with a lock file that includes ` +
+    "this platform, and on a system whose C library is glibc"
   );
 }

@@ -1,33 +1,33 @@
 import { spawn } from "node:child_process";
 
-/** What is passed on to the program. */
-const SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
+/** Signals that the launcher forwards to the program. */
+const FORWARDED_SIGNALS = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
 
-/** What a terminal sends to everybody in the foreground, so that the program has it already. */
-const TYPED: readonly string[] = ["SIGINT", "SIGQUIT"];
+/** Signals that a terminal sends to the whole foreground group, so that the program receives them directly. */
+const TERMINAL_SIGNALS: readonly string[] = ["SIGINT", "SIGQUIT"];
 
-/** Runs a program in place of this process, or as if it were so. */
+/** Replaces this process by a program, or behaves as if it did. */
 export function run(program: string, args: readonly string[]): void {
-  // What it tells people to type next is what they typed.
+  // The program prints commands to try next; they must start with what the user typed.
   const argv0 = process.argv[1] ?? program;
   const env =
     process.env.npm_command === "exec" ? { ...process.env, TOMBOLO_RUN_AS: "npx @tombolo/cli" } : process.env;
-  // Node 20 cannot: it stays, and stands in for the program.
-  if (process.execve === undefined) standIn(program, { argv0, args, env });
+  // Older versions of Node cannot replace their process.
+  if (process.execve === undefined) runAsChild(program, { argv0, args, env });
   else process.execve(program, [argv0, ...args], env);
 }
 
-interface Start {
+interface Invocation {
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-function standIn(program: string, { argv0, args, env }: Start): void {
+function runAsChild(program: string, { argv0, args, env }: Invocation): void {
   const child = spawn(program, args, { argv0, env, stdio: "inherit" });
-  for (const signal of SIGNALS) {
+  for (const signal of FORWARDED_SIGNALS) {
     process.on(signal, () => {
-      if (!(process.stdin.isTTY && TYPED.includes(signal))) child.kill(signal);
+      if (!(process.stdin.isTTY && TERMINAL_SIGNALS.includes(signal))) child.kill(signal);
     });
   }
   child.on("error", (error) => {

@@ -34,9 +34,9 @@ const PACKAGES = ["acp-http-client", "sandbox-agent", "session", "react", "ai-sd
 test.each(PACKAGES)("the install line in the README of %s works with the packed files", async (name) => {
   const text = await readFile(join(import.meta.dirname, "../..", name, "README.md"), "utf8");
   const line =
-    /^npm install \.\/target\/dist\/(?:.*\\\n)*.*$/m.exec(text)?.[0] ?? expect.fail("no install line");
+    /^npm install \.\/target\/packages\/(?:.*\\\n)*.*$/m.exec(text)?.[0] ?? expect.fail("no install line");
   await using project = await Project.start();
-  await project.linkDist();
+  await project.linkPackages();
   await project.run("sh", "-c", line.replaceAll("linux-x64", `${process.platform}-${process.arch}`));
   await access(join(project.directory, "node_modules/@tombolo", name));
   await project.run("node", "--input-type=module", "--eval", `await import("@tombolo/${name}")`);

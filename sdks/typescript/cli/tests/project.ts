@@ -53,7 +53,7 @@ export class Project implements AsyncDisposable {
   }
 
   /** Makes the packed files available as `./target/packages`, where the READMEs expect them. */
-  async linkDist(): Promise<void> {
+  async linkPackages(): Promise<void> {
     await mkdir(join(this.directory, "target"));
     await symlink(dist, join(this.directory, "target/packages"));
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { shareAgents, usersPlaces } from "./installer.js";
+import { installerEnvironment, shareAgents } from "./installer.js";
 import { Program } from "./program.js";
 
 /** How a daemon is started. */
@@ -37,15 +37,15 @@ export class Daemon extends Program {
     const tokens = token === undefined ? {} : { TOMBOLO_TOKEN: token };
     const daemon = new Daemon(home, command, {
       ...tokens,
-      ...(agents === undefined ? {} : usersPlaces()),
+      ...(agents === undefined ? {} : installerEnvironment()),
       ...env,
     });
-    await daemon.says(/^listening on (\S+)$/);
+    await daemon.waitForOutput(/^listening on (\S+)$/);
     return daemon;
   }
 
   get url(): string {
-    return this.said(/^listening on (\S+)$/) ?? "";
+    return this.findOutput(/^listening on (\S+)$/) ?? "";
   }
 
   get port(): number {

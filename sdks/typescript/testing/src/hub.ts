@@ -8,25 +8,25 @@ export class Hub extends Program {
   static async start(args: readonly string[] = []): Promise<Hub> {
     const home = await mkdtemp(join(tmpdir(), "tombolo-"));
     const hub = new Hub(home, ["hub", "--port", "0", "--data-dir", join(home, "data"), ...args]);
-    await hub.says(/^token, shown only now: (\S+)$/);
+    await hub.waitForOutput(/^token, shown only now: (\S+)$/);
     return hub;
   }
 
   get url(): string {
-    return this.said(/^listening on (\S+)$/) ?? "";
+    return this.findOutput(/^listening on (\S+)$/) ?? "";
   }
 
   get port(): number {
     return Number(new URL(this.url).port);
   }
 
-  /** What lets in whoever runs it. */
+  /** Token of the first admin. */
   get token(): string {
-    return this.said(/^token, shown only now: (\S+)$/) ?? "";
+    return this.findOutput(/^token, shown only now: (\S+)$/) ?? "";
   }
 }
 
-/** The real device, that lends a directory `main` with these files, until it is disposed of. */
+/** A real device that lends a directory `main` with these files. Disposing stops it. */
 export class Device extends Program {
   static async connect(
     hub: Hub,
@@ -40,7 +40,7 @@ export class Device extends Program {
     return new Device(home, [...args, "--data-dir", join(home, "data")], { TOMBOLO_DEVICE_TOKEN: token });
   }
 
-  /** The directory that it lends. */
+  /** The directory that the device lends. */
   get root(): string {
     return join(this.home, "main");
   }

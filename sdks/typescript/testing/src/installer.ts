@@ -2,8 +2,8 @@ import { mkdir, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** The variables of whoever runs the tests that would lead an agent elsewhere. */
-const MISLEADING: readonly string[] = [
+/** Environment variables of the developer that would change the behaviour of an agent under test. */
+const EXCLUDED_VARIABLES: readonly string[] = [
   "HOME",
   "XDG_DATA_HOME",
   "TOMBOLO_TOKEN",
@@ -14,7 +14,7 @@ const MISLEADING: readonly string[] = [
   "GEMINI_API_KEY",
 ];
 
-/** Lets all tests install into one place, as an agent takes some hundred megabytes. */
+/** Makes all tests share one directory for installed agents, as an agent takes some hundred megabytes. */
 export async function shareAgents(agents: string, data: string): Promise<void> {
   await mkdir(agents, { recursive: true });
   await mkdir(data, { recursive: true });
@@ -22,18 +22,20 @@ export async function shareAgents(agents: string, data: string): Promise<void> {
 }
 
 /**
- * Variables that let a program with a home of its own install as whoever runs it would: with their cache, and from
- * where their npm is told to.
+ * Environment variables for a program with its own home directory that still uses the caches and the npm registry of the
+ * developer.
  */
-export function usersPlaces(): Record<string, string> {
-  const kept = Object.entries(process.env).flatMap(([name, value]) =>
-    // What npm says to the scripts that it runs is about this workspace.
-    value === undefined || MISLEADING.includes(name) || /^npm_/i.test(name) ? [] : [[name, value] as const],
+export function installerEnvironment(): Record<string, string> {
+  const inherited = Object.entries(process.env).flatMap(([name, value]) =>
+    // npm sets these variables for its scripts, and they describe this workspace.
+    value === undefined || EXCLUDED_VARIABLES.includes(name) || /^npm_/i.test(name)
+      ? []
+      : [[name, value] as const],
   );
   const { NPM_CONFIG_USERCONFIG, npm_config_userconfig, npm_config_cache, TOMBOLO_CACHE_DIR } = process.env;
   return {
-    ...Object.fromEntries(kept),
-    // The model is on this machine, whatever leads to the network.
+    ...Object.fromEntries(inherited),
+    // The scripted model runs on this machine and must not be reached through a proxy.
     NO_PROXY: "127.0.0.1",
     no_proxy: "127.0.0.1",
     TOMBOLO_CACHE_DIR: TOMBOLO_CACHE_DIR ?? join(homedir(), ".cache/tombolo"),

@@ -1,21 +1,21 @@
 import { once } from "node:events";
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 
-/** A connection, both its ends. */
-type Pair = readonly [Socket, Socket];
+/** The client and server sockets of a proxied connection. */
+type SocketPair = readonly [Socket, Socket];
 
-/** Stands between a client and a server, and does to their connections what networks do. */
+/** A TCP proxy between client and server that simulates network failures. */
 export class Network implements AsyncDisposable {
   readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
+  readonly #pairs = new Set<SocketPair>();
   #target: number;
   #refusing = false;
   #swallowing = false;
-  /** How many connections there were. */
+  /** Number of connections so far. */
   connections = 0;
-  /** How many bytes came from the server. */
+  /** Number of bytes from the server so far. */
   received = 0;
-  /** How many connections were cut. */
+  /** Number of connections that were cut. */
   cuts = 0;
 
   private constructor(target: number) {
@@ -23,7 +23,7 @@ export class Network implements AsyncDisposable {
     this.#server = createServer((socket) => this.#onConnection(socket));
   }
 
-  /** A network in which this port can be reached. */
+  /** Starts a proxy to this port. */
   static async start(target: number): Promise<Network> {
     const network = new Network(target);
     network.#server.listen(0, "127.0.0.1");
@@ -33,47 +33,47 @@ export class Network implements AsyncDisposable {
 
   get url(): string {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("it does not listen");
+    if (address === null || typeof address === "string") throw new Error("the proxy is not listening");
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** How many connections there are. */
+  /** Number of open connections. */
   get open(): number {
     return this.#pairs.size;
   }
 
-  /** Leads to another port from now on. */
-  lead(target: number): void {
+  /** Connects to another port from now on. */
+  redirect(target: number): void {
     this.#target = target;
   }
 
-  /** Cuts every connection. */
+  /** Resets every connection. */
   cut(): void {
     for (const pair of this.#pairs) this.#reset(pair);
   }
 
-  /** Cuts some connection, if there is one. */
+  /** Resets a random connection, if there is one. */
   cutAny(): void {
     const pairs = [...this.#pairs];
     const pair = pairs[Math.floor(Math.random() * pairs.length)];
     if (pair !== undefined) this.#reset(pair);
   }
 
-  /** Refuses new connections, or no longer. */
+  /** Whether to refuse new connections. */
   refuse(refusing: boolean): void {
     this.#refusing = refusing;
   }
 
-  /** Lets nothing through from now on, on the connections that there are, without ending them. */
+  /** Stops forwarding on the open connections without closing them. */
   freeze(): void {
     for (const [near, far] of this.#pairs) {
-      // What is not read does not tell its end.
+      // Keep reading, or the end of the connection would not be noticed.
       near.unpipe(far).resume();
       far.unpipe(near).resume();
     }
   }
 
-  /** Lets nothing through on new connections, or no longer. */
+  /** Whether to forward nothing on new connections. */
   swallow(swallowing: boolean): void {
     this.#swallowing = swallowing;
   }
@@ -91,7 +91,7 @@ export class Network implements AsyncDisposable {
       return;
     }
     const far = dial(this.#target, "127.0.0.1");
-    const pair: Pair = [near, far];
+    const pair: SocketPair = [near, far];
     this.#pairs.add(pair);
     if (this.#swallowing) near.resume();
     else near.pipe(far).pipe(near);
@@ -100,18 +100,18 @@ export class Network implements AsyncDisposable {
     });
     for (const socket of pair) {
       socket.setNoDelay(true);
-      // Who is cut hears of it by the end of the other side.
+      // The `close` handler resets the other side.
       socket.on("error", () => {});
       socket.on("close", () => this.#end(pair));
     }
   }
 
-  #reset(pair: Pair): void {
+  #reset(pair: SocketPair): void {
     this.cuts += 1;
     this.#end(pair);
   }
 
-  #end(pair: Pair): void {
+  #end(pair: SocketPair): void {
     if (!this.#pairs.delete(pair)) return;
     for (const socket of pair) socket.resetAndDestroy();
   }

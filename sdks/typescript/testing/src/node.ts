@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The `node` of the system, which scripts of npm do not get to see. */
+/** The `node` of the system. npm scripts find the one in `node_modules` first. */
 export async function systemNode(): Promise<string> {
   for (const directory of (process.env.PATH ?? "").split(":")) {
     const program = join(directory, "node");
@@ -11,5 +11,5 @@ export async function systemNode(): Promise<string> {
     );
     if (found && !directory.includes("node_modules")) return program;
   }
-  throw new Error("there is no `node` but that of the workspace");
+  throw new Error("found no `node` except the one in node_modules");
 }

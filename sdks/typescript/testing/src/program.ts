@@ -6,61 +6,61 @@ import type { Readable, Writable } from "node:stream";
 import { until } from "./wait.js";
 
 /**
- * Runs a program until our end of its input is closed, which it is when we are gone, however that came: a
- * test that is killed leaves nothing behind.
+ * Shell script that runs a program and kills it when our end of its standard input is closed. That happens also if the
+ * test process is killed, so no program is left behind.
  */
-export const LEASH: string = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
+export const KILL_ON_STDIN_CLOSE: string = '"$@" & exec >/dev/null 2>&1; read -r _; kill -KILL $!; wait';
 
-/** The program that a variable names. */
-export function programOf(variable: string): string {
+/** The program that an environment variable names. */
+export function programFrom(variable: string): string {
   const program = process.env[variable];
-  if (program === undefined) throw new Error(`${variable} must name the program to test with`);
+  if (program === undefined) throw new Error(`${variable} must be the path of the program to test`);
   return program;
 }
 
-/** A program with a home of its own, until it is disposed of. */
+/** A running program with its own home directory. Disposing kills it. */
 export class Program implements AsyncDisposable {
   readonly home: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #lines: string[] = [];
-  #talk = "";
-  #silent = false;
+  #stderrTail = "";
+  #stdoutEnded = false;
 
   constructor(
     home: string,
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
-    program: string = programOf("TOMBOLO_BIN"),
+    program: string = programFrom("TOMBOLO_BIN"),
   ) {
     this.home = home;
-    this.#child = spawn("sh", ["-c", LEASH, "sh", program, ...args], {
+    this.#child = spawn("sh", ["-c", KILL_ON_STDIN_CLOSE, "sh", program, ...args], {
       env: { PATH: process.env.PATH, HOME: home, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     createInterface({ input: this.#child.stdout })
       .on("line", (line) => this.#lines.push(line))
       .on("close", () => {
-        this.#silent = true;
+        this.#stdoutEnded = true;
       });
     this.#child.stderr.on("data", (bytes) => {
-      this.#talk = (this.#talk + bytes).slice(-10_000);
+      this.#stderrTail = (this.#stderrTail + bytes).slice(-10_000);
     });
   }
 
-  /** What it has said of this kind. */
-  said(wanted: RegExp): string | undefined {
+  /** The first capture group of the first line of output that matches. */
+  findOutput(wanted: RegExp): string | undefined {
     return this.#lines.map((line) => wanted.exec(line)?.[1]).find((found) => found !== undefined);
   }
 
-  /** Waits until it has said something of this kind, and gives what that was. */
-  async says(wanted: RegExp): Promise<string> {
-    await until(() => this.said(wanted) !== undefined || this.#silent, "what the program says");
-    const found = this.said(wanted);
-    if (found === undefined) throw new Error(`the program ended: ${this.#talk}`);
+  /** Waits for a line of output that matches. */
+  async waitForOutput(wanted: RegExp): Promise<string> {
+    await until(() => this.findOutput(wanted) !== undefined || this.#stdoutEnded, "output of the program");
+    const found = this.findOutput(wanted);
+    if (found === undefined) throw new Error(`the program exited: ${this.#stderrTail}`);
     return found;
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Kills the program. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const exited = once(this.#child, "exit");

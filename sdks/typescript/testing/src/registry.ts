@@ -7,14 +7,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** A package as npm asks for it. */
+/** Metadata of a package, as npm requests it from a registry. */
 interface Packument {
   readonly name: string;
   readonly "dist-tags": { readonly latest: string };
   readonly versions: Readonly<Record<string, object>>;
 }
 
-/** A registry with packages that are packed and not published yet, until it is disposed of. */
+/** An npm registry that serves packed files. Disposing stops it. */
 export class Registry implements AsyncDisposable {
   readonly #server: Server;
   readonly #directory: string;
@@ -31,7 +31,7 @@ export class Registry implements AsyncDisposable {
     });
   }
 
-  /** A registry of all packages in a directory, as `cargo xtask dist` leaves it. */
+  /** Starts a registry with all packages in an output directory of `cargo xtask dist`. */
   static async start(directory: string): Promise<Registry> {
     const registry = new Registry(directory);
     registry.#server.listen(0, "127.0.0.1");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { Daemon, type DaemonOptions } from "./daemon.js";
 
-/** A daemon for all tests of a file. */
+/** Starts a daemon before the tests of a file and stops it after them. */
 export function daemonOf(options: DaemonOptions = {}): { readonly url: string; readonly port: number } {
   let daemon: Daemon | undefined;
   beforeAll(async () => {
@@ -11,7 +11,7 @@ export function daemonOf(options: DaemonOptions = {}): { readonly url: string; r
     await daemon?.[Symbol.asyncDispose]();
   });
   const running = (): Daemon => {
-    if (daemon === undefined) throw new Error("it is not started yet");
+    if (daemon === undefined) throw new Error("the daemon is not started yet");
     return daemon;
   };
   return {

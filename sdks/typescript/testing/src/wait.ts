@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a fact may take to become true. */
-const PATIENCE_MS = 30_000;
+/** How long a condition may take to become true. */
+const TIMEOUT_MS = 30_000;
 
-/** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>, what = "it"): Promise<void> {
+/** Waits until a condition is true. `description` names it in the error message. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  description = "the condition",
+): Promise<void> {
   const since = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - since > PATIENCE_MS) throw new Error(`${what} did not become so in time`);
+  while (!(await condition())) {
+    if (performance.now() - since > TIMEOUT_MS) throw new Error(`timed out waiting for ${description}`);
     await sleep(5);
   }
 }

@@ -8,7 +8,7 @@ import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
-import { LEASH, until } from "tombolo-testing";
+import { KILL_ON_STDIN_CLOSE, until } from "tombolo-testing";
 
 /** Postgres refuses to run as root; so it runs as `nobody` then. */
 const AS = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
@@ -40,7 +40,7 @@ export class Postgres implements AsyncDisposable {
     );
     const port = await freePort();
     const args = ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", home, "-c", "fsync=off"];
-    const leashed = ["-c", LEASH, "sh", join(program, "postgres"), ...args];
+    const leashed = ["-c", KILL_ON_STDIN_CLOSE, "sh", join(program, "postgres"), ...args];
     const child = spawn("sh", leashed, { ...options, stdio: ["pipe", "ignore", "ignore"] });
     const url = `postgres://test@127.0.0.1:${port}/postgres`;
     await until(() => answers(url), "a server");
