@@ -22,7 +22,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     let report = format!("--outputFile.json={}", test_summary::vitest_path()?.display());
     let reporters = ["--reporter=default", "--reporter=json", &report];
-    sh::status(npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(test_environment()?))
+    sh::status(
+        npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(test_environment()?),
+    )
 }
 
 /// Builds the packages.

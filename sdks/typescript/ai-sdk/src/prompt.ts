@@ -1,14 +1,14 @@
-import type { Attachment, SendMessage } from "@tombolo/session";
+import type { MessageAttachment, SendMessageRequest } from "@tombolo/session";
 import type { FileUIPart, UIMessage } from "ai";
 
 /** Converts a chat message to a message for the agent. */
-export function toPrompt({ parts }: UIMessage): SendMessage {
+export function toPrompt({ parts }: UIMessage): SendMessageRequest {
   const message = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
   const attachments = parts.flatMap((part) => (part.type === "file" ? toAttachment(part) : []));
   return attachments.length === 0 ? { message } : { message, attachments };
 }
 
-function toAttachment({ url, mediaType, filename }: FileUIPart): Attachment {
+function toAttachment({ url, mediaType, filename }: FileUIPart): MessageAttachment {
   const [, isBase64, data] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
   if (data === undefined) throw new TypeError("a file must be a data URL: the agent cannot load other URLs");
   const bytes =

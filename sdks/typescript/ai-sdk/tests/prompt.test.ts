@@ -1,12 +1,12 @@
 import { SessionChatTransport } from "@tombolo/ai-sdk";
-import type { SendMessage, SessionClient } from "@tombolo/session";
+import type { SendMessageRequest, SessionClient } from "@tombolo/session";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { cases } from "../../session/tests/cases.js";
 
 /** What is sent for a message of the chat. */
-async function sentFor(parts: UIMessage["parts"]): Promise<SendMessage | string> {
-  const sent: (SendMessage | string)[] = [];
+async function sentFor(parts: UIMessage["parts"]): Promise<SendMessageRequest | string> {
+  const sent: (SendMessageRequest | string)[] = [];
   const unused = () => expect.fail("this is not asked");
   const client: SessionClient = {
     sessions: {

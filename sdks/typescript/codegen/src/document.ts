@@ -76,12 +76,6 @@ function isCatchAll(choice: unknown): boolean {
   return choice.additionalProperties === true && !("properties" in choice);
 }
 
-/** The schema that a `$ref` names, or the schema itself. */
-function resolve(document: Document, schema: unknown): unknown {
-  const name = isObject(schema) && typeof schema.$ref === "string" && schema.$ref.split("/").at(-1);
-  return name ? member(document, "components", "schemas")[name] : schema;
-}
-
 /**
  * In JSON Schema, properties beside a `$ref` or a union apply as well. openapi-typescript would drop them, or make them
  * one more choice of the union; an explicit `allOf` keeps them.

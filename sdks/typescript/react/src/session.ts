@@ -1,9 +1,9 @@
 import {
   type AnswerOptions,
+  type MessageAccepted,
   reduceSession,
-  type SendMessage,
+  type SendMessageRequest,
   type SendOptions,
-  type SentMessage,
   type SessionClient,
   type SessionSnapshot,
   type Wait,
@@ -17,7 +17,7 @@ import { StoreRegistry, useLiveState } from "./store-registry.js";
 /** A session, and functions to take part in it. */
 export type LiveSession = LiveState<SessionSnapshot> & {
   /** Sends a message. Resolves once the server has stored it; the state shows the response. */
-  readonly send: (message: string | SendMessage, options?: SendOptions) => Promise<SentMessage>;
+  readonly send: (message: string | SendMessageRequest, options?: SendOptions) => Promise<MessageAccepted>;
   /** Interrupts the running turn, if any. */
   readonly cancel: () => Promise<void>;
   /** Answers one of the `waits`. The first answer wins. */

@@ -1,6 +1,6 @@
 import { useSession } from "@tombolo/react";
 import { GapError } from "@tombolo/sandbox-agent";
-import type { SessionClient, SessionRecord } from "@tombolo/session";
+import type { EventRecord, SessionClient } from "@tombolo/session";
 import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { look } from "./look.js";
@@ -104,9 +104,9 @@ test("what comes at once is drawn at once", async () => {
   const message = { id: "m", role: "assistant", parts: [{ id: "0", type: "text", text: "" }] } as const;
   const delta = { messageId: "m", partId: "0", kind: "text", text: "x" } as const;
   const client = through(() => ({
-    async *events(): AsyncGenerator<SessionRecord> {
+    async *events(): AsyncGenerator<EventRecord> {
       let seq = start.seq;
-      const record = (event: SessionRecord["event"]) => ({ seq: ++seq, time: "2026-01-01T00:00:00Z", event });
+      const record = (event: EventRecord["event"]) => ({ seq: ++seq, time: "2026-01-01T00:00:00Z", event });
       yield record({ message });
       for (let count = 0; count < 1000; count += 1) yield record({ messageDelta: delta });
       await new Promise(() => {});

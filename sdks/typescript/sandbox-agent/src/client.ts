@@ -12,7 +12,7 @@ import { Waits } from "./daemon/waits.js";
 import { RouteClient } from "./http/route-client.js";
 import type { CallOptions, ServerOptions } from "./options.js";
 import type { SessionMetadata, SessionStore } from "./store/store.js";
-import type { Health } from "./types/daemon.js";
+import type { HealthStatus } from "./types/daemon.js";
 
 /** The sandbox of a client, and the agent in it. */
 export interface SandboxAgentOptions extends ServerOptions, AgentRequestHandlers {
@@ -74,7 +74,7 @@ export class SandboxAgentClient {
   }
 
   /** Checks that the server is running. */
-  health({ signal }: CallOptions = {}): Promise<Health> {
+  health({ signal }: CallOptions = {}): Promise<HealthStatus> {
     return this.#http.json("get", "/v1/health", { signal });
   }
 

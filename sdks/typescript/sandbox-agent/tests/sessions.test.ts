@@ -1,4 +1,4 @@
-import { GapError, ProblemError, SandboxAgentClient, type SessionRecord } from "@tombolo/sandbox-agent";
+import { type EventRecord, GapError, ProblemError, SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { Network, until } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { chunks, Reading, said, turnEnded } from "./talking.js";
 const daemon = daemonOf();
 const clientOf = (options = {}): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, ...options });
-const pieces = (records: readonly SessionRecord[]): string[] =>
+const pieces = (records: readonly EventRecord[]): string[] =>
   records.flatMap(({ event }) => ("messageDelta" in event ? [event.messageDelta.text] : []));
 
 test("typescript-6: a session is made, spoken to, followed to the end of its turn, and deleted", async () => {
@@ -16,7 +16,7 @@ test("typescript-6: a session is made, spoken to, followed to the end of its tur
     healthy: true,
   });
   const { inputId, turnId } = await client.sessions.send("whole", "hello");
-  const seen: SessionRecord[] = [];
+  const seen: EventRecord[] = [];
   for await (const event of client.sessions.events("whole")) {
     seen.push(event);
     if (turnEnded(event)) break;

@@ -1,4 +1,4 @@
-import type { AgentEvent, SandboxAgentClient, SessionRecord } from "@tombolo/sandbox-agent";
+import type { AgentEvent, EventRecord, SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { until } from "tombolo-testing";
 
 /** Reads a stream to its end, from now on. */
@@ -39,7 +39,7 @@ export function texts(events: readonly AgentEvent[]): string[] {
 }
 
 /** Whether a turn is over. */
-export function turnEnded({ event }: SessionRecord): boolean {
+export function turnEnded({ event }: EventRecord): boolean {
   return "turnEnded" in event;
 }
 

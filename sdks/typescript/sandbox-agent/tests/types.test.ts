@@ -1,10 +1,10 @@
 import type {
-  CreateSession,
+  CreateSessionRequest,
   MessagePart,
-  ObservationControl,
   RelayMethods,
   RelayParams,
   SessionEvent,
+  StreamControl,
 } from "@tombolo/sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
@@ -20,11 +20,11 @@ test("an event is told by its key", () => {
 
 test("a part of a message has a name and is of one kind", () => {
   expectTypeOf<Extract<MessagePart, { type: "toolCall" }>>().toExtend<{ id: string; callId: string }>();
-  expectTypeOf<Extract<ObservationControl, { type: "presence" }>>().toHaveProperty("watchers");
+  expectTypeOf<Extract<StreamControl, { type: "presence" }>>().toHaveProperty("watchers");
 });
 
 test("what has a default may be left out", () => {
-  expectTypeOf<{ agent: "mock" }>().toExtend<CreateSession>();
+  expectTypeOf<{ agent: "mock" }>().toExtend<CreateSessionRequest>();
 });
 
 test("every method of the relay has params and a result", () => {

@@ -1,7 +1,7 @@
 import type {
-  SendMessage,
-  SentMessage,
-  SessionRecord,
+  EventRecord,
+  MessageAccepted,
+  SendMessageRequest,
   SessionSnapshot,
   Wait,
   WaitAnswer,
@@ -17,9 +17,9 @@ export interface SessionClient {
      * Reads the events after a sequence number, each once and in order, until the session ends. It may throw an error
      * named `GapError`.
      */
-    events(id: string, options?: CallOptions & { readonly after?: number }): AsyncIterable<SessionRecord>;
+    events(id: string, options?: CallOptions & { readonly after?: number }): AsyncIterable<EventRecord>;
     /** Sends a message. Resolves once the server has stored it. */
-    send(id: string, message: string | SendMessage, options?: SendOptions): Promise<SentMessage>;
+    send(id: string, message: string | SendMessageRequest, options?: SendOptions): Promise<MessageAccepted>;
     /** Interrupts the running turn, if any. */
     cancel(id: string, options?: CallOptions): Promise<unknown>;
   };

@@ -1,11 +1,11 @@
 import { reduceSession } from "./session.js";
 import type {
-  ObservationControl,
-  ObservationDiagnostic,
-  ObservationEnvelope,
+  EventEnvelope,
   ObservationFrame,
-  Presence,
   SessionSnapshot,
+  StreamControl,
+  StreamDiagnostic,
+  WorkerPresence,
 } from "./types.js";
 
 /** State of a viewer of an observation stream. */
@@ -15,9 +15,9 @@ export interface Observation {
   /** Whether the stream has delivered everything that the viewer had missed. */
   readonly live: boolean;
   /** The people who watch and drive the session; only a hub sends it. */
-  readonly presence: Presence | undefined;
+  readonly presence: WorkerPresence | undefined;
   /** A problem with the stream, until the stream continues. */
-  readonly diagnostic: ObservationDiagnostic | undefined;
+  readonly diagnostic: StreamDiagnostic | undefined;
 }
 
 /** The state before the first frame. */
@@ -43,7 +43,7 @@ export function reduceObservation(state: Observation, frame: ObservationFrame): 
   }
 }
 
-function applyEvent(state: Observation, { payload, time, replay }: ObservationEnvelope): Observation {
+function applyEvent(state: Observation, { payload, time, replay }: EventEnvelope): Observation {
   // Each connection starts with a snapshot. The replayed events after it are already part of that snapshot.
   if (replay) return state;
   if ("snapshot" in payload) return { ...state, session: payload.snapshot, diagnostic: undefined };
@@ -52,7 +52,7 @@ function applyEvent(state: Observation, { payload, time, replay }: ObservationEn
   return { ...state, session: reduceSession(state.session, event), diagnostic: undefined };
 }
 
-function applyControl(state: Observation, control: ObservationControl): Observation {
+function applyControl(state: Observation, control: StreamControl): Observation {
   switch (control.type) {
     case "live":
       return { ...state, live: true, diagnostic: undefined };

@@ -15,19 +15,19 @@ export type Session = Schemas["Session"];
 /** Life-cycle state of a session. */
 export type SessionState = Schemas["SessionState"];
 /** Features that an agent supports. */
-export type Capabilities = Schemas["AgentCapabilities"];
+export type AgentCapabilities = Schemas["AgentCapabilities"];
 /** One event of a session, keyed by its kind: `{ message: … }`, `{ turnEnded: … }`, … */
 export type SessionEvent = Schemas["Event"];
 /** One event of a session with its sequence number and time. Records of the server also name session and agent. */
-export type SessionRecord = Pick<Schemas["EventRecord"], "seq" | "time" | "event">;
+export type EventRecord = Pick<Schemas["EventRecord"], "seq" | "time" | "event">;
 /** The `turnEnded` event. */
 export type TurnEnded = Schemas["TurnEnded"];
 /** Tokens and cost of one turn, or of all turns of a session. */
-export type Usage = Schemas["TokenUsage"];
+export type TokenUsage = Schemas["TokenUsage"];
 /** Why an agent failed. */
 export type AgentError = Schemas["AgentError"];
 /** The agent's plan. */
-export type Plan = Schemas["AgentPlan"];
+export type AgentPlan = Schemas["AgentPlan"];
 /** A slash command that the agent offers, such as `/review`. */
 export type AgentCommand = Schemas["AgentCommand"];
 
@@ -53,18 +53,18 @@ export type InputState = Schemas["InputState"];
 /** The `input` event: a change of an input's delivery state. */
 export type InputReceipt = Schemas["InputReceipt"];
 /** A text, file or image that is sent with a message. */
-export type Attachment = Schemas["MessageAttachment"];
+export type MessageAttachment = Schemas["MessageAttachment"];
 /** Request body that sends a message. */
-export type SendMessage = Schemas["SendMessageRequest"];
+export type SendMessageRequest = Schemas["SendMessageRequest"];
 /** The answer to a sent message: it is stored. */
-export type SentMessage = Schemas["MessageAccepted"];
+export type MessageAccepted = Schemas["MessageAccepted"];
 
 /** A permission request or question that is open until a person answers. */
 export type Wait = Schemas["Wait"];
 /** A change in the list of open waits. */
 export type WaitEvent = Schemas["WaitEvent"];
 /** The subject of a wait: a permission request or a question. */
-export type WaitSubject = Schemas["WaitRequest"];
+export type WaitRequest = Schemas["WaitRequest"];
 /** A person's answer to a wait. */
 export type WaitAnswer = Schemas["WaitAnswer"];
 /** A permission request: the agent wants to use a tool. */
@@ -75,10 +75,10 @@ export type QuestionRequest = Schemas["QuestionRequest"];
 /** A frame of an observation stream. */
 export type ObservationFrame = Schemas["ObservationFrame"];
 /** An event and its cursor in an observation stream. */
-export type ObservationEnvelope = Schemas["EventEnvelope"];
+export type EventEnvelope = Schemas["EventEnvelope"];
 /** A problem with an observation stream. */
-export type ObservationDiagnostic = Schemas["StreamDiagnostic"];
+export type StreamDiagnostic = Schemas["StreamDiagnostic"];
 /** A frame about the observation stream itself. */
-export type ObservationControl = Schemas["StreamControl"];
+export type StreamControl = Schemas["StreamControl"];
 /** The people who watch and drive a session. */
-export type Presence = Schemas["WorkerPresence"];
+export type WorkerPresence = Schemas["WorkerPresence"];

@@ -1,7 +1,7 @@
-import type { Usage } from "./types.js";
+import type { TokenUsage } from "./types.js";
 
 /** Adds the usage of a turn to that of all turns before it. */
-export function addUsage(total: Usage, turn: Usage): Usage {
+export function addUsage(total: TokenUsage, turn: TokenUsage): TokenUsage {
   return {
     inputTokens: total.inputTokens + turn.inputTokens,
     outputTokens: total.outputTokens + turn.outputTokens,

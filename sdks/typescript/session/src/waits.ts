@@ -1,7 +1,7 @@
-import type { SessionSnapshot, Wait, WaitSubject } from "./types.js";
+import type { SessionSnapshot, Wait, WaitRequest } from "./types.js";
 
 /** Adds an open wait, in place of an earlier one with the same id. */
-export function openWait(state: SessionSnapshot, ask: WaitSubject, time: string): SessionSnapshot {
+export function openWait(state: SessionSnapshot, ask: WaitRequest, time: string): SessionSnapshot {
   const { id, turnId } = "permission" in ask ? ask.permission : ask.question;
   const wait: Wait = {
     id,

@@ -8,12 +8,12 @@ test("values of `@tombolo/sandbox-agent` can be passed to this package", () => {
   expectTypeOf<sdk.SessionSnapshot>().toExtend<session.SessionSnapshot>();
   expectTypeOf<session.SessionEvent>().toExtend<sdk.SessionEvent>();
   expectTypeOf<sdk.SessionEvent>().toExtend<session.SessionEvent>();
-  expectTypeOf<sdk.SessionRecord>().toExtend<session.TimedEvent>();
+  expectTypeOf<sdk.EventRecord>().toExtend<session.TimedEvent>();
   expectTypeOf<sdk.ObservationFrame>().toExtend<session.ObservationFrame>();
   expectTypeOf<sdk.WaitEvent>().toExtend<session.WaitEvent>();
   expectTypeOf<session.WaitAnswer>().toExtend<sdk.WaitAnswer>();
-  expectTypeOf<session.SendMessage>().toExtend<sdk.SendMessage>();
-  expectTypeOf<sdk.SentMessage>().toExtend<session.SentMessage>();
+  expectTypeOf<session.SendMessageRequest>().toExtend<sdk.SendMessageRequest>();
+  expectTypeOf<sdk.MessageAccepted>().toExtend<session.MessageAccepted>();
   expectTypeOf<sdk.SandboxAgentClient>().toExtend<session.SessionClient>();
   expectTypeOf<session.Session>().toEqualTypeOf<sdk.Session>();
 });

@@ -8,7 +8,7 @@ export class Hub extends Program {
   static async start(args: readonly string[] = []): Promise<Hub> {
     const home = await mkdtemp(join(tmpdir(), "tombolo-"));
     const hub = new Hub(home, ["hub", "--port", "0", "--data-dir", join(home, "data"), ...args]);
-    await hub.waitForOutput(/^token, shown only now: (\S+)$/);
+    await hub.waitForOutput(/^admin token, shown once: (\S+)$/);
     return hub;
   }
 
@@ -22,7 +22,7 @@ export class Hub extends Program {
 
   /** Token of the first admin. */
   get token(): string {
-    return this.findOutput(/^token, shown only now: (\S+)$/) ?? "";
+    return this.findOutput(/^admin token, shown once: (\S+)$/) ?? "";
   }
 }
 

@@ -4,17 +4,17 @@ import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
   Agent,
+  AgentInstalled,
   AgentMode,
   AgentModel,
-  InstallAgent,
-  InstalledAgent,
+  InstallAgentRequest,
   InstallProgress,
 } from "../types/daemon.js";
 
 /** Progress of an installation. The last event is `done`. */
 export type InstallEvent =
   | { readonly type: "progress"; readonly progress: InstallProgress }
-  | { readonly type: "done"; readonly installed: InstalledAgent };
+  | { readonly type: "done"; readonly installed: AgentInstalled };
 
 /** The agents that a daemon can run. */
 export class Agents {
@@ -31,7 +31,11 @@ export class Agents {
   }
 
   /** Installs an agent, unless it is installed already. */
-  install(agent: string, install: InstallAgent = {}, { signal }: CallOptions = {}): Promise<InstalledAgent> {
+  install(
+    agent: string,
+    install: InstallAgentRequest = {},
+    { signal }: CallOptions = {},
+  ): Promise<AgentInstalled> {
     return this.#http.json("post", "/v1/agents/{agent}/install", { names: { agent }, json: install, signal });
   }
 
@@ -41,7 +45,7 @@ export class Agents {
    */
   installWithProgress(
     agent: string,
-    install: InstallAgent = {},
+    install: InstallAgentRequest = {},
     { signal }: CallOptions = {},
   ): AsyncGenerator<InstallEvent, undefined, undefined> {
     const request = routeRequest("post", "/v1/agents/{agent}/install", { names: { agent }, json: install });

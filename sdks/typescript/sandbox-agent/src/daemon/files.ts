@@ -2,12 +2,12 @@ import type { RequestBody } from "@tombolo/acp-http-client/transport";
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
-  CreatedDirectory,
-  FileEntry,
-  FileStat,
-  MovedFile,
-  UnpackedArchive,
-  WrittenFile,
+  ArchiveUnpacked,
+  DirectoryCreated,
+  DirectoryEntry,
+  FileMetadata,
+  FileMoved,
+  FileWritten,
 } from "../types/daemon.js";
 
 /** Content for a file. A stream is sent as it is produced. */
@@ -53,7 +53,7 @@ export class Files {
   async *entries(
     path: string,
     { signal }: CallOptions = {},
-  ): AsyncGenerator<FileEntry, undefined, undefined> {
+  ): AsyncGenerator<DirectoryEntry, undefined, undefined> {
     let after: string | undefined;
     do {
       const page = await this.#http.json("get", "/v1/fs/entries", { query: { path, after }, signal });
@@ -64,7 +64,7 @@ export class Files {
   }
 
   /** Returns the type, size and times of the file at a path. */
-  stat(path: string, { signal }: CallOptions = {}): Promise<FileStat> {
+  stat(path: string, { signal }: CallOptions = {}): Promise<FileMetadata> {
     return this.#http.json("get", "/v1/fs/stat", { query: { path }, signal });
   }
 
@@ -96,7 +96,7 @@ export class Files {
   }
 
   /** Writes a file atomically. */
-  write(path: string, content: FileContent, options: WriteFileOptions = {}): Promise<WrittenFile> {
+  write(path: string, content: FileContent, options: WriteFileOptions = {}): Promise<FileWritten> {
     const { parents, ifMatch, ifAbsent, signal } = options;
     return this.#http.json("put", "/v1/fs/file", {
       query: { path, parents },
@@ -110,7 +110,7 @@ export class Files {
   }
 
   /** Creates a directory and its missing parents. */
-  makeDirectory(path: string, { signal }: CallOptions = {}): Promise<CreatedDirectory> {
+  makeDirectory(path: string, { signal }: CallOptions = {}): Promise<DirectoryCreated> {
     return this.#http.json("post", "/v1/fs/mkdir", { query: { path }, signal });
   }
 
@@ -119,7 +119,7 @@ export class Files {
     from: string,
     to: string,
     { overwrite = false, signal }: CallOptions & { readonly overwrite?: boolean } = {},
-  ): Promise<MovedFile> {
+  ): Promise<FileMoved> {
     return this.#http.json("post", "/v1/fs/move", { json: { from, to, overwrite }, signal });
   }
 
@@ -132,7 +132,7 @@ export class Files {
   }
 
   /** Unpacks an archive (tar, optionally gzip or zstd) into a directory, atomically. */
-  unpack(path: string, archive: FileContent, { signal }: CallOptions = {}): Promise<UnpackedArchive> {
+  unpack(path: string, archive: FileContent, { signal }: CallOptions = {}): Promise<ArchiveUnpacked> {
     return this.#http.json("post", "/v1/fs/upload-batch", { query: { path }, body: archive, signal });
   }
 }

@@ -2,7 +2,13 @@ import type { RequestBody } from "@tombolo/acp-http-client/transport";
 import { type DecodedEvent, followEvents, parseData, type ServerEvent } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { LogEntry, LogPage, Process, Signal, StartProcess } from "../types/daemon.js";
+import type {
+  ProcessLogEntry,
+  ProcessLogPage,
+  ProcessSignal,
+  StartProcessRequest,
+  UserProcess,
+} from "../types/daemon.js";
 import { Terminal, type TerminalOptions } from "./terminal.js";
 
 /** Options for reading output. */
@@ -21,16 +27,16 @@ export class Processes {
   }
 
   /** Lists the running processes, and those that exited recently. */
-  async list({ signal }: CallOptions = {}): Promise<readonly Process[]> {
+  async list({ signal }: CallOptions = {}): Promise<readonly UserProcess[]> {
     return (await this.#http.json("get", "/v1/processes", { signal })).items;
   }
 
   /** Starts a process; with a terminal, if the request has its size. */
-  start(process: StartProcess, { signal }: CallOptions = {}): Promise<Process> {
+  start(process: StartProcessRequest, { signal }: CallOptions = {}): Promise<UserProcess> {
     return this.#http.json("post", "/v1/processes", { json: process, signal });
   }
 
-  get(id: string, { signal }: CallOptions = {}): Promise<Process> {
+  get(id: string, { signal }: CallOptions = {}): Promise<UserProcess> {
     return this.#http.json("get", "/v1/processes/{id}", { names: { id }, signal });
   }
 
@@ -43,7 +49,7 @@ export class Processes {
   wait(
     id: string,
     { timeoutMs, signal }: CallOptions & { readonly timeoutMs?: number | undefined } = {},
-  ): Promise<Process> {
+  ): Promise<UserProcess> {
     return this.#http.json("post", "/v1/processes/{id}/wait", {
       names: { id },
       query: { timeoutMs },
@@ -66,7 +72,7 @@ export class Processes {
   }
 
   /** Sends a signal to a process and its group. */
-  signal(id: string, name: Signal, { signal }: CallOptions = {}): Promise<void> {
+  signal(id: string, name: ProcessSignal, { signal }: CallOptions = {}): Promise<void> {
     return this.#http.done("post", "/v1/processes/{id}/signal", {
       names: { id },
       json: { signal: name },
@@ -75,23 +81,26 @@ export class Processes {
   }
 
   /** Reads the output of a process until it exits. Throws `GapError` if the server has evicted output that was not read. */
-  logs(id: string, { after, signal }: LogsOptions = {}): AsyncGenerator<LogEntry, undefined, undefined> {
+  logs(
+    id: string,
+    { after, signal }: LogsOptions = {},
+  ): AsyncGenerator<ProcessLogEntry, undefined, undefined> {
     const request = routeRequest("get", "/v1/processes/{id}/logs", {
       names: { id },
       query: { follow: true },
     });
-    const decode = (event: ServerEvent): DecodedEvent<LogEntry> => {
+    const decode = (event: ServerEvent): DecodedEvent<ProcessLogEntry> => {
       if (event.event === "exited") return { over: true };
       return event.event === "output" ? { item: parseData(event) } : undefined;
     };
-    return followEvents<LogEntry>(this.#http, { request, after, signal, decode });
+    return followEvents<ProcessLogEntry>(this.#http, { request, after, signal, decode });
   }
 
   /** Reads a page of the output of a process. */
   logPage(
     id: string,
     { after, limit, signal }: LogsOptions & { readonly limit?: number | undefined } = {},
-  ): Promise<LogPage> {
+  ): Promise<ProcessLogPage> {
     const query = { after, limit };
     return this.#http.json("get", "/v1/processes/{id}/logs", { names: { id }, query, signal });
   }

@@ -4,18 +4,18 @@ import { RetryLoop } from "../http/retry-loop.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
-  CreatedSession,
-  CreateSession,
-  EditInput,
+  CreateSessionRequest,
+  EditInputRequest,
+  EventPage,
+  EventRecord,
+  MessageAccepted,
   PermissionAnswer,
-  SendMessage,
-  SentMessage,
+  SendMessageRequest,
   Session,
-  SessionEventPage,
+  SessionCreated,
   SessionInput,
-  SessionRecord,
   SessionSnapshot,
-  Transcript,
+  TranscriptPage,
 } from "../types/session.js";
 
 /** Options for reading events. */
@@ -57,7 +57,7 @@ export class Sessions {
   }
 
   /** Creates a session with an id of your choice. Creating the same session twice succeeds. */
-  create(id: string, session: CreateSession, { signal }: CallOptions = {}): Promise<CreatedSession> {
+  create(id: string, session: CreateSessionRequest, { signal }: CallOptions = {}): Promise<SessionCreated> {
     return this.#http.json("post", "/v1/sessions/{id}", { names: { id }, json: session, signal });
   }
 
@@ -67,7 +67,11 @@ export class Sessions {
   }
 
   /** Sends a message. Resolves once the server has stored it; read the events for the response. */
-  async send(id: string, message: string | SendMessage, options: SendOptions = {}): Promise<SentMessage> {
+  async send(
+    id: string,
+    message: string | SendMessageRequest,
+    options: SendOptions = {},
+  ): Promise<MessageAccepted> {
     const json = typeof message === "string" ? { message } : message;
     const headers = { "idempotency-key": options.idempotencyKey ?? randomId() };
     const retry = new RetryLoop(this.#http.policy);
@@ -94,12 +98,12 @@ export class Sessions {
   events(
     id: string,
     { after = 0, includeRaw, signal }: SessionEventsOptions = {},
-  ): AsyncGenerator<SessionRecord, undefined, undefined> {
+  ): AsyncGenerator<EventRecord, undefined, undefined> {
     const request = routeRequest("get", "/v1/sessions/{id}/events/sse", {
       names: { id },
       query: { includeRaw },
     });
-    return followEvents<SessionRecord>(this.#http, {
+    return followEvents<EventRecord>(this.#http, {
       request,
       after,
       signal,
@@ -111,7 +115,7 @@ export class Sessions {
   eventPage(
     id: string,
     { after, limit, includeRaw, signal }: SessionEventsOptions & { readonly limit?: number | undefined } = {},
-  ): Promise<SessionEventPage> {
+  ): Promise<EventPage> {
     const query = { offset: after, limit, includeRaw };
     return this.#http.json("get", "/v1/sessions/{id}/events", { names: { id }, query, signal });
   }
@@ -120,7 +124,7 @@ export class Sessions {
   messages(
     id: string,
     { cursor, limit, signal }: CallOptions & { readonly cursor?: string; readonly limit?: number } = {},
-  ): Promise<Transcript> {
+  ): Promise<TranscriptPage> {
     return this.#http.json("get", "/v1/sessions/{id}/messages", {
       names: { id },
       query: { cursor, limit },
@@ -139,7 +143,12 @@ export class Sessions {
   }
 
   /** Changes the text of a queued message. */
-  editInput(id: string, inputId: string, edit: EditInput, { signal }: CallOptions = {}): Promise<void> {
+  editInput(
+    id: string,
+    inputId: string,
+    edit: EditInputRequest,
+    { signal }: CallOptions = {},
+  ): Promise<void> {
     const names = { id, input_id: inputId };
     return this.#http.done("put", "/v1/sessions/{id}/inputs/{input_id}", { names, json: edit, signal });
   }

@@ -2,7 +2,7 @@ import { SandboxAgentClient, type SandboxAgentOptions } from "../client.js";
 import { fillPath } from "../http/route.js";
 import { RouteClient } from "../http/route-client.js";
 import type { CallOptions, ServerOptions } from "../options.js";
-import type { AuditRecord, WhoAmI } from "../types/hub.js";
+import type { AuditRecord, CallerIdentity } from "../types/hub.js";
 import { Relay } from "./relay.js";
 import { Runtimes } from "./runtimes.js";
 import { Tokens } from "./tokens.js";
@@ -47,12 +47,12 @@ export class HubClient {
   }
 
   /** Returns the authenticated user and their roles. */
-  whoAmI({ signal }: CallOptions = {}): Promise<WhoAmI> {
+  whoAmI({ signal }: CallOptions = {}): Promise<CallerIdentity> {
     return this.#http.json("get", "/api/whoami", { signal });
   }
 
   /** Exchanges a token for a login cookie, for browsers. */
-  login(token: string, { signal }: CallOptions = {}): Promise<WhoAmI> {
+  login(token: string, { signal }: CallOptions = {}): Promise<CallerIdentity> {
     return this.#http.json("post", "/api/login", { json: { token }, signal });
   }
 

@@ -1,14 +1,14 @@
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
 import type {
-  AddDevice,
-  AddedDevice,
-  AddGrant,
-  ConfirmedPairing,
-  ConfirmPairing,
+  AddDeviceRequest,
+  ConfirmPairingRequest,
+  CreateGrantRequest,
   Device,
+  DeviceAdded,
   Grant,
-  PairingRequest,
+  PairingConfirmed,
+  PendingPairing,
 } from "../types/hub.js";
 
 /** The devices of a hub. */
@@ -30,7 +30,7 @@ export class Devices {
   }
 
   /** Adds a device. Only this response contains its secret. */
-  add(device: AddDevice, { signal }: CallOptions = {}): Promise<AddedDevice> {
+  add(device: AddDeviceRequest, { signal }: CallOptions = {}): Promise<DeviceAdded> {
     return this.#http.json("post", "/api/devices", { json: device, signal });
   }
 
@@ -48,17 +48,21 @@ export class Devices {
   }
 
   /** Lists the devices that wait for their pairing to be confirmed. */
-  async pairings({ signal }: CallOptions = {}): Promise<readonly PairingRequest[]> {
+  async pairings({ signal }: CallOptions = {}): Promise<readonly PendingPairing[]> {
     return (await this.#http.json("get", "/api/devices/pairings", { signal })).items;
   }
 
   /** Returns the pairing request of the device that shows this code. */
-  pairing(code: string, { signal }: CallOptions = {}): Promise<PairingRequest> {
+  pairing(code: string, { signal }: CallOptions = {}): Promise<PendingPairing> {
     return this.#http.json("get", "/api/devices/pairings/{code}", { names: { code }, signal });
   }
 
   /** Confirms the pairing of the device that shows this code, and creates grants. */
-  confirm(code: string, confirm: ConfirmPairing, { signal }: CallOptions = {}): Promise<ConfirmedPairing> {
+  confirm(
+    code: string,
+    confirm: ConfirmPairingRequest,
+    { signal }: CallOptions = {},
+  ): Promise<PairingConfirmed> {
     const request = { names: { code }, json: confirm, signal };
     return this.#http.json("post", "/api/devices/pairings/{code}/confirm", request);
   }
@@ -84,7 +88,7 @@ export class Grants {
   }
 
   /** Adds a grant. */
-  add(grant: AddGrant, { signal }: CallOptions = {}): Promise<Grant> {
+  add(grant: CreateGrantRequest, { signal }: CallOptions = {}): Promise<Grant> {
     return this.#http.json("post", "/api/grants", { json: grant, signal });
   }
 

@@ -3,7 +3,7 @@ import { RelayRequestError } from "../errors.js";
 import { parseData, readConnection } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { AddEnvironment, AddedEnvironment, Environment } from "../types/hub.js";
+import type { CreateEnvironmentRequest, Environment, EnvironmentCreated } from "../types/hub.js";
 import type { RelayError, RelayMethod, RelayParams, RelayResult, RelayStreamFrame } from "../types/relay.js";
 import type { Schemas } from "../types/schema.js";
 
@@ -46,7 +46,7 @@ export class Environments {
   }
 
   /** Creates an environment. Only this response contains its secret. */
-  add(environment: AddEnvironment, { signal }: CallOptions = {}): Promise<AddedEnvironment> {
+  add(environment: CreateEnvironmentRequest, { signal }: CallOptions = {}): Promise<EnvironmentCreated> {
     return this.#http.json("post", "/api/v1/relay/environments", { json: environment, signal });
   }
 

@@ -1,6 +1,6 @@
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { RelayAuditPage, RelayStatus, WorkspaceRelay } from "../types/hub.js";
+import type { RelayAuditPage, RelayStatus, WorkspaceRelaySettings } from "../types/hub.js";
 import { Devices, Grants } from "./devices.js";
 import { Environments } from "./environments.js";
 
@@ -42,7 +42,11 @@ export class Relay {
   }
 
   /** Enables or disables the relay in a workspace. */
-  setEnabled(workspace: string, enabled: boolean, { signal }: CallOptions = {}): Promise<WorkspaceRelay> {
+  setEnabled(
+    workspace: string,
+    enabled: boolean,
+    { signal }: CallOptions = {},
+  ): Promise<WorkspaceRelaySettings> {
     return this.#http.json("put", "/api/workspaces/{workspace}/relay", {
       names: { workspace },
       json: { enabled },

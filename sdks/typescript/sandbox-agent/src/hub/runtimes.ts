@@ -1,6 +1,12 @@
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { AddRuntime, InviteRuntime, JoinToken, Presence, Runtime } from "../types/hub.js";
+import type {
+  AddRuntimeRequest,
+  CreateJoinTokenRequest,
+  JoinToken,
+  Runtime,
+  WorkerPresence,
+} from "../types/hub.js";
 import type { ObservationFrame } from "../types/observation.js";
 import type { Session } from "../types/session.js";
 import { type ObserveOptions, observe } from "./observe.js";
@@ -24,12 +30,12 @@ export class Runtimes {
   }
 
   /** Adds a runtime that the hub can reach. */
-  add(runtime: AddRuntime, { signal }: CallOptions = {}): Promise<Runtime> {
+  add(runtime: AddRuntimeRequest, { signal }: CallOptions = {}): Promise<Runtime> {
     return this.#http.json("post", "/api/runtimes", { json: runtime, signal });
   }
 
   /** Creates a join token for a daemon that connects to the hub by itself. */
-  invite(runtime: InviteRuntime, { signal }: CallOptions = {}): Promise<JoinToken> {
+  invite(runtime: CreateJoinTokenRequest, { signal }: CallOptions = {}): Promise<JoinToken> {
     return this.#http.json("post", "/api/runtimes/join-tokens", { json: runtime, signal });
   }
 
@@ -48,7 +54,7 @@ export class Runtimes {
   }
 
   /** Returns the people who watch and drive a session. */
-  presence(runtimeId: string, workerId: string, { signal }: CallOptions = {}): Promise<Presence> {
+  presence(runtimeId: string, workerId: string, { signal }: CallOptions = {}): Promise<WorkerPresence> {
     const names = { runtime_id: runtimeId, worker_id: workerId };
     return this.#http.json("get", "/api/runtimes/{runtime_id}/workers/{worker_id}/presence", {
       names,

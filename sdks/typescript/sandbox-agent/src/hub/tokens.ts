@@ -1,6 +1,6 @@
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { AddedHubToken, AddHubToken, HubToken } from "../types/hub.js";
+import type { AccessToken, CreateTokenRequest, TokenCreated } from "../types/hub.js";
 
 /** The access tokens of a hub. */
 export class Tokens {
@@ -12,12 +12,15 @@ export class Tokens {
   }
 
   /** Lists the caller's tokens, or those of another user. */
-  async list({ user, signal }: CallOptions & { readonly user?: string } = {}): Promise<readonly HubToken[]> {
+  async list({
+    user,
+    signal,
+  }: CallOptions & { readonly user?: string } = {}): Promise<readonly AccessToken[]> {
     return (await this.#http.json("get", "/api/tokens", { query: { user }, signal })).items;
   }
 
   /** Creates a token. Only this response contains its secret. */
-  add(token: AddHubToken, { signal }: CallOptions = {}): Promise<AddedHubToken> {
+  add(token: CreateTokenRequest, { signal }: CallOptions = {}): Promise<TokenCreated> {
     return this.#http.json("post", "/api/tokens", { json: token, signal });
   }
 

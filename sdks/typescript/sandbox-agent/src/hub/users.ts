@@ -1,6 +1,6 @@
 import type { RouteClient } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { AddUser, UpdateUser, User } from "../types/hub.js";
+import type { CreateUserRequest, UpdateUserRequest, User } from "../types/hub.js";
 
 /** The users of a hub, and their roles. */
 export class Users {
@@ -21,12 +21,12 @@ export class Users {
   }
 
   /** Adds a user. */
-  add(user: AddUser, { signal }: CallOptions = {}): Promise<User> {
+  add(user: CreateUserRequest, { signal }: CallOptions = {}): Promise<User> {
     return this.#http.json("post", "/api/users", { json: user, signal });
   }
 
   /** Replaces the roles of a user. Roles that are not listed are removed. */
-  update(user: string, rights: UpdateUser, { signal }: CallOptions = {}): Promise<User> {
+  update(user: string, rights: UpdateUserRequest, { signal }: CallOptions = {}): Promise<User> {
     return this.#http.json("put", "/api/users/{user}", { names: { user }, json: rights, signal });
   }
 

@@ -1,7 +1,7 @@
 import { followEvents, parseData } from "../http/follow-events.js";
 import { type RouteClient, routeRequest } from "../http/route-client.js";
 import type { CallOptions } from "../options.js";
-import type { HubWaitEvent, HubWaitList } from "../types/hub.js";
+import type { InboxEvent, WaitInbox } from "../types/hub.js";
 import type { Wait, WaitAnswer } from "../types/session.js";
 
 /** The open waits of all runtimes and devices that the user may see. */
@@ -14,7 +14,7 @@ export class HubWaits {
   }
 
   /** Lists the open waits, and the runtimes that could not be reached. */
-  list({ signal }: CallOptions = {}): Promise<HubWaitList> {
+  list({ signal }: CallOptions = {}): Promise<WaitInbox> {
     return this.#http.json("get", "/api/waits", { signal });
   }
 
@@ -22,9 +22,9 @@ export class HubWaits {
    * Reads changes: first a `snapshot` of all open waits, then each wait that is opened or settled, and each runtime that
    * becomes unreachable or reachable. After a lost connection there is another `snapshot`.
    */
-  events({ signal }: CallOptions = {}): AsyncGenerator<HubWaitEvent, undefined, undefined> {
+  events({ signal }: CallOptions = {}): AsyncGenerator<InboxEvent, undefined, undefined> {
     const request = routeRequest("get", "/api/waits/events", {});
-    return followEvents<HubWaitEvent>(this.#http, {
+    return followEvents<InboxEvent>(this.#http, {
       request,
       signal,
       decode: (event) => ({ item: parseData(event) }),

@@ -5,33 +5,35 @@ export type Session = Schemas["Session"];
 /** Life-cycle state of a session. */
 export type SessionState = Schemas["SessionState"];
 /** Request to create a session. Through a hub it may also name a device. */
-export type CreateSession = Schemas["CreateSessionRequest"] & { readonly environment?: Schemas["EnvironmentSpec"] };
+export type CreateSessionRequest = Schemas["CreateSessionRequest"] & {
+  readonly environment?: Schemas["EnvironmentSpec"];
+};
 /** Result of creating a session. */
-export type CreatedSession = Schemas["SessionCreated"];
+export type SessionCreated = Schemas["SessionCreated"];
 /** Request to send a message. */
-export type SendMessage = Schemas["SendMessageRequest"];
+export type SendMessageRequest = Schemas["SendMessageRequest"];
 /** Result of sending a message. */
-export type SentMessage = Schemas["MessageAccepted"];
+export type MessageAccepted = Schemas["MessageAccepted"];
 /** What to do with a message while a turn is running. */
 export type WhenBusy = Schemas["WhenBusy"];
 /** A text, file or image that is sent with a message. */
-export type Attachment = Schemas["MessageAttachment"];
+export type MessageAttachment = Schemas["MessageAttachment"];
 /** A message that was sent, with its delivery state. */
 export type SessionInput = Schemas["SessionInput"];
 /** Request to change a queued message. */
-export type EditInput = Schemas["EditInputRequest"];
+export type EditInputRequest = Schemas["EditInputRequest"];
 /** An event with its sequence number. */
-export type SessionRecord = Schemas["EventRecord"];
+export type EventRecord = Schemas["EventRecord"];
 /** An event of a session. A newer server may send others. */
 export type SessionEvent = Schemas["Event"];
 /** A page of events. */
-export type SessionEventPage = Schemas["EventPage"];
+export type EventPage = Schemas["EventPage"];
 /** A message; in an event, only its new and changed parts. */
 export type Message = Schemas["Message"];
 /** A part of a message. */
 export type MessagePart = Schemas["MessagePart"];
 /** A page of messages, and the last event that they include. */
-export type Transcript = Schemas["TranscriptPage"];
+export type TranscriptPage = Schemas["TranscriptPage"];
 /** State of a session after all events up to `seq`. */
 export type SessionSnapshot = Schemas["SessionSnapshot"];
 /** A permission request or question that is open until a person answers. */

@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { type PermissionRequest, SandboxAgentClient, type SessionRecord } from "@tombolo/sandbox-agent";
+import { type EventRecord, type PermissionRequest, SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { describe, expect, test } from "vitest";
 import { Reading, said, texts } from "../talking.js";
 import { claude, codex, type Home, opencode } from "./homes.js";
@@ -22,7 +22,7 @@ describe.each(AGENTS)("typescript-10: %s", (agent, home, mode) => {
     const created = await client.sessions.create("a", { agent, directory: stage.project });
     expect(created).toMatchObject({ healthy: true });
     const { turnId } = await client.sessions.send("a", "say:on my way ;; tool:bash! touch permitted");
-    const seen: SessionRecord[] = [];
+    const seen: EventRecord[] = [];
     for await (const record of client.sessions.events("a")) {
       seen.push(record);
       if ("permissionAsked" in record.event) {
