@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** The React that programs have which are not new. */
-const EIGHTEEN = join(import.meta.dirname, "react-18/node_modules");
+/** An older version of React that the hooks support. */
+const REACT_18 = join(import.meta.dirname, "react-18/node_modules");
 
 export default defineConfig({
   test: {
-    // Real processes, on machines that have two cores.
+    // The tests start real processes, and CI machines have two cores.
     maxWorkers: 2,
     testTimeout: 60_000,
-    // A busy machine may starve a process for longer than a test is patient; what fails twice is a fault.
+    // A busy machine may delay a process beyond the time limit of a test. A test that fails twice has a real defect.
     retry: 1,
     projects: [
       {
@@ -19,7 +19,7 @@ export default defineConfig({
       {
         extends: true,
         test: { name: "react 18", include: ["react/tests/**/*.test.ts"], provide: { react: "18" } },
-        resolve: { alias: { react: join(EIGHTEEN, "react"), "react-dom": join(EIGHTEEN, "react-dom") } },
+        resolve: { alias: { react: join(REACT_18, "react"), "react-dom": join(REACT_18, "react-dom") } },
       },
     ],
   },

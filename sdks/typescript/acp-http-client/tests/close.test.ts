@@ -14,14 +14,14 @@ const daemon = daemonOf({ config: CONFIG });
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-/** How long something takes. */
+/** Measures the duration of a promise. */
 async function timed(work: Promise<unknown>): Promise<number> {
   const since = performance.now();
   await work;
   return performance.now() - since;
 }
 
-test("closing ends everything here within a second, and nothing there", async () => {
+test("closing ends all local work within a second and leaves the agent running", async () => {
   const client = clientOf("running");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -36,11 +36,11 @@ test("closing ends everything here within a second, and nothing there", async ()
   expect(await client.events().next()).toEqual({ done: true, value: undefined });
   expect(client.closed).toBe(true);
   await until(async () => (await instanceOf(daemon.url, "running"))?.subscribers === 0);
-  // The agent goes on.
+  // The agent is still running.
   await until(async () => (await instanceOf(daemon.url, "running"))?.events.newest === 2 + 20 + 1);
 });
 
-test("closing takes less than a second when the server cannot be reached, or does not answer", async () => {
+test("closing takes less than a second if the server is unreachable or does not answer", async () => {
   await using network = await Network.start(daemon.port);
   for (const kind of ["refused", "frozen"]) {
     const client = clientOf(`unreachable-${kind}`, { baseUrl: network.url });
@@ -60,14 +60,14 @@ test("closing takes less than a second when the server cannot be reached, or doe
   }
 });
 
-test("deleting takes less than a second, however stubborn the agent is", async () => {
+test("deleting takes less than a second even if the agent ignores signals", async () => {
   const client = clientOf("stubborn", { agent: "stubborn" });
   await client.notify("hello");
   expect(await timed(client.close({ delete: true }))).toBeLessThan(1000);
   expect(await instanceOf(daemon.url, "stubborn")).toBeUndefined();
 });
 
-test("deleting is given up after a while, and the server goes on with it", async () => {
+test("deleting times out, and the server still completes it", async () => {
   const client = clientOf("patient", { agent: "stubborn" });
   await client.notify("hello");
   const took = await timed(
@@ -77,7 +77,7 @@ test("deleting is given up after a while, and the server goes on with it", async
   await until(async () => (await instanceOf(daemon.url, "patient")) === undefined);
 });
 
-test("a signal closes a client", async () => {
+test("aborting the signal of the options closes the client", async () => {
   const abort = new AbortController();
   const client = clientOf("signalled", { signal: abort.signal });
   const reading = new Reading(client);
@@ -90,7 +90,7 @@ test("a signal closes a client", async () => {
   expect(never.closed).toBe(true);
 });
 
-test("a signal ends one request, one message or one reading, and nothing else", async () => {
+test("aborting a signal ends one request, message or reader, and nothing else", async () => {
   await using client = clientOf("aborted");
   const abort = new AbortController();
   const reason = new Error("enough");
@@ -104,7 +104,7 @@ test("a signal ends one request, one message or one reading, and nothing else", 
   await expect(client.notify("hello", {}, { signal: abort.signal })).rejects.toBe(reason);
   await expect(client.request("hello", {}, { signal: abort.signal })).rejects.toBe(reason);
   await expect(client.events({ signal: abort.signal }).next()).rejects.toBe(reason);
-  // The agent was not told of any of it.
+  // None of it reached the agent.
   const again = new Reading(client);
   await client.notify("session/cancel", { sessionId: session.sessionId });
   await until(() => again.messages.some((message) => "result" in message));
@@ -112,13 +112,13 @@ test("a signal ends one request, one message or one reading, and nothing else", 
   expect(again.texts).toEqual(["fine"]);
 });
 
-test("a reader that leaves lets those go on who waited for it", async () => {
+test("requests that wait for a reader resolve when the reader leaves", async () => {
   for (const respondAsync of [false, true]) {
     const id = `leaver-${respondAsync}`;
     await using client = clientOf(id, { respondAsync });
     const session = await converse(client);
     const events = client.events();
-    // It takes nothing of what follows.
+    // The reader takes none of the events that follow.
     await events.next();
     let ended = false;
     const prompt = session.prompt("/chunks 10").finally(() => {
@@ -132,7 +132,7 @@ test("a reader that leaves lets those go on who waited for it", async () => {
   }
 });
 
-test("a reader that leaves before the stream has come to a response lets that go too", async () => {
+test("a request resolves when the reader leaves before it has reached the response", async () => {
   await using network = await Network.start(daemon.port);
   const reach = routing("GET", network.url);
   let answers = 0;
@@ -161,7 +161,7 @@ test("a reader that leaves before the stream has come to a response lets that go
   expect(await prompt).toEqual({ stopReason: "end_turn" });
 });
 
-test("a response on the stream is enough, and closing ends the request that was not answered", async () => {
+test("a response on the stream resolves a request whose HTTP answer is missing", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf("unanswered", { fetch: routing("POST", network.url) });
   const reading = new Reading(client);

@@ -9,7 +9,7 @@ const daemon = daemonOf();
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-test("lines that are no messages are told as they are", async () => {
+test("invalid lines of the agent are unparsed events", async () => {
   await using client = clientOf("garbage");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -27,7 +27,7 @@ test("lines that are no messages are told as they are", async () => {
   });
 });
 
-test("what has no id is told once too, however often the network is cut", async () => {
+test("events without an id are delivered once too, whenever the connection is cut", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf("garbage-cut", { baseUrl: network.url });
   const reading = new Reading(client);
@@ -37,7 +37,7 @@ test("what has no id is told once too, however often the network is cut", async 
   for (let cut = 0; cut < 3; cut += 1) {
     const { connections } = network;
     network.cut();
-    // The request and the stream are there again.
+    // The request and the stream are connected again.
     await until(() => network.connections >= connections + 1 && network.open >= 1);
   }
   await client.notify("session/cancel", { sessionId: session.sessionId });
@@ -45,7 +45,7 @@ test("what has no id is told once too, however often the network is cut", async 
   expect(reading.of("unparsed").length).toBe(5);
 });
 
-test("the end of the agent is told, fails what it was asked, and `initialize` starts it anew", async () => {
+test("the exit of the agent is an event, fails its requests, and `initialize` restarts it", async () => {
   await using client = clientOf("crash");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -55,7 +55,7 @@ test("the end of the agent is told, fails what it was asked, and `initialize` st
   expect(failure.problem.stderrTail).toContain("crashing with code 3");
   await reading.heard("exited");
   expect(reading.of("exited")[0]).toMatchObject({ code: 3, signal: null });
-  // Nothing but `initialize` starts it.
+  // Only `initialize` restarts it.
   await expect(session.prompt("anybody there")).rejects.toMatchObject({ status: 502 });
   const again = await converse(client);
   await again.prompt("hello again");
@@ -63,7 +63,7 @@ test("the end of the agent is told, fails what it was asked, and `initialize` st
   expect(reading.of("exited").length).toBe(1);
 });
 
-test("the end of the agent fails what only the stream could answer", async () => {
+test("the exit of the agent fails requests that only the stream could answer", async () => {
   for (const read of [true, false]) {
     await using client = clientOf(`crash-async-${read}`, { respondAsync: true });
     if (read) new Reading(client);
@@ -76,7 +76,7 @@ test("the end of the agent fails what only the stream could answer", async () =>
   }
 });
 
-test("the end of the agent is told when the answer to the request was lost", async () => {
+test("the exit of the agent is reported if the answer to the request was lost", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf("crash-cut", { baseUrl: network.url });
   const reading = new Reading(client);
@@ -88,14 +88,14 @@ test("the end of the agent is told when the answer to the request was lost", asy
   expect(reading.of("exited").length).toBe(1);
 });
 
-test("an instance that is deleted is gone, and can be made anew", async () => {
+test("a deleted instance is gone, and can be created again", async () => {
   await using client = clientOf("deleted");
   const reading = new Reading(client);
   const session = await converse(client);
   const prompt = session.prompt("/hang", { respondAsync: true }).catch((error) => error);
   await until(async () => (await instanceOf(daemon.url, "deleted"))?.pendingRequests === 1);
   await clientOf("deleted").close({ delete: true });
-  // Which of the two depends on how soon it is asked for again.
+  // The error depends on how soon the request is repeated.
   expect([ExitedError, GoneError]).toContain((await prompt).constructor);
   await reading.heard("exited");
   await expect(session.prompt("hello")).rejects.toMatchObject({

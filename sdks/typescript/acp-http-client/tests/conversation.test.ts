@@ -7,7 +7,7 @@ const daemon = daemonOf();
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-test("a request ends after everything that was said before its response was taken", async () => {
+test("a request resolves after the reader has taken every event before its response", async () => {
   await using client = clientOf("order");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -19,7 +19,7 @@ test("a request ends after everything that was said before its response was take
   expect(grows(reading.ids)).toBe(true);
 });
 
-test("a reader that is slow holds back the requests whose updates it has not taken", async () => {
+test("a slow reader delays the requests whose updates it has not taken", async () => {
   await using client = clientOf("slow-order");
   let taken = 0;
   const reading = (async () => {
@@ -36,7 +36,7 @@ test("a reader that is slow holds back the requests whose updates it has not tak
   await reading;
 });
 
-test("without a reader a request ends with the server's answer, and nothing is streamed", async () => {
+test("without a reader a request resolves with the HTTP answer, and no stream is opened", async () => {
   const asked: string[] = [];
   await using client = clientOf("no-reader", {
     fetch: (input: string, init: RequestInit) => {
@@ -49,19 +49,19 @@ test("without a reader a request ends with the server's answer, and nothing is s
   expect(asked).toEqual(["POST", "POST", "POST"]);
 });
 
-test("a request that is answered on the stream only is answered with and without a reader", async () => {
+test("a request with respondAsync resolves with and without a reader", async () => {
   await using client = clientOf("async", { respondAsync: true });
   const session = await converse(client);
   expect(await session.prompt("/updates 5000 10")).toEqual({ stopReason: "end_turn" });
   const reading = new Reading(client);
   expect(await session.prompt("/chunks 200")).toEqual({ stopReason: "end_turn" });
   expect(reading.texts.slice(-200)).toEqual(chunks(200));
-  // What came while nobody read is kept as far as it fits, and the rest is told.
+  // Events without a reader are kept up to the limit, and a gap reports the rest.
   expect(reading.events[0]).toMatchObject({ type: "gap" });
   expect(grows(reading.ids)).toBe(true);
 });
 
-test("one request can be answered on the stream only, and others as usual", async () => {
+test("respondAsync can be set for one request", async () => {
   const preferred: (string | null)[] = [];
   await using client = clientOf("mixed", {
     fetch: (input: string, init: RequestInit) => {
@@ -75,7 +75,7 @@ test("one request can be answered on the stream only, and others as usual", asyn
   expect(preferred).toEqual([null, null, "respond-async", null]);
 });
 
-test("an error of the agent is told with its code", async () => {
+test("an error of the agent is an RpcError with its code", async () => {
   await using client = clientOf("failing");
   const session = await converse(client);
   const failure = await session.prompt("/fail -32000 Invalid API key").catch((error) => error);
@@ -84,7 +84,7 @@ test("an error of the agent is told with its code", async () => {
   await expect(client.request("no/such/method")).rejects.toMatchObject({ code: -32601 });
 });
 
-test("a request of the agent is answered while a request of ours goes on", async () => {
+test("a request of the agent can be answered while a request of the client is open", async () => {
   await using client = clientOf("permission");
   const reading = (async () => {
     for await (const event of client.events()) {
@@ -100,7 +100,7 @@ test("a request of the agent is answered while a request of ours goes on", async
   await reading;
 });
 
-test("a prompt is cancelled by a notification", async () => {
+test("a notification cancels a prompt", async () => {
   await using client = clientOf("cancel");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -110,7 +110,7 @@ test("a prompt is cancelled by a notification", async () => {
   expect(await prompt).toEqual({ stopReason: "cancelled" });
 });
 
-test("messages that are answered on the stream only arrive in the order in which they were sent", async () => {
+test("messages with respondAsync arrive in the order in which they were sent", async () => {
   await using client = clientOf("sequence", { respondAsync: true });
   const reading = new Reading(client);
   const session = await converse(client);
@@ -125,7 +125,7 @@ test("messages that are answered on the stream only arrive in the order in which
   expect(reading.texts).toEqual(steers.map((_, at) => `steer ${at}`));
 });
 
-test("a client can be used by one reader at a time, and again by the next", async () => {
+test("a client has one reader at a time, and accepts another afterwards", async () => {
   await using client = clientOf("readers");
   const first = new Reading(client);
   const session = await converse(client);

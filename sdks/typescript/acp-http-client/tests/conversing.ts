@@ -7,10 +7,10 @@ import type {
 } from "@tombolo/acp-http-client";
 import { until } from "tombolo-testing";
 
-/** Reads everything that a client is told, from now on. */
+/** Collects all events of a client from now on. */
 export class Reading {
   readonly events: InstanceEvent[] = [];
-  /** Ends when the reading does, with its failure if it fails. */
+  /** Resolves when reading ends, and rejects when it fails. */
   readonly done: Promise<void>;
   ended = false;
 
@@ -18,21 +18,19 @@ export class Reading {
     this.done = this.#read(client, options).finally(() => {
       this.ended = true;
     });
-    // Whoever wants to know looks.
+    // Tests that expect a failure await `done`; others must not fail because of it.
     this.done.catch(() => {});
   }
 
-  /** The ids of the messages. */
   get ids(): number[] {
     return this.events.flatMap((event) => (event.type === "message" ? [event.eventId] : []));
   }
 
-  /** The messages. */
   get messages(): RpcMessage[] {
     return this.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
   }
 
-  /** What the agent wrote. */
+  /** The texts of the agent. */
   get texts(): string[] {
     return this.messages.flatMap((message) => {
       const text = textOf(message);
@@ -68,7 +66,7 @@ export interface Session {
   prompt(text: string, options?: RequestOptions): Promise<{ stopReason: string }>;
 }
 
-/** Begins a session. */
+/** Creates a session. */
 export async function converse(client: AcpHttpClient): Promise<Session> {
   await client.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = await client.request<{ sessionId: string }>("session/new", {
@@ -87,7 +85,7 @@ export function chunks(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `chunk ${at + 1} `);
 }
 
-/** Whether numbers grow from one to the next. */
+/** Whether the numbers increase. */
 export function grows(numbers: readonly number[]): boolean {
   return numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? number));
 }

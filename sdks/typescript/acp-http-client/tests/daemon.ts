@@ -1,4 +1,4 @@
-/** What a daemon tells of an instance. */
+/** An instance, as a daemon lists it. */
 export interface Instance {
   readonly serverId: string;
   readonly state: "starting" | "running" | "exited";
@@ -7,7 +7,7 @@ export interface Instance {
   readonly events: { readonly oldest: number; readonly newest: number };
 }
 
-/** An instance as it is now, if there is one. */
+/** Reads the current state of an instance, if it exists. */
 export async function instanceOf(url: string, id: string): Promise<Instance | undefined> {
   const response = await fetch(`${url}/v1/acp`);
   const { items } = (await response.json()) as { items: Instance[] };

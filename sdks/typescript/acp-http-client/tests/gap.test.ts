@@ -8,10 +8,10 @@ import { routing } from "./routing.js";
 
 const KEPT = 16;
 const daemon = daemonOf({ args: ["--events-max", String(KEPT)] });
-/** So that the network is surely gone for longer than what is kept. */
+/** Keeps the network down for long enough that the server evicts events. */
 const reconnect = { initialDelayMs: 10, maxDelayMs: 50 };
 
-test("what is no longer kept is told, and the stream goes on with what is", async () => {
+test("evicted events are a gap, and the stream continues with the oldest event", async () => {
   await using network = await Network.start(daemon.port);
   const options = { serverId: "gap", agent: "mock", reconnect };
   await using client = new AcpHttpClient({ ...options, baseUrl: network.url });
@@ -29,7 +29,7 @@ test("what is no longer kept is told, and the stream goes on with what is", asyn
   expect(reading.ids).toEqual([1, 2, ...Array.from({ length: KEPT }, (_, at) => 103 - KEPT + 1 + at)]);
 });
 
-test("a request whose response is known ends after a gap that took the response", async () => {
+test("a request whose response is known resolves after a gap that contains the response", async () => {
   await using network = await Network.start(daemon.port);
   const options = { baseUrl: daemon.url, serverId: "known", agent: "mock", reconnect };
   await using client = new AcpHttpClient({ ...options, fetch: routing("GET", network.url) });
@@ -41,7 +41,7 @@ test("a request whose response is known ends after a gap that took the response"
   const prompt = session.prompt("/chunks 5").finally(() => {
     ended = true;
   });
-  // Its response is answered by the server, and is no longer kept when the next turn has ended.
+  // The HTTP answer has the response, but its event is evicted when the next turn has ended.
   await using other = new AcpHttpClient(options);
   const { sessionId } = session;
   const more = { sessionId, prompt: [{ type: "text", text: "/chunks 100" }] };
@@ -57,7 +57,7 @@ test("a request whose response is known ends after a gap that took the response"
   expect(reading.of("gap").length).toBe(1);
 });
 
-test("a request that only the stream could answer fails with the gap", async () => {
+test("a request that only the stream could answer fails with GapError", async () => {
   await using network = await Network.start(daemon.port);
   const options = { baseUrl: daemon.url, serverId: "unknown", agent: "mock", reconnect };
   await using client = new AcpHttpClient({ ...options, fetch: routing("GET", network.url) });
@@ -71,13 +71,13 @@ test("a request that only the stream could answer fails with the gap", async () 
   network.refuse(false);
   expect(await failed).toBeInstanceOf(GapError);
   expect((await failed).gap).toMatchObject({ type: "gap", newest: 103 });
-  // It can be talked to as before.
+  // The agent still answers.
   await session.prompt("and now");
   expect(reading.texts).toContain("and now");
   expect(grows(reading.ids)).toBe(true);
 });
 
-test("whoever comes late is told that the beginning is no longer kept, unless it asks for the newest", async () => {
+test("a late reader gets a gap, unless it starts at the newest event", async () => {
   const options = { baseUrl: daemon.url, serverId: "late", agent: "mock" };
   await using first = new AcpHttpClient(options);
   const session = await converse(first);

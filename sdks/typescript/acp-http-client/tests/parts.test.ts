@@ -4,7 +4,7 @@ import { Backoff } from "../src/backoff.js";
 import { Queue } from "../src/queue.js";
 import { sleep, Watchdog } from "../src/time.js";
 
-test("pauses are random, and at most twice as long each time up to the longest", () => {
+test("delays are random, and their upper bound doubles up to the maximum", () => {
   const longest = Array.from({ length: 12 }, () => 0);
   for (let round = 0; round < 2000; round += 1) {
     const backoff = new Backoff(50, 5000);
@@ -22,7 +22,7 @@ test("pauses are random, and at most twice as long each time up to the longest",
   });
 });
 
-test("a queue gives back what it was given, in order", () => {
+test("a queue returns its items in order", () => {
   const queue = new Queue<number>();
   const model: number[] = [];
   for (let step = 0; step < 50_000; step += 1) {
@@ -42,7 +42,7 @@ test("a queue gives back what it was given, in order", () => {
   expect(kept).toEqual(model.filter((number) => number % 2 === 0));
 });
 
-test("a signal is not listened to for longer than needed", async () => {
+test("listeners are removed from signals", async () => {
   const added: string[] = [];
   const abort = new AbortController();
   const { signal } = abort;
@@ -67,7 +67,7 @@ test("a signal is not listened to for longer than needed", async () => {
   await sleep(60_000, signal);
 });
 
-test("a watchdog acts after silence, and not while nobody listens", async () => {
+test("a watchdog times out without activity, but not while it is suspended", async () => {
   let acted = 0;
   const watchdog = new Watchdog(300, () => {
     acted += 1;

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 const daemon = daemonOf();
 const run = promisify(execFile);
 
-test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
+test("it works on the Node of the system, and does not keep the process alive", async () => {
   const script = join(import.meta.dirname, "scripts/conversation.js");
   for (const node of [await systemNode(), process.execPath]) {
     const { stdout } = await run(node, [script, daemon.url], { timeout: 30_000 });
@@ -18,7 +18,7 @@ test("it works on the node of the system, and nothing of it is left to hold that
   }
 });
 
-/** Where npm puts the programs of packages. */
+/** The directory of the programs of npm packages. */
 const PROGRAMS = join(import.meta.dirname, "../../node_modules/.bin");
 
 test.each([
@@ -30,7 +30,7 @@ test.each([
   expect(stdout).toMatch(new RegExp(`^${program} v\\d+\\.\\d+\\.\\d+\\n$`));
 });
 
-/** What every platform has, be it a browser or a worker. */
+/** The globals that browsers, workers and servers have in common. */
 const WEB = {
   AbortController,
   DOMException,
@@ -59,7 +59,7 @@ const CONVERSATION = `(async (baseUrl) => {
   return said.stopReason;
 })`;
 
-test("it needs nothing but what the web has", async () => {
+test("it needs only web standards", async () => {
   const bundle = await build({
     stdin: { contents: 'export * from "@tombolo/acp-http-client";', resolveDir: import.meta.dirname },
     bundle: true,

@@ -16,7 +16,7 @@ const daemon = daemonOf({ config: CONFIG });
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-/** The problem that something fails with. */
+/** The problem that a promise rejects with. */
 async function problemOf(promise: Promise<unknown>): Promise<ProblemError> {
   const error = await promise.then(
     () => undefined,
@@ -26,7 +26,7 @@ async function problemOf(promise: Promise<unknown>): Promise<ProblemError> {
   return error;
 }
 
-test("a refusal is a problem with everything that the server says", async () => {
+test("an error response is a ProblemError with all members of the document", async () => {
   await using client = clientOf("first");
   await converse(client);
   await using other = clientOf("first", { agent: "broken" });
@@ -42,7 +42,7 @@ test("a refusal is a problem with everything that the server says", async () => 
   expect(problem.problem.requestId).toEqual(expect.any(String));
 });
 
-test("each refusal has its type", async () => {
+test("each kind of error response has its type", async () => {
   const asks: [string, AcpHttpClient, number, string][] = [
     ["no agent", clientOf("nobody", { agent: undefined }), 400, "agent-required"],
     ["unknown agent", clientOf("nobody", { agent: "unheard-of" }), 400, "unknown-agent"],
@@ -56,13 +56,13 @@ test("each refusal has its type", async () => {
   }
 });
 
-test("reading an instance that is not there fails, if nobody said what it shall be", async () => {
+test("reading an instance that does not exist fails if the client has no agent", async () => {
   await using client = clientOf("absent", { agent: undefined });
   const problem = await problemOf(client.events().next());
   expect(problem).toMatchObject({ status: 404, type: "urn:problem:instance-not-found" });
 });
 
-test("an id that is in flight is refused", async () => {
+test("a request id that is in use is rejected", async () => {
   await using client = clientOf("in-flight");
   const session = await converse(client);
   const params = { sessionId: session.sessionId, prompt: [{ type: "text", text: "/hang" }] };
@@ -71,7 +71,7 @@ test("an id that is in flight is refused", async () => {
   expect(problem).toMatchObject({ status: 409, type: "urn:problem:id-in-flight" });
 });
 
-test("an agent that takes too long is a problem, and its response is on the stream", async () => {
+test("a late response is a problem, and later an event of the stream", async () => {
   await using client = clientOf("late");
   const reading = new Reading(client);
   const session = await converse(client);
@@ -83,7 +83,7 @@ test("an agent that takes too long is a problem, and its response is on the stre
   await expect(late).rejects.toMatchObject({ name: "TimeoutError" });
 });
 
-/** A server that answers as it is told, in place of a daemon. */
+/** A server with scripted answers, in place of a daemon. */
 async function serverOf(answer: RequestListener): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -97,7 +97,7 @@ async function serverOf(answer: RequestListener): Promise<{ url: string } & Asyn
   };
 }
 
-test("a server that is busy is asked again, and a gateway too", async () => {
+test("a message is sent again after a busy server or gateway", async () => {
   const answers = [503, 502, 429, 504, 200];
   const keys = new Set<string | undefined>();
   await using server = await serverOf((request, response) => {
@@ -123,7 +123,7 @@ test("a server that is busy is asked again, and a gateway too", async () => {
   expect(keys.size).toBe(1);
 });
 
-test("what is no problem document is told as far as it goes", async () => {
+test("an error response that is not a problem document becomes the detail", async () => {
   await using server = await serverOf((_, response) => response.writeHead(418).end("I'm a teapot"));
   await using client = new AcpHttpClient({ url: `${server.url}/elsewhere` });
   const problem = await problemOf(client.request("initialize"));
@@ -131,21 +131,21 @@ test("what is no problem document is told as far as it goes", async () => {
   expect(problem.detail).toBe("I'm a teapot");
 });
 
-test("a server of something else is told from a stream of events", async () => {
+test("a response that is not a stream of events is a ProtocolError", async () => {
   await using server = await serverOf((_, response) => response.end("<html>"));
   await using client = new AcpHttpClient({ url: server.url });
   await expect(client.events().next()).rejects.toBeInstanceOf(ProtocolError);
   await expect(client.request("initialize")).rejects.toBeInstanceOf(ProtocolError);
 });
 
-test("a server that is not there is told from one that refuses", async () => {
+test("an unreachable server is a ConnectionError", async () => {
   const reconnect = { giveUpAfterMs: 100, maxDelayMs: 20 };
   await using client = new AcpHttpClient({ url: "http://127.0.0.1:1/", reconnect });
   await expect(client.request("initialize")).rejects.toBeInstanceOf(ConnectionError);
   await expect(client.events().next()).rejects.toBeInstanceOf(ConnectionError);
 });
 
-test("a message with a newer control event goes on", async () => {
+test("an unknown control event does not end the stream", async () => {
   const message = { jsonrpc: "2.0", method: "hello" };
   await using server = await serverOf((request, response) => {
     if (request.headers["last-event-id"] !== "0") {
@@ -171,7 +171,7 @@ test("a message with a newer control event goes on", async () => {
   ]);
 });
 
-test("an instance is deleted when its client is closed so", async () => {
+test("close({ delete: true }) deletes the instance", async () => {
   const client = clientOf("ended");
   await converse(client);
   expect((await instanceOf(daemon.url, "ended"))?.state).toBe("running");

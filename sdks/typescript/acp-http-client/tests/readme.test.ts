@@ -21,7 +21,7 @@ test.each(snippets.map((code, at) => [at + 1, code] as const))("snippet %i runs"
   await promisify(execFile)(process.execPath, args, { cwd: home, timeout: 30_000 });
 });
 
-test("typescript-1: what is public is of the protocol, and nothing else", () => {
+test("typescript-1: only names of the protocol are public", () => {
   expect(Object.keys(library).sort()).toEqual([
     "AcpHttpClient",
     "BusyError",

@@ -3,7 +3,7 @@ import { Daemon, Network } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { converse, Reading } from "./conversing.js";
 
-test("a daemon that was started anew has lost the instance, and says so", async () => {
+test("after a restart of the daemon the instance is gone", async () => {
   await using first = await Daemon.start();
   await using network = await Network.start(first.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "restart", agent: "mock" });
@@ -14,7 +14,7 @@ test("a daemon that was started anew has lost the instance, and says so", async 
   await first.kill();
   await using second = await Daemon.start();
   network.redirect(second.port);
-  // The message is sent again, and nothing but `initialize` makes an instance anew.
+  // The message is sent again, but only `initialize` creates a new instance.
   const failure = await prompt;
   expect(failure).toBeInstanceOf(ProblemError);
   expect(failure).toMatchObject({ status: 400, type: "urn:problem:agent-required" });
@@ -25,7 +25,7 @@ test("a daemon that was started anew has lost the instance, and says so", async 
   expect(reading.ids).toEqual([1, 2, 3, 1, 2, 3, 4]);
 });
 
-test("an instance that was made anew before anybody noticed is another one, and that is told", async () => {
+test("an instance that was recreated meanwhile is reported as a gap", async () => {
   await using first = await Daemon.start();
   await using network = await Network.start(first.port);
   const options = { serverId: "another", agent: "mock" };

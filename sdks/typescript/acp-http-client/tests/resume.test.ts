@@ -8,7 +8,7 @@ import { routing } from "./routing.js";
 
 const daemon = daemonOf();
 
-test("typescript-8: nothing is lost or doubled when the network is cut, and a prompt ends after its last update", async () => {
+test("typescript-8: lost connections lose and duplicate nothing, and a prompt resolves after its last update", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "cuts", agent: "mock" });
   const reading = new Reading(client);
@@ -26,7 +26,7 @@ test("typescript-8: nothing is lost or doubled when the network is cut, and a pr
   expect(reading.of("gap")).toEqual([]);
 });
 
-test("a message whose answer was lost is handed to the agent once", async () => {
+test("a message whose answer was lost reaches the agent once", async () => {
   await using network = await Network.start(daemon.port);
   const options = { baseUrl: daemon.url, serverId: "once", agent: "mock" };
   await using client = new AcpHttpClient({ ...options, fetch: routing("POST", network.url) });
@@ -39,7 +39,7 @@ test("a message whose answer was lost is handed to the agent once", async () => 
   expect(reading.texts).toEqual(["said once", ...chunks(5)]);
 });
 
-test("a message whose answer was lost is answered without a reader too", async () => {
+test("a request whose answer was lost resolves without a reader too", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "unread", agent: "mock" });
   const session = await converse(client);
@@ -47,11 +47,11 @@ test("a message whose answer was lost is answered without a reader too", async (
   await until(async () => (await instanceOf(daemon.url, "unread"))?.pendingRequests === 1);
   network.cut();
   expect(await prompt).toEqual({ stopReason: "end_turn" });
-  // Nobody waits for anything any more, so nothing is streamed.
+  // No request is open any more, so there is no stream.
   await until(async () => (await instanceOf(daemon.url, "unread"))?.subscribers === 0);
 });
 
-test("without keys, a message whose answer was lost fails and is not sent again", async () => {
+test("without idempotency keys, a message whose answer was lost fails and is not sent again", async () => {
   await using network = await Network.start(daemon.port);
   const options = { baseUrl: network.url, serverId: "keyless", agent: "mock", idempotency: false };
   await using client = new AcpHttpClient(options);
@@ -64,7 +64,7 @@ test("without keys, a message whose answer was lost fails and is not sent again"
   expect(reading.texts).toEqual(["said once"]);
 });
 
-test("a connection that is silent for too long is made anew", async () => {
+test("a connection without data for too long is replaced", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({
     baseUrl: daemon.url,
@@ -83,7 +83,7 @@ test("a connection that is silent for too long is made anew", async () => {
   expect(network.connections).toBeGreaterThan(connections);
 });
 
-test("a server that is away for a while is waited for", async () => {
+test("the client waits for a server that is down for a while", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "away", agent: "mock" });
   const reading = new Reading(client);
@@ -98,7 +98,7 @@ test("a server that is away for a while is waited for", async () => {
   expect(reading.texts).toEqual(chunks(10));
 });
 
-test("patience ends: what waits fails, and what is sent later is tried again", async () => {
+test("open requests fail after giveUpAfterMs, and later requests are tried again", async () => {
   await using network = await Network.start(daemon.port);
   const reconnect = { giveUpAfterMs: 200, maxDelayMs: 50 };
   await using client = new AcpHttpClient({
@@ -119,7 +119,7 @@ test("patience ends: what waits fails, and what is sent later is tried again", a
   expect(later.texts).toEqual(["are you there"]);
 });
 
-test("a client goes on where another one was", async () => {
+test("a client continues where another one stopped", async () => {
   const options = { baseUrl: daemon.url, serverId: "handover", agent: "mock" };
   let last = 0;
   {

@@ -1,4 +1,4 @@
-/** Makes requests with this method go to another server. */
+/** A `fetch` that sends requests with this method to another server. */
 export function routing(method: string, origin: string): typeof globalThis.fetch {
   return (input, init) => {
     const url = new URL(String(input));

@@ -7,16 +7,16 @@ import { instanceOf } from "./daemon.js";
 
 const daemon = daemonOf();
 
-test("a reader that does not read holds back the stream, and reads on later", async () => {
+test("a reader that pauses slows down the stream, and continues later", async () => {
   await using network = await Network.start(daemon.port);
   await using client = new AcpHttpClient({ baseUrl: network.url, serverId: "slow", agent: "mock" });
   const session = await converse(client);
   const events = client.events();
   await events.next();
-  // 20 MB, more than is held on the way.
+  // 20 MB, more than all buffers hold.
   const prompt = session.prompt("/updates 5000 4000");
   await until(async () => (await instanceOf(daemon.url, "slow"))?.pendingRequests === 0);
-  // The system's buffers and 8 MB of ours.
+  // The buffers of the system, and 8 MB of the client.
   expect(network.received).toBeLessThan(15_000_000);
   const ids: number[] = [];
   let gaps = 0;
@@ -27,12 +27,12 @@ test("a reader that does not read holds back the stream, and reads on later", as
     if (value?.type === "gap") gaps += 1;
   }
   expect(grows(ids)).toBe(true);
-  // All, or what is missing was told.
+  // All messages are there, or a gap reports the missing ones.
   expect(ids.length === newest - 1 || gaps > 0).toBe(true);
   expect(await prompt).toEqual({ stopReason: "end_turn" });
 });
 
-test("one large message is no more than that", async () => {
+test("one large message does not block the stream", async () => {
   await using client = new AcpHttpClient({ baseUrl: daemon.url, serverId: "large", agent: "mock" });
   const session = await converse(client);
   let largest = 0;

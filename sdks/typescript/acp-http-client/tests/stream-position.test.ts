@@ -3,7 +3,7 @@ import { StreamPosition } from "../src/stream-position.js";
 
 type Frame = { readonly id?: string; readonly event?: string; readonly data: string };
 
-/** A stream as a server keeps it: everything has a place, but only messages tell theirs. */
+/** A stream as a server stores it: every event has a position, but only messages carry it as their id. */
 function frameOf(seq: number, isMessage: boolean): Frame {
   const data = JSON.stringify(
     isMessage ? { jsonrpc: "2.0", method: String(seq) } : { text: `line ${seq % 2}` },
@@ -11,7 +11,7 @@ function frameOf(seq: number, isMessage: boolean): Frame {
   return isMessage ? { event: "message", id: String(seq), data } : { event: "unparsed", data };
 }
 
-test("each event is new once, in order, wherever connections are cut", () => {
+test("each event is delivered once and in order, wherever connections are cut", () => {
   for (let round = 0; round < 200; round += 1) {
     const frames = Array.from({ length: 40 }, (_, at) => frameOf(at + 1, Math.random() < 0.5));
     const position = new StreamPosition(0);
@@ -31,7 +31,7 @@ test("each event is new once, in order, wherever connections are cut", () => {
   }
 });
 
-test("a gap moves it to where the stream goes on, forth or back", () => {
+test("a gap moves the position forwards or backwards to where the stream continues", () => {
   const gap = (oldest: number, newest: number): Frame => ({
     event: "gap",
     data: JSON.stringify({ oldest, newest }),
@@ -45,7 +45,7 @@ test("a gap moves it to where the stream goes on, forth or back", () => {
   expect(position.advance({ id: "1", event: undefined, data: "{}" })).toBeUndefined();
 });
 
-test("the end of an agent is the last that was said until something follows", () => {
+test("the exit of an agent is remembered until another event follows", () => {
   const position = new StreamPosition(0);
   const exited = { id: undefined, event: "exited", data: '{"code":1,"signal":null,"stderrTail":""}' };
   expect(position.advance(exited)).toMatchObject({ event: { type: "exited", code: 1 } });
@@ -53,7 +53,7 @@ test("the end of an agent is the last that was said until something follows", ()
   position.onConnected();
   expect(position.advance(exited)).toBeUndefined();
   expect(position.exit).toMatchObject({ code: 1 });
-  // The same words of another life of it are new.
+  // The same event of a restarted agent is new.
   expect(position.advance(exited)).toMatchObject({ event: { type: "exited" } });
   position.advance({ id: "5", event: undefined, data: "{}" });
   expect(position.exit).toBeUndefined();

@@ -16,7 +16,7 @@ const daemon = daemonOf({ args: ["--events-max", "600"] });
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-/** An editor that allows everything and notes what it is told. */
+/** An editor that grants every permission and records the updates. */
 function editorOf(texts: string[]): ClientApp {
   return app({ name: "test" })
     .onNotification(methods.client.session.update, ({ params: { update } }) => {
@@ -42,7 +42,7 @@ async function sessionOf(agent: ClientContext): Promise<{
   };
 }
 
-test("typescript-9: the official SDK talks over it, permissions and all", async () => {
+test("typescript-9: the official SDK works on top of the stream, including permission requests", async () => {
   await using client = clientOf("official");
   const texts: string[] = [];
   await editorOf(texts).connectWith(client.stream(), async (agent) => {
@@ -62,11 +62,11 @@ test("typescript-9: the official SDK talks over it, permissions and all", async 
     expect((await hanging).stopReason).toBe("cancelled");
     await expect(ask("/fail -32000 No credit")).rejects.toMatchObject({ code: -32000, message: "No credit" });
   });
-  // Who has left does not read.
+  // The stream is closed, so nothing reads it.
   await until(async () => (await instanceOf(daemon.url, "official"))?.subscribers === 0);
 });
 
-test("typescript-9: the official SDK does not notice that the network is cut", async () => {
+test("typescript-9: the official SDK does not notice lost connections", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf("official-cut", { baseUrl: network.url });
   const texts: string[] = [];
@@ -82,7 +82,7 @@ test("typescript-9: the official SDK does not notice that the network is cut", a
   });
 });
 
-test("a second conversation on an instance hears nothing of the first", async () => {
+test("a second stream of an instance does not receive messages of the first", async () => {
   for (const round of [1, 2]) {
     await using client = clientOf("second");
     const texts: string[] = [];
@@ -94,7 +94,7 @@ test("a second conversation on an instance hears nothing of the first", async ()
   }
 });
 
-test("a request that the server refuses is answered with the problem", async () => {
+test("a request that the server rejects is answered with the problem", async () => {
   await using client = clientOf("refused", { agent: "unheard-of" });
   await editorOf([]).connectWith(client.stream(), async (agent) => {
     const failure = await sessionOf(agent).catch((error) => error);
@@ -103,7 +103,7 @@ test("a request that the server refuses is answered with the problem", async () 
   });
 });
 
-test("a conversation ends with the agent", async () => {
+test("a stream fails when the agent exits", async () => {
   await using client = clientOf("crashing");
   const connection = editorOf([]).connect(client.stream());
   const session = await sessionOf(connection.agent);
@@ -113,7 +113,7 @@ test("a conversation ends with the agent", async () => {
   await connection.closed;
 });
 
-test("a conversation ends with the instance, or with a part of the stream that is lost", async () => {
+test("a stream fails when the instance is deleted, and at a gap", async () => {
   await using network = await Network.start(daemon.port);
   for (const [kind, ends] of [
     ["gone", GoneError],
@@ -136,7 +136,7 @@ test("a conversation ends with the instance, or with a part of the stream that i
   }
 });
 
-test("a gap does not end the conversation of one who is told of it", async () => {
+test("a gap does not end a stream that has onControl", async () => {
   await using network = await Network.start(daemon.port);
   const reconnect = { initialDelayMs: 10, maxDelayMs: 50 };
   await using client = clientOf("told", { baseUrl: network.url, reconnect });

@@ -8,7 +8,7 @@ const daemon = daemonOf({ token: TOKEN });
 const clientOf = (serverId: string, options = {}): AcpHttpClient =>
   new AcpHttpClient({ baseUrl: daemon.url, serverId, agent: "mock", ...options });
 
-test("without the token nothing can be said or read", async () => {
+test("sending and reading fail without the token", async () => {
   for (const token of [undefined, "another"]) {
     await using client = clientOf("closed", { token });
     const refused = { status: 401, type: "urn:problem:unauthorized" };
@@ -18,7 +18,7 @@ test("without the token nothing can be said or read", async () => {
   }
 });
 
-test("a token is sent with everything, also one that is told each time", async () => {
+test("the token is sent with every request, also if a function returns it", async () => {
   let told = 0;
   const tell = async (): Promise<string> => {
     told += 1;

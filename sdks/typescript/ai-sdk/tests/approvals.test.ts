@@ -6,7 +6,7 @@ import { type Chat, chat, isReady, partsOf, textOf } from "./chat.js";
 const here = sandbox();
 
 test.each([
-  // The mock agent never says what came of it.
+  // The mock agent reports no result for this tool call.
   [true, "output-error", "allow"],
   [false, "output-denied", "reject"],
 ])("an approval is answered in the chat: %s", async (approved, state, answered) => {
@@ -29,7 +29,7 @@ test.each([
   expect(partsOf(after[1])?.filter(({ type }) => type === "dynamic-tool")).toMatchObject([{ state }]);
 });
 
-test("somebody else may answer first", async () => {
+test("another client may answer first", async () => {
   using shown = await chat(here.client, "faster");
   await shown.until(({ status }) => status === "ready");
   await shown.now().sendMessage({ text: "/permission\nlast" });
@@ -41,7 +41,7 @@ test("somebody else may answer first", async () => {
   expect(textOf(shown.now().messages[1])).toContain("permission answered: always");
 });
 
-test("a question is part of the chat, which goes on when it is answered", async () => {
+test("a question is part of the chat, and the stream continues after the answer", async () => {
   using shown = await chat(here.client, "question");
   await shown.until(({ status }) => status === "ready");
   void shown.now().sendMessage({ text: "/approve First this" });
@@ -58,7 +58,7 @@ test("a question is part of the chat, which goes on when it is answered", async 
   });
 });
 
-test("whoever comes back sees all of the turn that runs", async () => {
+test("resuming shows the whole running turn", async () => {
   await here.client.sessions.create("resumed", { agent: "mock" });
   await here.client.sessions.send("resumed", "hello\n/permission\nlast");
   await until(async () => (await here.client.waits.list()).length === 1, "asked");

@@ -7,7 +7,7 @@ import { chat, isReady, partsOf, textOf } from "./chat.js";
 
 const here = sandbox();
 
-test("what the agent says, thinks and does is in the chat", async () => {
+test("text, reasoning and tool calls of the agent are in the chat", async () => {
   using shown = await chat(here.client, "whole");
   await shown.until(({ status }) => status === "ready");
   await shown.now().sendMessage({ text: "/think hm\nhello\n/tool\n/edit\nbye" });
@@ -35,7 +35,7 @@ test("what the agent says, thinks and does is in the chat", async () => {
   expect(messages[1]?.metadata).toMatchObject({ sessionId: "whole", turnId: messages[1]?.id });
 });
 
-test("who leaves does not end the turn, and sees it again when coming back", async () => {
+test("closing the page does not end the turn, and a reload shows it again", async () => {
   const first = await chat(here.client, "left");
   await first.until(({ status }) => status === "ready");
   void first.now().sendMessage({ text: "hello\n/hang" });
@@ -49,7 +49,7 @@ test("who leaves does not end the turn, and sees it again when coming back", asy
   expect((await here.client.sessions.get("left")).state).toBe("idle");
 });
 
-test("what is sent at once is told once, although the chat looks for a turn to resume", async () => {
+test("a message that is sent during resume is shown once", async () => {
   await here.client.sessions.create("at-once", { agent: "mock" });
   const transport = new SessionChatTransport(here.client);
   const messages: UIMessage[] = [{ id: "u", role: "user", parts: [{ type: "text", text: "/hang" }] }];
@@ -63,7 +63,7 @@ test("what is sent at once is told once, although the chat looks for a turn to r
   expect(resumed).not.toBeNull();
 });
 
-test("there is nothing to come back to when no turn runs", async () => {
+test("there is nothing to resume if no turn is running", async () => {
   await here.client.sessions.create("quiet", { agent: "mock" });
   const transport = new SessionChatTransport(here.client);
   expect(await transport.reconnectToStream({ chatId: "quiet" })).toBeNull();
@@ -77,7 +77,7 @@ test("a turn that fails is an error of the chat", async () => {
   expect(error?.message).toContain("out of luck");
 });
 
-test("a message that is taken back is an error of the chat", async () => {
+test("a withdrawn message is an error of the chat", async () => {
   using shown = await chat(here.client, "withdrawn");
   await shown.until(({ status }) => status === "ready");
   await here.client.sessions.send("withdrawn", "/hang");
@@ -100,7 +100,7 @@ test("regenerating a message is rejected", async () => {
   );
 });
 
-test("what was said before is as it was shown", async () => {
+test("the history equals what the chat showed", async () => {
   using shown = await chat(here.client, "history");
   await shown.until(({ status }) => status === "ready");
   for (const [at, text] of ["/think hm\nhello\n/tool", "/edit\nbye"].entries()) {
@@ -115,7 +115,7 @@ test("what was said before is as it was shown", async () => {
   );
 });
 
-test("a turn that runs is not told twice", async () => {
+test("the history leaves out a running turn", async () => {
   await here.client.sessions.create("runs", { agent: "mock" });
   await here.client.sessions.send("runs", "hello\n/hang");
   const state = () => here.client.sessions.snapshot("runs");

@@ -6,7 +6,7 @@ import { type Look, look } from "../../react/tests/look.js";
 
 export type Chat = ReturnType<typeof useChat>;
 
-/** A chat in a session of its own. */
+/** Renders a chat with its own session. */
 export async function chat(
   client: SandboxAgentClient,
   id: string,

@@ -10,7 +10,7 @@ import { Chat } from "./example.js";
 
 const here = sandbox();
 
-test("the example of the README is this one", async () => {
+test("the README contains this example", async () => {
   const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
   const example = await readFile(join(import.meta.dirname, "example.tsx"), "utf8");
   expect(/```tsx\n(.*?)```/s.exec(readme)?.[1]).toBe(example);
@@ -18,7 +18,7 @@ test("the example of the README is this one", async () => {
 
 test("the example works", async () => {
   await here.client.sessions.create("example", { agent: "mock" });
-  // In strict mode `useChat` takes back what is sent before its effects have run for the second time.
+  // In strict mode `useChat` drops a message that is sent before its effects have run twice.
   using shown = page(createElement(Chat, { client: here.client, id: "example" }), { strict: false });
   const press = (label: string) =>
     until(() => {
@@ -32,6 +32,6 @@ test("the example works", async () => {
   await until(() => shown.element.textContent?.includes("permission answered: allow") ?? false, "answered");
 });
 
-test("what is public is what is meant to be", () => {
+test("the package exports exactly these names", () => {
   expect(Object.keys(library).sort()).toEqual(["SessionChatTransport", "approvalsAnswered", "toUIMessages"]);
 });

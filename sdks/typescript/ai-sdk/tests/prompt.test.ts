@@ -4,7 +4,7 @@ import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { cases } from "../../session/tests/cases.js";
 
-/** What is sent for a message of the chat. */
+/** The request that is sent for a chat message. */
 async function sentFor(parts: UIMessage["parts"]): Promise<SendMessageRequest | string> {
   const sent: (SendMessageRequest | string)[] = [];
   const unused = () => expect.fail("this is not asked");
@@ -34,7 +34,7 @@ async function sentFor(parts: UIMessage["parts"]): Promise<SendMessageRequest | 
 const file = (mediaType: string, url: string, filename?: string) =>
   ({ type: "file", mediaType, url, ...(filename && { filename }) }) as const;
 
-test("texts are one message, and files go with it", async () => {
+test("texts become one message, and files its attachments", async () => {
   expect(await sentFor([{ type: "text", text: "a" }])).toEqual({ message: "a" });
   const parts: UIMessage["parts"] = [
     { type: "text", text: "look" },

@@ -4,7 +4,7 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { describe, expect, test } from "vitest";
 import { type Case, cases } from "../../session/tests/cases.js";
 
-/** A client of a session that has happened already: from an event on it is told again. */
+/** A client that replays the events of a recorded session. */
 function recorded({ events, states }: Case, now: SessionSnapshot, turnId: string): SessionClient {
   const unused = () => expect.fail("this is not asked");
   return {
@@ -23,7 +23,7 @@ function recorded({ events, states }: Case, now: SessionSnapshot, turnId: string
   };
 }
 
-/** The message that a stream comes to; the AI SDK throws at chunks that make no sense. */
+/** The final message of a stream. The AI SDK throws if chunks are inconsistent. */
 async function messageOf(stream: ReadableStream<UIMessageChunk>, message?: UIMessage): Promise<UIMessage> {
   let last = message;
   for await (const next of readUIMessageStream({
@@ -36,7 +36,7 @@ async function messageOf(stream: ReadableStream<UIMessageChunk>, message?: UIMes
   return last ?? expect.fail("nothing was said");
 }
 
-/** Follows a turn to its end, and allows all that it asks. */
+/** Follows a turn to its end, and grants every permission. */
 async function followed(found: Case, turnId: string, from: SessionSnapshot): Promise<UIMessage> {
   const sessionId = () => found.start.session.id;
   const transport = new SessionChatTransport(recorded(found, from, turnId), { sessionId });
@@ -82,7 +82,7 @@ describe.each(real)("%s", (_, found) => {
       .flatMap(({ parts }) => parts.flatMap((part) => (part.type === kind ? part.text : [])))
       .join("");
 
-  test("each turn is a message of a chat, with all that was said and done", async () => {
+  test("each turn becomes one chat message with all of its parts", async () => {
     expect(turns.length).toBeGreaterThan(0);
     for (const { id, before } of turns) {
       const shown = await followed(found, id, before);
@@ -96,7 +96,7 @@ describe.each(real)("%s", (_, found) => {
     }
   });
 
-  test("whoever comes back in the middle of a turn sees the same", async () => {
+  test("resuming in the middle of a turn gives the same message", async () => {
     for (const { id } of turns) {
       for (const state of states.filter(({ session }) => session.turnId === id)) {
         const transport = new SessionChatTransport(recorded(found, state, id));
@@ -108,7 +108,7 @@ describe.each(real)("%s", (_, found) => {
   });
 });
 
-test("what another agent says that the agent started is not what the agent says", async () => {
+test("messages of a sub-agent are not part of the message", async () => {
   const [, found] = real.find(([name]) => name === "mock-turns.json") ?? expect.fail();
   const inner = found.events.map((told) =>
     "message" in told.event && told.event.message.role === "assistant"

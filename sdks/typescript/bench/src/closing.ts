@@ -7,13 +7,13 @@ import { print } from "./table.ts";
 
 const ROUNDS = 5;
 
-/** How long it may take, in milliseconds. */
+/** Time limit for closing. */
 const LIMIT_MS = 1_000;
 
-/** How long a connection that nobody uses is kept by the platform, which may need it again: 4 s, on Node. */
-const KEPT_MS = 6_000;
+/** Longer than Node keeps an idle connection open (4 s). */
+const IDLE_CONNECTION_MS = 6_000;
 
-/** The mock, and one that ends by nothing but force while it is busy. */
+/** The mock agent, and a variant that must be killed while it is busy. */
 const AGENTS = `
 [agents.stubborn]
 command = ["sh", "-c", "trap '' TERM; exec '${programFrom("TOMBOLO_BIN")}' mock-agent"]
@@ -22,10 +22,10 @@ command = ["sh", "-c", "trap '' TERM; exec '${programFrom("TOMBOLO_BIN")}' mock-
 const SCENES: readonly (readonly [name: string, scene: Scene, agent?: string])[] = [
   ["nothing happens", idle],
   ["the agent floods", flood],
-  ["the agent floods, and a reader stands still", unread],
+  ["the agent floods, and a reader pauses", unread],
   ["a turn hangs", hanging],
   ["50 requests are open", busy],
-  ["the agent does not want to end", busy, "stubborn"],
+  ["the agent ignores signals", busy, "stubborn"],
   ["the network is frozen", frozen],
 ];
 
@@ -34,27 +34,27 @@ const WAYS: readonly ((client: SandboxAgentClient) => Promise<void>)[] = [
   (client) => client[Symbol.asyncDispose](),
 ];
 
-/** How a client was closed, and what was left of it. */
-interface Closing {
+/** Duration and leftovers of closing a client. */
+interface CloseResult {
   readonly ms: number;
   readonly failed: boolean;
   readonly agents: number;
   readonly connections: number;
 }
 
-/** How long it takes to close a client: the worst of some rounds. Tells where it takes too long or leaves something. */
+/** Measures how long closing a client takes: the worst of several rounds. Returns the scenes that miss the limits. */
 export async function closing(): Promise<readonly string[]> {
   await using daemon = await Daemon.start({ config: AGENTS });
   const rows: (readonly (string | number)[])[] = [];
   const missed: string[] = [];
   for (const [name, scene, agent = "mock"] of SCENES) {
-    const ways: Closing[] = [];
+    const ways: CloseResult[] = [];
     for (const way of WAYS) {
       ways.push(worst(await rounds(() => Stage.start(daemon, agent), scene, way)));
     }
     const { failed, agents, connections } = worst(ways);
     rows.push([name, ...ways.map(({ ms }) => Math.round(ms)), agents, connections]);
-    // A server that cannot be reached cannot be told to end an agent, which is no success.
+    // An unreachable server cannot end the agent, so the failure is expected there.
     const reached = scene !== frozen;
     const leaves = connections > 0 || (reached && (failed || agents > 0));
     if (leaves || ways.some(({ ms }) => ms > LIMIT_MS)) missed.push(`closing while ${name}`);
@@ -76,8 +76,8 @@ async function rounds(
   start: () => Promise<Stage>,
   scene: Scene,
   way: (typeof WAYS)[number],
-): Promise<readonly Closing[]> {
-  const closings: Promise<Closing>[] = [];
+): Promise<readonly CloseResult[]> {
+  const closings: Promise<CloseResult>[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const stage = await start();
     await scene(stage);
@@ -88,21 +88,21 @@ async function rounds(
     );
     const ms = performance.now() - since;
     const agents = (await stage.hasAgent()) ? 1 : 0;
-    closings.push(left(stage).then((connections) => ({ ms, failed, agents, connections })));
+    closings.push(connectionsLeft(stage).then((connections) => ({ ms, failed, agents, connections })));
   }
   return Promise.all(closings);
 }
 
-/** How many connections there are when the platform no longer keeps them. */
-async function left(stage: Stage): Promise<number> {
-  await stage.over();
-  for (let waited = 0; waited < KEPT_MS && stage.network.open > 0; waited += 50) await sleep(50);
+/** The number of connections after idle ones were closed. */
+async function connectionsLeft(stage: Stage): Promise<number> {
+  await stage.settled();
+  for (let waited = 0; waited < IDLE_CONNECTION_MS && stage.network.open > 0; waited += 50) await sleep(50);
   const { open } = stage.network;
   await stage[Symbol.asyncDispose]();
   return open;
 }
 
-function worst(closings: readonly Closing[]): Closing {
+function worst(closings: readonly CloseResult[]): CloseResult {
   return {
     ms: Math.max(...closings.map(({ ms }) => ms)),
     failed: closings.some(({ failed }) => failed),

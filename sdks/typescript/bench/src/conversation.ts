@@ -1,13 +1,13 @@
-/** A session with the mock agent of a server, by whatever client. */
+/** A session with the mock agent, through any client. */
 export interface Conversation extends AsyncDisposable {
-  /** Says something; resolves when the client says that the turn is over. */
+  /** Sends a prompt. Resolves when the client reports the end of the turn. */
   prompt(text: string): Promise<unknown>;
 }
 
-/** Begins a conversation; each piece of text is told as the client hands it over. */
-export type Converse = (baseUrl: string, onText: (text: string) => void) => Promise<Conversation>;
+/** Starts a conversation. Calls `onText` with each piece of text that the client delivers. */
+export type StartConversation = (baseUrl: string, onText: (text: string) => void) => Promise<Conversation>;
 
-/** The text of an update, as the agent sends it. */
+/** The text of a `session/update`. */
 export function textOf(params: unknown): string {
   const { update } = params as { update: { content?: { text?: string } } };
   return update.content?.text ?? "";

@@ -1,7 +1,7 @@
 import type { Network } from "tombolo-testing";
 
-/** Cuts some connection at random moments, until there were so many cuts or it is told to stop. */
-export function cutting(network: Network, until: number, withinMs: number): () => void {
+/** Cuts a random connection at random times, until there were `until` cuts. Returns a function that stops it. */
+export function startCutting(network: Network, until: number, withinMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;
   const plan = (): void => {
     if (network.cuts < until) timer = setTimeout(cut, Math.random() * withinMs);

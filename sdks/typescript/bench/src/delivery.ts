@@ -4,34 +4,34 @@ import { acp } from "./clients/acp.ts";
 import { publishedAcp } from "./clients/published-acp.ts";
 import { publishedSandbox } from "./clients/published-sandbox.ts";
 import { sandbox } from "./clients/sandbox.ts";
-import type { Converse } from "./conversation.ts";
-import { cutting } from "./cuts.ts";
-import { Peer } from "./peer.ts";
+import type { StartConversation } from "./conversation.ts";
+import { startCutting } from "./cuts.ts";
+import { PeerServer } from "./peer.ts";
 import { print } from "./table.ts";
-import { Counter, type Tally } from "./tally.ts";
+import { type DeliveryTally, UpdateCounter } from "./tally.ts";
 
-/** How many turns there are at least, with how many updates each, and how often the network is cut meanwhile. */
-interface Plan {
+/** Minimum number of turns, updates per turn, and number of connections to cut. */
+interface DeliveryPlan {
   readonly turns: number;
   readonly updates: number;
   readonly cuts: number;
 }
 
-/** Each turn is no longer than what the server keeps for those who are cut off. */
-const CUT: Plan = { turns: 50, updates: 2_000, cuts: 50 };
-const SHORT: Plan = { ...CUT, cuts: 0 };
-const LONG: Plan = { turns: 11, updates: 50_000, cuts: 0 };
+/** No turn has more updates than the server keeps for disconnected clients. */
+const CUT: DeliveryPlan = { turns: 50, updates: 2_000, cuts: 50 };
+const SHORT: DeliveryPlan = { ...CUT, cuts: 0 };
+const LONG: DeliveryPlan = { turns: 11, updates: 50_000, cuts: 0 };
 
-/** How long the updates of a turn that is over may be silent until no more are waited for. */
+/** After the end of a turn, how long to wait for another late update. */
 const LATE_MS = 300;
 
 /**
- * What becomes of updates that an agent sends as fast as it can: with these packages, while the network is cut again
- * and again, and with the published ones, on a network that is never cut. What these miss is told.
+ * Counts lost and duplicated updates of an agent that sends as fast as it can: with our packages while connections are
+ * cut, and with the packages of another vendor on a stable network. Returns the failures of our packages.
  */
 export async function delivery(): Promise<readonly string[]> {
   await using daemon = await Daemon.start();
-  await using peer = await Peer.start();
+  await using peer = await PeerServer.start();
   const ours: readonly Row[] = [
     ["acp-http-client", CUT, await deliver(acp, daemon, CUT)],
     ["sandbox-agent", CUT, await deliver(sandbox, daemon, CUT)],
@@ -45,37 +45,40 @@ export async function delivery(): Promise<readonly string[]> {
     ["client", "updates", "cuts", "lost", "doubled", "misplaced", "turns with loss", "turns over early", "s"],
     [...ours, ...theirs].map(fieldsOf),
   );
-  return ours.filter(missesBar).map(([name]) => `delivery with ${name}`);
+  return ours.filter(hasFailures).map(([name]) => `delivery with ${name}`);
 }
 
-type Row = readonly [client: string, plan: Plan, tally: Tally];
+type Row = readonly [client: string, plan: DeliveryPlan, tally: DeliveryTally];
 
 async function deliver(
-  converse: Converse,
+  startConversation: StartConversation,
   server: { readonly url: string; readonly port: number },
-  { turns, updates, cuts }: Plan,
-): Promise<Tally> {
+  { turns, updates, cuts }: DeliveryPlan,
+): Promise<DeliveryTally> {
   await using network = cuts > 0 ? await Network.start(server.port) : undefined;
-  const counter = new Counter(updates);
-  await using conversation = await converse(network?.url ?? server.url, (text) => counter.update(text));
-  let [longest, total] = [50, 0];
+  const counter = new UpdateCounter(updates);
+  await using conversation = await startConversation(network?.url ?? server.url, (text) =>
+    counter.update(text),
+  );
+  let longest = 50;
+  let total = 0;
   while (counter.turns < turns || (network !== undefined && network.cuts < cuts)) {
-    const stop = network && cutting(network, (cuts * (counter.turns + 1)) / turns, longest);
+    const stop = network && startCutting(network, (cuts * (counter.turns + 1)) / turns, longest);
     const began = performance.now();
     await conversation.prompt(`/chunks ${updates}`);
-    counter.over();
+    counter.onTurnEnd();
     longest = performance.now() - began;
     total += longest;
     stop?.();
-    await quiet(counter);
-    counter.next();
+    await waitForLateUpdates(counter);
+    counter.nextTurn();
   }
   return counter.tally(network?.cuts ?? 0, total / 1000);
 }
 
-/** Resolves once all updates of the turn are there, or no more come. */
-async function quiet(counter: Counter): Promise<void> {
-  for (let seen = -1; !counter.whole && counter.seen > seen; ) {
+/** Resolves once all updates of the turn have arrived, or no more arrive. */
+async function waitForLateUpdates(counter: UpdateCounter): Promise<void> {
+  for (let seen = -1; !counter.complete && counter.seen > seen; ) {
     seen = counter.seen;
     await sleep(LATE_MS);
   }
@@ -97,6 +100,6 @@ function fieldsOf([client, { updates }, tally]: Row): readonly (string | number)
   ];
 }
 
-function missesBar([, , { lost, doubled, misplaced, early }]: Row): boolean {
+function hasFailures([, , { lost, doubled, misplaced, early }]: Row): boolean {
   return lost + doubled + misplaced + early > 0;
 }

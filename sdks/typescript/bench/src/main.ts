@@ -1,19 +1,19 @@
-/** Measures what these packages promise, and fails if they do not hold it. Arguments choose measures; without, all are done. */
+/** Runs the benchmarks named by the arguments, or all, and fails if a result misses its limit. */
 import { closing } from "./closing.ts";
 import { delivery } from "./delivery.ts";
 import { throughput } from "./throughput.ts";
 
-const MEASURES: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+const BENCHMARKS: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   delivery,
   throughput,
   closing,
 };
 
-const chosen = process.argv.slice(2);
-for (const [name, measure] of Object.entries(MEASURES)) {
-  if (chosen.length > 0 && !chosen.includes(name)) continue;
-  for (const missed of await measure()) {
-    console.error(`the bar is missed: ${missed}`);
+const selected = process.argv.slice(2);
+for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
+  if (selected.length > 0 && !selected.includes(name)) continue;
+  for (const missed of await benchmark()) {
+    console.error(`missed the limit: ${missed}`);
     process.exitCode = 1;
   }
 }

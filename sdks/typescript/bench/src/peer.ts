@@ -6,18 +6,18 @@ import { dirname, join } from "node:path";
 import { Program, programFrom, until } from "tombolo-testing";
 import { published } from "./published.ts";
 
-/** Where it looks for its mock agent, below its home. */
+/** Path of its mock agent, relative to its home directory. */
 const AGENT = ".local/share/sandbox-agent/bin/agent_processes/mock-acp";
 
-/** The server of the published `sandbox-agent`, with our mock agent behind it, until it is disposed of. */
-export class Peer extends Program {
+/** The server of the npm package `sandbox-agent`, with our mock agent. Disposing stops it. */
+export class PeerServer extends Program {
   #port = 0;
 
-  static async start(): Promise<Peer> {
+  static async start(): Promise<PeerServer> {
     const program = await published(
       `@sandbox-agent/cli-${process.platform}-${process.arch}/bin/sandbox-agent`,
     );
-    // It is packed so that it cannot be run; the published client does this too.
+    // The package does not mark it as executable; its own client does this too.
     await chmod(program, 0o755);
     const home = await mkdtemp(join(tmpdir(), "sandbox-agent-"));
     await mkdir(dirname(join(home, AGENT)), { recursive: true });
@@ -25,9 +25,9 @@ export class Peer extends Program {
     await writeFile(join(home, AGENT), agent, { mode: 0o755 });
     const port = await freePort();
     const args = ["server", "--no-token", "--no-telemetry", "--host", "127.0.0.1", "--port", String(port)];
-    const peer = new Peer(home, args, {}, program);
+    const peer = new PeerServer(home, args, {}, program);
     peer.#port = port;
-    await until(() => peer.#listens(), "the server of the published `sandbox-agent`");
+    await until(() => peer.#isListening(), "the server of the published `sandbox-agent`");
     return peer;
   }
 
@@ -39,7 +39,7 @@ export class Peer extends Program {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  async #listens(): Promise<boolean> {
+  async #isListening(): Promise<boolean> {
     return fetch(`${this.url}/v1/health`).then(
       ({ ok }) => ok,
       () => false,
@@ -47,7 +47,7 @@ export class Peer extends Program {
   }
 }
 
-/** It does not say which port it has taken. */
+/** A free port. The server does not print its port, so it cannot choose one itself. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

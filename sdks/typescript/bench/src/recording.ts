@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 
-/** What a server streams of one session. */
+/** The recorded stream of one session. */
 export interface Recording {
   readonly sessionId: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Serves a recording from a thread of its own: at `/` to whoever reads it, and to clients that speak to an agent once
- * they have begun its session.
+ * Serves a recording from its own thread: at `/` immediately, and at other paths once the client has created the
+ * session.
  */
 export async function serve({ sessionId, bytes }: Recording): Promise<{ url: string } & AsyncDisposable> {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
@@ -27,12 +27,12 @@ export async function serve({ sessionId, bytes }: Recording): Promise<{ url: str
   };
 }
 
-/** Answers as a daemon would that says nothing but what was recorded. */
-class Player {
+/** Answers like a daemon whose agent sends the recording. */
+class RecordingServer {
   readonly #sessionId: string;
   readonly #bytes: Buffer;
-  /** Who has begun the session, by address. */
-  readonly #begun = new Map<string, PromiseWithResolvers<void>>();
+  /** Resolved when the session is created, by path. */
+  readonly #created = new Map<string, PromiseWithResolvers<void>>();
 
   constructor({ sessionId, bytes }: Recording) {
     this.#sessionId = sessionId;
@@ -50,14 +50,14 @@ class Player {
       if (pathname !== "/") await this.#session(pathname).promise;
       this.#play(response);
     } else {
-      // A stream that was read to its end has nothing more to say.
+      // After the whole recording there is nothing more to read.
       response.writeHead(request.method === "DELETE" ? 204 : 404).end();
     }
   }
 
   #session(pathname: string): PromiseWithResolvers<void> {
-    const session = this.#begun.get(pathname) ?? Promise.withResolvers();
-    this.#begun.set(pathname, session);
+    const session = this.#created.get(pathname) ?? Promise.withResolvers();
+    this.#created.set(pathname, session);
     return session;
   }
 
@@ -80,7 +80,7 @@ class Player {
 }
 
 if (!isMainThread && workerData?.bytes instanceof Uint8Array) {
-  const player = new Player(workerData);
+  const player = new RecordingServer(workerData);
   const server = createServer((request, response) => player.answer(request, response));
   server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port));
 }

@@ -1,13 +1,13 @@
 import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { type Daemon, Network, until } from "tombolo-testing";
 
-/** A client that is connected to an agent over a network of its own, and reads what that says. */
+/** A client that is connected to an agent through its own network proxy, and reads its events. */
 export class Stage implements AsyncDisposable {
   readonly client: SandboxAgentClient;
   readonly network: Network;
   readonly #daemon: Daemon;
   readonly #instanceId: string;
-  /** What goes on until the client is closed. */
+  /** Work that ends when the client is closed. */
   readonly #open: Promise<unknown>[] = [];
   #seen = 0;
 
@@ -20,36 +20,36 @@ export class Stage implements AsyncDisposable {
       agent,
       instanceId: this.#instanceId,
     });
-    this.leave(this.#read());
+    this.keepOpen(this.#read());
   }
 
   static async start(daemon: Daemon, agent: string): Promise<Stage> {
     return new Stage(daemon, agent, await Network.start(daemon.port));
   }
 
-  /** Begins a turn in a session of its own. */
-  async begin(text: string): Promise<void> {
+  /** Starts a turn in a new session. */
+  async startTurn(text: string): Promise<void> {
     const { sessionId } = await this.client.newSession({ directory: "/" });
-    this.leave(this.client.prompt(sessionId, text));
+    this.keepOpen(this.client.prompt(sessionId, text));
   }
 
-  /** Leaves something open until the client is closed; it may fail then. */
-  leave(work: Promise<unknown>): void {
+  /** Does not wait for this until the client is closed, when it may fail. */
+  keepOpen(work: Promise<unknown>): void {
     this.#open.push(work.catch(() => {}));
   }
 
-  /** Waits until so much was read. */
-  async seen(count: number): Promise<void> {
-    await until(() => this.#seen >= count, `what is read: ${this.#seen}`);
+  /** Waits until this many events were read. */
+  async waitForEvents(count: number): Promise<void> {
+    await until(() => this.#seen >= count, `${count} events`);
   }
 
-  /** Waits until so many requests wait for the agent. */
-  async pending(count: number): Promise<void> {
-    await until(async () => (await this.#instance())?.pendingRequests === count, "the requests");
+  /** Waits until this many requests are open. */
+  async waitForRequests(count: number): Promise<void> {
+    await until(async () => (await this.#instance())?.pendingRequests === count, `${count} open requests`);
   }
 
-  /** Resolves once everything that went on here has ended. */
-  async over(): Promise<void> {
+  /** Resolves once all work has ended. */
+  async settled(): Promise<void> {
     await Promise.all(this.#open);
   }
 

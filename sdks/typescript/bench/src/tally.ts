@@ -1,19 +1,19 @@
-/** What became of the updates of many turns. */
-export interface Tally {
+/** Delivery of the updates of many turns. */
+export interface DeliveryTally {
   readonly turns: number;
   readonly lost: number;
   readonly doubled: number;
   readonly misplaced: number;
-  /** Turns of which updates were lost. */
+  /** Turns with lost updates. */
   readonly lossy: number;
-  /** Turns that were told to be over before their last update was there. */
+  /** Turns whose end was reported before their last update. */
   readonly early: number;
   readonly cuts: number;
   readonly seconds: number;
 }
 
-/** Counts the updates of one turn after the other. Each says `chunk 1 ` to `chunk N `. */
-export class Counter {
+/** Counts the updates of consecutive turns. Each turn has the texts `chunk 1 ` to `chunk N `. */
+export class UpdateCounter {
   readonly #perTurn: number;
   #turns = 0;
   #early = 0;
@@ -27,33 +27,31 @@ export class Counter {
     this.#perTurn = perTurn;
   }
 
-  /** How many turns there were. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** How many updates of this turn are there. */
+  /** Number of updates of this turn so far. */
   get seen(): number {
     return this.#seen.length;
   }
 
-  /** Whether there are as many as there should be. */
-  get whole(): boolean {
+  /** Whether all updates of this turn have arrived. */
+  get complete(): boolean {
     return this.seen >= this.#perTurn;
   }
 
-  /** An update is there. */
   update(text: string): void {
     this.#seen.push(Number(/^chunk (\d+) $/.exec(text)?.[1]));
   }
 
-  /** The turn is said to be over. */
-  over(): void {
-    if (!this.whole) this.#early += 1;
+  /** The client has reported the end of the turn. */
+  onTurnEnd(): void {
+    if (!this.complete) this.#early += 1;
   }
 
-  /** The next turn begins. */
-  next(): void {
+  /** Evaluates the turn and starts the next. */
+  nextTurn(): void {
     const different = new Set(this.#seen);
     const lost = this.#perTurn - different.size;
     this.#turns += 1;
@@ -64,7 +62,7 @@ export class Counter {
     this.#seen = [];
   }
 
-  tally(cuts: number, seconds: number): Tally {
+  tally(cuts: number, seconds: number): DeliveryTally {
     return {
       turns: this.#turns,
       lost: this.#lost,

@@ -7,17 +7,17 @@ import { print } from "./table.ts";
 const UPDATES = 200_000;
 const ROUNDS = 15;
 
-/** How much longer than with nothing but `fetch` it may take to read a stream. */
+/** How many times longer than with plain `fetch` reading a stream may take. */
 const COST_MAX = 2;
 
-/** Who reads, and how; the first is what the others are measured by. */
+/** The readers to compare; the first is the baseline. */
 const READERS: readonly (readonly [string, (url: string) => Promise<number>])[] = [
   ["bare `fetch`", bare],
   ["acp-http-client", acp],
   ["sandbox-agent", sandbox],
 ];
 
-/** How long it takes to read the same recorded stream: the best of some rounds. Tells who takes too long. */
+/** Measures how long reading the same recorded stream takes: the best of several rounds. Returns the readers that are too slow. */
 export async function throughput(): Promise<readonly string[]> {
   const recording = await record();
   await using server = await serve(recording);
@@ -40,7 +40,7 @@ export async function throughput(): Promise<readonly string[]> {
   return READERS.flatMap(([name], at) => ((costs[at] ?? 0) > COST_MAX ? [`throughput of ${name}`] : []));
 }
 
-/** What a daemon streams of one long turn, as it is. */
+/** Records the stream of one long turn. */
 async function record(): Promise<Recording> {
   const large = ["--events-max", "300000", "--events-bytes-max", String(1 << 30)];
   await using daemon = await Daemon.start({ args: large });
@@ -71,11 +71,12 @@ async function timed(read: () => Promise<number>): Promise<number> {
   return took;
 }
 
-/** As little as it takes to read messages from a stream of events that is known to be whole. */
+/** The least work to read messages from a stream that is known to be complete. */
 async function bare(url: string): Promise<number> {
   const response = await fetch(url, { headers: { "last-event-id": "0" } });
   const decoder = new TextDecoder();
-  let [count, text] = [0, ""];
+  let count = 0;
+  let text = "";
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
     let start = 0;
@@ -89,7 +90,7 @@ async function bare(url: string): Promise<number> {
   return count;
 }
 
-/** All of it, as the client hands it over. */
+/** Reads all events of an `AcpHttpClient`. */
 async function acp(url: string): Promise<number> {
   await using client = new AcpHttpClient({ url });
   let count = 0;
@@ -100,7 +101,7 @@ async function acp(url: string): Promise<number> {
   return count;
 }
 
-/** All of it in the words of the client, which keeps count of the session. */
+/** Reads all events of a `SandboxAgentClient`, which also counts them for the session. */
 async function sandbox(url: string): Promise<number> {
   await using client = new SandboxAgentClient({ baseUrl: url, agent: "mock" });
   const events = client.events();

@@ -14,26 +14,26 @@ afterAll(() => project?.[Symbol.asyncDispose]());
 
 const launcher = (): string => join(project.directory, "node_modules/@tombolo/cli/dist/main.js");
 
-/** Those that can be replaced by the program, and those that have to stand in for it. */
+/** A Node that cannot replace its process by the program, and one that can. */
 const nodes = [
-  ["the oldest Node", await systemNode()],
-  ["a Node of today", process.execPath],
+  ["the oldest supported Node", await systemNode()],
+  ["a current Node", process.execPath],
 ] as const;
 
-test("`npx @tombolo/cli up` gives somebody who has nothing a daemon and a hub", async () => {
-  await using somebody = await Project.start();
-  const { url, child, said } = await somebody.listening("npx", "--yes", "@tombolo/cli", "up", "--port", "0");
+test("`npx @tombolo/cli up` starts a daemon and a hub from nothing", async () => {
+  await using user = await Project.start();
+  const { url, child, lines } = await user.startServer("npx", "--yes", "@tombolo/cli", "up", "--port", "0");
   expect(await (await fetch(`${url}/v1/health`)).json()).toEqual({ status: "ok" });
   await until(
-    () => said.some((line) => line.startsWith("  npx @tombolo/cli api agents list")),
-    "what to try",
+    () => lines.some((line) => line.startsWith("  npx @tombolo/cli api agents list")),
+    "the commands to try",
   );
   signalGroup(child.pid, "SIGINT");
-  await until(async () => !(await reachable(url)), "the end of the daemon");
+  await until(async () => !(await reachable(url)), "the daemon to end");
 });
 
 describe.each(nodes)("%s", (_, node) => {
-  test("is told what the program says", async () => {
+  test("passes on output and exit code of the program", async () => {
     expect(await project.run(node, launcher(), "--version")).toMatch(/^tombolo \d+\.\d+\.\d+/);
     await expect(project.run(node, launcher(), "no-such-command")).rejects.toMatchObject({
       code: 2,
@@ -41,8 +41,8 @@ describe.each(nodes)("%s", (_, node) => {
     });
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("passes on %s, and ends as the program does", async (signal) => {
-    const { url, child } = await project.listening(node, launcher(), "daemon", "--port", "0");
+  test.each(["SIGTERM", "SIGINT"] as const)("forwards %s, and exits like the program", async (signal) => {
+    const { url, child } = await project.startServer(node, launcher(), "daemon", "--port", "0");
     const ended = once(child, "exit");
     child.kill(signal);
     expect(await ended).toEqual([0, null]);
@@ -50,20 +50,20 @@ describe.each(nodes)("%s", (_, node) => {
   });
 });
 
-test("a Node of today is no longer there once the program runs", async () => {
-  const { child } = await project.listening(process.execPath, launcher(), "daemon", "--port", "0");
+test("a current Node is replaced by the program", async () => {
+  const { child } = await project.startServer(process.execPath, launcher(), "daemon", "--port", "0");
   expect(await readlink(`/proc/${child.pid}/exe`)).toMatch(/cli-linux-\w+\/bin\/tombolo$/);
 });
 
-test("one that stands in for the program ends by the signal that ends it", async () => {
-  const { child } = await project.listening(await systemNode(), launcher(), "daemon", "--port", "0");
+test("an older Node ends by the signal that ended the program", async () => {
+  const { child } = await project.startServer(await systemNode(), launcher(), "daemon", "--port", "0");
   const program = Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
   const ended = once(child, "exit");
   process.kill(program, "SIGKILL");
   expect(await ended).toEqual([null, "SIGKILL"]);
 });
 
-test("a program that is missing is told by its package", async () => {
+test("the error names the missing package", async () => {
   await using other = await Project.start();
   await other.run("npm", "install", "--omit=optional", "@tombolo/cli");
   await expect(other.run("npx", "tombolo", "--version")).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { Project } from "./project.js";
 const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
 const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
 
-test("the snippet runs where the package is installed", async () => {
+test("the README snippet runs where the package is installed", async () => {
   const [snippet = "", ...more] = snippets;
   expect(more).toEqual([]);
   await using project = await Project.start();
@@ -14,7 +14,7 @@ test("the snippet runs where the package is installed", async () => {
   expect(await project.run("node", "--input-type=module", "--eval", snippet)).toMatch(/^tombolo \d/);
 });
 
-test("typescript-11: a client finds the program that is installed beside it", async () => {
+test("typescript-11: SandboxAgentClient.start() finds the installed program", async () => {
   await using project = await Project.start();
   const files = ["acp-http-client", "sandbox-agent"].map(Project.packedFile);
   await project.run("npm", "install", "@tombolo/cli", ...files);
@@ -28,7 +28,7 @@ test("typescript-11: a client finds the program that is installed beside it", as
   expect(await project.run(process.execPath, ...run)).toBe("end_turn");
 });
 
-/** Every package, with a module that must be importable after the install line of its README was run. */
+/** Packages that must be importable after the install line of their README. */
 const PACKAGES = ["acp-http-client", "sandbox-agent", "session", "react", "ai-sdk", "cli"];
 
 test.each(PACKAGES)("the install line in the README of %s works with the packed files", async (name) => {

@@ -6,18 +6,18 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { Registry, systemNode, until } from "tombolo-testing";
 
-/** Where the packages lie, as `cargo xtask dist` makes them. */
+/** The output directory of `cargo xtask dist`. */
 const dist = process.env.TOMBOLO_DIST ?? "";
 
-/** A program that serves. */
-export interface Listening {
+/** A running server program. */
+export interface ListeningProgram {
   readonly url: string;
   readonly child: ChildProcess;
-  /** The lines that it has said so far. */
-  readonly said: readonly string[];
+  /** The lines of its output so far. */
+  readonly lines: readonly string[];
 }
 
-/** A directory of somebody who has nothing but Node, and gets our packages from a registry. */
+/** A directory of a user who has only Node, and installs our packages from a registry. */
 export class Project implements AsyncDisposable {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export class Project implements AsyncDisposable {
     await mkdir(directory);
     const env = {
       HOME: home,
-      // Neither the tools of the workspace nor its settings.
+      // Without the tools and the settings of the workspace.
       PATH: [dirname(await systemNode()), "/usr/bin", "/bin"].join(delimiter),
       npm_config_cache: join(home, "cache"),
       "npm_config_@tombolo:registry": registry.url,
@@ -58,24 +58,24 @@ export class Project implements AsyncDisposable {
     await symlink(dist, join(this.directory, "target/packages"));
   }
 
-  /** Runs a program to its end, and gives what it says. */
+  /** Runs a program to its end and returns its output. */
   async run(program: string, ...args: readonly string[]): Promise<string> {
     const options = { cwd: this.directory, env: this.env, timeout: 50_000 };
     const { stdout } = await promisify(execFile)(program, args, options);
     return stdout.trim();
   }
 
-  /** Starts a program, and waits until it says that it listens. */
-  async listening(program: string, ...args: readonly string[]): Promise<Listening> {
-    // In a group of its own, as a terminal has it.
+  /** Starts a program and waits until it prints its address. */
+  async startServer(program: string, ...args: readonly string[]): Promise<ListeningProgram> {
+    // In its own process group, like a program that is started from a terminal.
     const options = { cwd: this.directory, env: this.env, detached: true };
     const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "inherit"] });
     this.#children.push(child);
-    const said: string[] = [];
-    createInterface({ input: child.stdout }).on("line", (line) => said.push(line));
-    const url = () => said.map((line) => /^listening on (\S+)$/.exec(line)?.[1]).find(Boolean);
-    await until(() => url() !== undefined || child.exitCode !== null, "what the program says");
-    return { url: url() ?? "", child, said };
+    const lines: string[] = [];
+    createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+    const url = () => lines.map((line) => /^listening on (\S+)$/.exec(line)?.[1]).find(Boolean);
+    await until(() => url() !== undefined || child.exitCode !== null, "the address of the program");
+    return { url: url() ?? "", child, lines };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -85,12 +85,12 @@ export class Project implements AsyncDisposable {
   }
 }
 
-/** Signals a program and all that it runs through, as a terminal does. */
+/** Sends a signal to the process group of a program, as a terminal does. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-(pid ?? Number.NaN), signal);
   } catch (error) {
-    // Nobody is left.
+    // All processes of the group have ended.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Writes what `@tombolo/sandbox-agent` lets others see, for review; with `--check` it only says whether that has changed. It
- * reads what was built.
+ * Writes the API reports of `@tombolo/sandbox-agent` from its build output, for review. With `--check`, only fails if the
+ * committed ones differ.
  */
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { Extractor, ExtractorConfig, ExtractorLogLevel } from "@microsoft/api-ex
 
 const PACKAGE = join(import.meta.dirname, "../../sandbox-agent");
 
-/** Each way in, and its file below `dist`. */
-const ENTRIES = {
+/** Entry points, and their files below `dist`. */
+const ENTRY_POINTS = {
   index: "index",
   node: "node/index",
   indexeddb: "store/indexeddb",
@@ -21,7 +21,7 @@ const ENTRIES = {
 const check = process.argv.includes("--check");
 const quiet = { logLevel: ExtractorLogLevel.None };
 mkdirSync(join(PACKAGE, "api"), { recursive: true });
-for (const [name, file] of Object.entries(ENTRIES)) {
+for (const [name, file] of Object.entries(ENTRY_POINTS)) {
   const config = ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(PACKAGE, "package.json"),
@@ -64,9 +64,7 @@ for (const [name, file] of Object.entries(ENTRIES)) {
     },
   });
   if (check && apiReportChanged) {
-    console.error(
-      `sandbox-agent/api/${name}.api.md is out of date: node codegen/src/report.ts, and commit it`,
-    );
+    console.error(`sandbox-agent/api/${name}.api.md is out of date: run npm run api:write and commit it`);
   }
   if (!succeeded || (check && apiReportChanged)) process.exitCode = 1;
 }

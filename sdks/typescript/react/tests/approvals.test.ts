@@ -6,8 +6,8 @@ import { sandbox } from "./sandbox.js";
 
 const here = sandbox();
 
-/** DESIGN, "a wait": the first answer wins, and everybody is told. */
-test("what waits is seen by all, in all sessions or in one, and answered once", async () => {
+/** The first answer to a wait wins, and every client receives it. */
+test("open waits are shown for all sessions or one, and answered once", async () => {
   const { client } = here;
   for (const id of ["a", "b"]) {
     await client.sessions.create(id, { agent: "mock" });
@@ -25,13 +25,13 @@ test("what waits is seen by all, in all sessions or in one, and answered once", 
   await all.until(({ state }) => state?.length === 1, "one is left");
   await expect(answer(first?.id ?? "", "reject")).rejects.toThrow(ProblemError);
 
-  // Whoever answers elsewhere, here it is gone too.
+  // An answer of another client removes the wait here too.
   const left = all.now().state?.[0];
   await client.waits.answer(left?.id ?? "", "reject");
   await all.until(({ state }) => state?.length === 0, "none is left");
 });
 
-test("what is asked later comes by itself", async () => {
+test("a new wait appears without a reload", async () => {
   const { client } = here;
   await client.sessions.create("later", { agent: "mock" });
   using approvals = look(() => useApprovals(client));

@@ -10,7 +10,7 @@ import { sandbox } from "./sandbox.js";
 
 const here = sandbox();
 
-test("the example of the README is this one", async () => {
+test("the README contains this example", async () => {
   const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
   const example = await readFile(join(import.meta.dirname, "example.tsx"), "utf8");
   expect(/```tsx\n(.*?)```/s.exec(readme)?.[1]).toBe(example);
@@ -32,6 +32,6 @@ test("the example works", async () => {
   await until(() => element.textContent?.includes("permission answered: allow") ?? false, "answered");
 });
 
-test("what is public is what is meant to be", () => {
+test("the package exports exactly these names", () => {
   expect(Object.keys(library).sort()).toEqual(["useApprovals", "useObservation", "useSession"]);
 });

@@ -8,7 +8,7 @@ import { sandbox, textOf } from "./sandbox.js";
 
 const here = sandbox();
 
-/** The real client, with something of its own in between. */
+/** The real client with some methods replaced. */
 function through(change: (sessions: SessionClient["sessions"]) => Partial<SessionClient["sessions"]>) {
   const { sessions, waits } = here.client;
   const own: SessionClient["sessions"] = {
@@ -20,7 +20,7 @@ function through(change: (sessions: SessionClient["sessions"]) => Partial<Sessio
   return { sessions: { ...own, ...change(own) }, waits } satisfies SessionClient;
 }
 
-test("all who look share one connection, which ends when nobody looks any more", async () => {
+test("components share one connection, which closes with the last of them", async () => {
   await here.client.sessions.create("shared", { agent: "mock" });
   const opened: AbortSignal[] = [];
   const client = through(({ events }) => ({
@@ -44,7 +44,7 @@ test("all who look share one connection, which ends when nobody looks any more",
   await until(() => opened.every(({ aborted }) => aborted), "closed");
 });
 
-test("after a gap everything is read anew", async () => {
+test("after a gap the state is read again", async () => {
   await here.client.sessions.create("gap", { agent: "mock" });
   let gaps = 1;
   const held = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ test("after a gap everything is read anew", async () => {
   await session.until(({ state }) => state?.session.state === "idle", "idle");
 });
 
-test("what is known stays when it can no longer be followed, and when that is tried again", async () => {
+test("the last state stays available while broken and while retrying", async () => {
   await here.client.sessions.create("stays", { agent: "mock" });
   const cut = Promise.withResolvers<never>();
   const asked: (number | undefined)[] = [];
@@ -98,7 +98,7 @@ test("what is known stays when it can no longer be followed, and when that is tr
   expect({ asked, snapshots }).toEqual({ asked: [before?.seq, before?.seq], snapshots: 1 });
 });
 
-test("what comes at once is drawn at once", async () => {
+test("events that arrive together cause one render", async () => {
   await here.client.sessions.create("burst", { agent: "mock" });
   const start = await here.client.sessions.snapshot("burst");
   const message = { id: "m", role: "assistant", parts: [{ id: "0", type: "text", text: "" }] } as const;

@@ -6,15 +6,15 @@ import { promisify } from "node:util";
 import { version } from "react";
 import { afterAll, expect, test } from "vitest";
 
-/** Where all packages are. */
+/** The npm workspace. */
 const WORKSPACE = join(import.meta.dirname, "../..");
 
-/** Those that are published. */
+/** The published packages. */
 const OURS = ["acp-http-client", "sandbox-agent", "session", "react", "ai-sdk"].map(
   (name) => `@tombolo/${name}`,
 );
 
-/** Those of others that they are used with. */
+/** Packages of others that they are used with. */
 const THEIRS = ["@agentclientprotocol/sdk", "@ai-sdk/react", "ai", "zod"];
 
 const program = await mkdtemp(join(tmpdir(), "program-"));
@@ -23,21 +23,21 @@ afterAll(() => rm(program, { recursive: true, force: true }));
 const npm = async (cwd: string, ...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)("npm", [...args, "--ignore-scripts"], { cwd })).stdout;
 
-/** The packages as they would be published, and where each is. */
+/** Packs the packages. Returns the name and file of each. */
 async function packed(): Promise<readonly [string, string][]> {
   const chosen = OURS.map((name) => `--workspace=${name}`);
-  const told = await npm(WORKSPACE, "pack", "--json", "--pack-destination", program, ...chosen);
-  const packages = Object.values(JSON.parse(told) as Record<string, { name: string; filename: string }>);
+  const output = await npm(WORKSPACE, "pack", "--json", "--pack-destination", program, ...chosen);
+  const packages = Object.values(JSON.parse(output) as Record<string, { name: string; filename: string }>);
   return packages.map(({ name, filename }) => [name, `file:${filename}`]);
 }
 
-/** The version of a package that the workspace has. */
+/** The installed version of a package. */
 async function present(name: string): Promise<[string, string]> {
   const manifest = await readFile(join(WORKSPACE, "node_modules", name, "package.json"), "utf8");
   return [name, JSON.parse(manifest).version];
 }
 
-test("all packages are installed together, with this React, and no peer is in conflict", async () => {
+test("all packages install together with this React without peer conflicts", async () => {
   const react = [
     ["react", version],
     ["react-dom", version],

@@ -3,17 +3,17 @@ import { createElement, type ReactNode, StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { until } from "tombolo-testing";
 
-/** A component that uses a hook, on a page. */
+/** A rendered component that uses a hook. */
 export interface Look<T> extends Disposable {
-  /** What it said last. */
+  /** The last result of the hook. */
   now(): T;
-  /** How often it was drawn. */
+  /** Number of renders. */
   drawn(): number;
-  /** Waits until it says so. */
+  /** Waits until the result matches. */
   until(isSo: (value: T) => boolean, what?: string): Promise<T>;
 }
 
-/** Draws something, by default as React does during development: everything is mounted twice. */
+/** Renders an element, by default in strict mode, which mounts everything twice. */
 export function page(
   shown: ReactNode,
   { strict = true }: { readonly strict?: boolean } = {},
@@ -31,7 +31,7 @@ export function page(
   };
 }
 
-/** Draws a component that uses the hook. */
+/** Renders a component that uses the hook. */
 export function look<T>(hook: () => T): Look<T> {
   const seen: T[] = [];
   function Looking(): null {

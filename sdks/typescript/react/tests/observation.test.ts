@@ -24,8 +24,8 @@ afterAll(async () => {
 const sandboxOf = () => new SandboxAgentClient({ baseUrl: daemon.url, token });
 const hubOf = () => new HubClient({ baseUrl: network.url, token: hub.token });
 
-/** typescript-10, sessions-12: what the hub shows is what the session is, also after a cut. */
-test("a worker is watched through a hub, across cut connections", async () => {
+/** typescript-10, sessions-12: the observed state equals the session, also after a lost connection. */
+test("a session is watched through a hub across lost connections", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("seen", { agent: "mock" });
   using observed = look(() => useObservation(client, "box", "seen"));
@@ -43,7 +43,7 @@ test("a worker is watched through a hub, across cut connections", async () => {
   expect(network.cuts).toBeGreaterThan(0);
 });
 
-test("who watches is told, until they leave", async () => {
+test("presence lists a viewer until they leave", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("watched", { agent: "mock" });
   const { user } = await client.whoAmI();
@@ -55,7 +55,7 @@ test("who watches is told, until they leave", async () => {
   await until(async () => (await client.runtimes.presence("box", "watched")).watchers.length === 0, "gone");
 });
 
-test("a worker that is not there is broken, until it is there", async () => {
+test("a missing worker is broken until it exists", async () => {
   const client = hubOf();
   using observed = look(() => useObservation(client, "box", "later"));
   const { error, retry } = await observed.until(({ status }) => status === "broken", "broken");

@@ -1,5 +1,5 @@
 import { Window } from "happy-dom";
 
-// Only what React looks for: requests are made with what Node has, as they are on a server.
+// Only the globals that React needs. Requests use `fetch` of Node.
 const window = new Window({ url: "http://localhost/" });
 Object.assign(globalThis, { window, document: window.document });

@@ -3,7 +3,7 @@ import type { SessionSnapshot } from "@tombolo/session";
 import { Daemon } from "tombolo-testing";
 import { afterAll, beforeAll } from "vitest";
 
-/** A daemon and a client of it, for all tests of a file. */
+/** Starts a daemon and a client for all tests of a file. */
 export function sandbox(): { readonly client: SandboxAgentClient; readonly url: string } {
   let running: { readonly daemon: Daemon; readonly client: SandboxAgentClient } | undefined;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { sandbox, textOf } from "./sandbox.js";
 
 const here = sandbox();
 
-test("a session is followed, sent to and answered", async () => {
+test("a session can be followed, sent to and answered", async () => {
   const { client } = here;
   await client.sessions.create("whole", { agent: "mock" });
   using session = look(() => useSession(client, "whole"));
@@ -20,7 +20,7 @@ test("a session is followed, sent to and answered", async () => {
   expect(state).toMatchObject({ waits: [], inputs: [], session: { turnId: null } });
 });
 
-test("a turn is interrupted", async () => {
+test("cancel interrupts a turn", async () => {
   const { client } = here;
   await client.sessions.create("hanging", { agent: "mock" });
   using session = look(() => useSession(client, "hanging"));
@@ -31,7 +31,7 @@ test("a turn is interrupted", async () => {
   await session.until(({ state }) => state?.session.state === "idle", "idle");
 });
 
-test("a session that is not there is broken, until it is there", async () => {
+test("a missing session is broken until it exists", async () => {
   const { client } = here;
   using session = look(() => useSession(client, "later"));
   const { error, retry } = await session.until(({ status }) => status === "broken", "broken");
@@ -42,7 +42,7 @@ test("a session that is not there is broken, until it is there", async () => {
   await session.until(({ status }) => status === "live", "live");
 });
 
-test("a session that is deleted has ended, and stays to be seen", async () => {
+test("a deleted session has ended and keeps its last state", async () => {
   const { client } = here;
   await client.sessions.create("short", { agent: "mock" });
   using session = look(() => useSession(client, "short"));

@@ -9,6 +9,6 @@ declare module "vitest" {
   }
 }
 
-test("the tests run with the React that they are meant to", () => {
+test("the tests run with the intended version of React", () => {
   expect([version, domVersion].map((full) => full.split(".")[0])).toEqual([inject("react"), inject("react")]);
 });

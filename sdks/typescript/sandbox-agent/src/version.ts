@@ -1,2 +1,2 @@
-/** The version of this package, which agents are told. */
+/** The version of this package, which the client sends to agents. */
 export const VERSION = "0.1.0";

@@ -9,7 +9,7 @@ import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { processes, Reading, texts } from "./talking.js";
 
-/** An agent that never answers, and one that does not end by itself either. */
+/** An agent that never answers, and one that also ignores signals. */
 const CONFIG = `
 [agents.mute]
 command = ["sleep", "1000"]
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => network[Symbol.asyncDispose]());
 
-/** The bar: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
+/** `disconnect()` and disposal must return within 1 s and leave nothing running. */
 const LIMIT_MS = 1_000;
 
 const WAYS = {
@@ -31,7 +31,7 @@ const WAYS = {
   dispose: (client: SandboxAgentClient) => client[Symbol.asyncDispose](),
 };
 
-/** What the agent is told, and when it is in the middle of that. */
+/** The prompt of the agent, and when it is in the middle of its turn. */
 const SCENES = {
   "an agent that has nothing to do": undefined,
   "an agent that says all it can": {
@@ -48,7 +48,7 @@ const CASES = Object.entries(SCENES).flatMap(([name, scene]) =>
   Object.entries(WAYS).map(([way, close]) => ({ name, scene, way, close })),
 );
 
-test.each(CASES)("`$way` takes less than a second, with $name, and leaves none", async (one) => {
+test.each(CASES)("`$way` takes less than a second with $name, and leaves no agent", async (one) => {
   const { name, scene, way, close } = one;
   const instanceId = `${way} ${name}`.replaceAll(/\W+/g, "-");
   const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mock", instanceId });
@@ -67,25 +67,28 @@ test.each(CASES)("`$way` takes less than a second, with $name, and leaves none",
   await reading.done;
 });
 
-test.each(["mute", "stubborn"])("so it does while it connects to an agent that is %s", async (agent) => {
-  const client = new SandboxAgentClient({ baseUrl: network.url, agent, instanceId: agent });
-  const session = client.newSession({ directory: "/" }).catch((error: unknown) => error);
-  await until(async () => (await processes(daemon.url)).includes(agent));
-  const since = performance.now();
-  await client.disconnect();
-  expect(performance.now() - since).toBeLessThan(LIMIT_MS);
-  expect(await processes(daemon.url)).not.toContain(agent);
-  expect(await session).toBeInstanceOf(NotConnectedError);
-});
+test.each(["mute", "stubborn"])(
+  "disconnecting takes less than a second while connecting to a %s agent",
+  async (agent) => {
+    const client = new SandboxAgentClient({ baseUrl: network.url, agent, instanceId: agent });
+    const session = client.newSession({ directory: "/" }).catch((error: unknown) => error);
+    await until(async () => (await processes(daemon.url)).includes(agent));
+    const since = performance.now();
+    await client.disconnect();
+    expect(performance.now() - since).toBeLessThan(LIMIT_MS);
+    expect(await processes(daemon.url)).not.toContain(agent);
+    expect(await session).toBeInstanceOf(NotConnectedError);
+  },
+);
 
-test("who gives up connecting can leave the agent to others", async () => {
+test("cancelling a connection can leave the agent running", async () => {
   const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mute", instanceId: "shared" });
   await until(async () => (await processes(daemon.url)).includes("shared"));
   await client.disconnect({ keepAgent: true });
   expect(await processes(daemon.url)).toContain("shared");
 });
 
-test("so it does when the server no longer answers, and says so", async () => {
+test("disconnecting from a server that does not answer takes less than a second and throws", async () => {
   const client = new SandboxAgentClient({ baseUrl: network.url, agent: "mock", instanceId: "unreachable" });
   const reading = new Reading(client.events());
   await client.newSession({ directory: "/" });
@@ -97,7 +100,7 @@ test("so it does when the server no longer answers, and says so", async () => {
   await reading.done;
 });
 
-test("an agent that only one client knows of does not outlive it for ever", async () => {
+test("an agent without an instanceId ends after lingerMs", async () => {
   const options = { baseUrl: daemon.url, agent: "mock" };
   await using nameless = new SandboxAgentClient(options);
   await using named = new SandboxAgentClient({ ...options, instanceId: "named" });
@@ -110,7 +113,7 @@ test("an agent that only one client knows of does not outlive it for ever", asyn
   expect([lingers.get("named"), lingers.get("brief")]).toEqual([null, 60_000]);
 });
 
-test("an agent can be left to whoever knows its name", async () => {
+test("an agent with an instanceId can be kept for other clients", async () => {
   const options = { baseUrl: daemon.url, agent: "mock", instanceId: "kept" };
   const client = new SandboxAgentClient(options);
   const { sessionId } = await client.newSession({ directory: "/" });
@@ -120,7 +123,7 @@ test("an agent can be left to whoever knows its name", async () => {
   expect(await next.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
 });
 
-test("no connection of those who were closed is left", async () => {
+test("closed clients leave no connections", async () => {
   expect(network.connections).toBeGreaterThan(0);
   await until(() => network.open === 0);
 });

@@ -19,11 +19,11 @@ const clientOf = (options = {}): SandboxAgentClient =>
 const home = await mkdtemp(join(tmpdir(), "sandbox-agent-"));
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-test("what waits is told, answered once, and by whom", async () => {
+test("waits are listed and answered once, and name the author", async () => {
   const client = clientOf();
   const stop = new AbortController();
   const reading = new Reading(client.waits.events({ signal: stop.signal }));
-  // What is opened before it listens is told with all that is open.
+  // A wait that was opened before the stream started is part of the snapshot.
   await reading.until((event) => event.type === "snapshot");
   await client.sessions.create("waits", { agent: "mock" });
   await client.sessions.send("waits", "/permission");
@@ -50,7 +50,7 @@ test("agents are listed, with their models and modes", async () => {
   expect((await client.agents.modes("mock")).map(({ id }) => id)).toContain("build");
 });
 
-test("an agent is installed, followed or not", async () => {
+test("an agent is installed with and without progress", async () => {
   const client = clientOf();
   expect(await client.agents.install("mock")).toMatchObject({ agent: "mock", alreadyInstalled: true });
   const reading = new Reading(client.agents.installWithProgress("mock"));
@@ -62,7 +62,7 @@ test("an agent is installed, followed or not", async () => {
   );
 });
 
-test("files are written, read, listed, moved and deleted", async () => {
+test("files can be written, read, listed, moved and deleted", async () => {
   const { files } = clientOf();
   const path = join(home, "deep/er/file.txt");
   const written = await files.write(path, "hello, file", { parents: true });
@@ -89,7 +89,7 @@ test("files are written, read, listed, moved and deleted", async () => {
   await expect(files.stat(join(home, "deep"))).rejects.toMatchObject({ status: 404 });
 });
 
-test("files go through as streams", async () => {
+test("files are transferred as streams", async () => {
   const { files } = clientOf();
   const path = join(home, "large");
   const pieces = 64;
@@ -116,7 +116,7 @@ test("files go through as streams", async () => {
   await expect(new Response(cut.body).arrayBuffer()).rejects.toThrow("enough");
 });
 
-test("a directory with many names is listed whole", async () => {
+test("a large directory is listed completely", async () => {
   const { files } = clientOf();
   const all = Array.from({ length: 1100 }, (_, at) => String(at).padStart(4, "0"));
   await Promise.all(all.map((name) => files.write(join(home, "many", name), "", { parents: true })));
@@ -125,7 +125,7 @@ test("a directory with many names is listed whole", async () => {
   expect(names).toEqual(all);
 });
 
-test("MCP servers and skills of a directory are kept", async () => {
+test("MCP servers and skills of a directory are stored", async () => {
   const { config } = clientOf();
   const server: McpServer = { type: "local", command: ["tool", "--serve"] };
   await config.mcp.set(home, "tool", server);
@@ -141,7 +141,7 @@ test("MCP servers and skills of a directory are kept", async () => {
   await expect(config.skills.get(home, "review")).rejects.toMatchObject({ status: 404 });
 });
 
-test("a process is started, followed to its end, spoken to and signalled", async () => {
+test("a process can be started, followed, written to and signalled", async () => {
   const { processes } = clientOf();
   const echo = await processes.start({
     command: "sh",
@@ -165,7 +165,7 @@ test("a process is started, followed to its end, spoken to and signalled", async
   expect((await processes.list()).map(({ id }) => id)).toEqual([echo.id]);
 });
 
-test("typescript-8: output that is no longer kept is a gap", async () => {
+test("typescript-8: evicted output is a GapError", async () => {
   const { processes } = clientOf();
   const { id } = await processes.start({ command: "sh", args: ["-c", "seq 1 2000000"] });
   await until(async () => (await processes.wait(id)).state === "exited");

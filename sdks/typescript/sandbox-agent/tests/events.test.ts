@@ -15,7 +15,7 @@ const clientOf = (options: Partial<SandboxAgentOptions> = {}): SandboxAgentClien
   new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", ...options });
 const directory = "/";
 
-test("what the agent says comes in our words", async () => {
+test("updates of the agent are converted to the types of this package", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -42,7 +42,7 @@ test("what the agent says comes in our words", async () => {
   ).toBe(true);
 });
 
-test("typescript-5: what nobody understands is a parse error", async () => {
+test("typescript-5: an invalid line is a parse error", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -52,7 +52,7 @@ test("typescript-5: what nobody understands is a parse error", async () => {
   expect(errors[0]).toEqual({ type: "parseError", text: "this is not JSON", bytes: 16, truncated: false });
 });
 
-test("typescript-5: sessions end with their agent", async () => {
+test("typescript-5: sessions end when their agent exits", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const one = await client.newSession({ directory });
@@ -71,7 +71,7 @@ test("typescript-5: sessions end with their agent", async () => {
   expect(await client.prompt(sessionId, "hello")).toEqual({ stopReason: "end_turn" });
 });
 
-test("typescript-5: a session that is terminated ends, and so does its turn", async () => {
+test("typescript-5: terminating a session ends it and its turn", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -85,7 +85,7 @@ test("typescript-5: a session that is terminated ends, and so does its turn", as
   expect(reading.items.filter(({ type }) => type === "sessionEnded").length).toBe(1);
 });
 
-test("of a session that is detached nothing more is heard, and it goes on", async () => {
+test("a detached session sends no more events, and continues", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const [one, other] = [await client.newSession({ directory }), await client.newSession({ directory })];
@@ -102,7 +102,7 @@ test("of a session that is detached nothing more is heard, and it goes on", asyn
   expect(texts(reading.items).at(-1)).toBe("heard again");
 });
 
-test("a turn is cancelled", async () => {
+test("cancel ends a turn", async () => {
   await using client = clientOf();
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -112,7 +112,7 @@ test("a turn is cancelled", async () => {
   expect(await prompt).toEqual({ stopReason: "cancelled" });
 });
 
-test("a permission is asked for, and answered", async () => {
+test("onPermission answers a permission request", async () => {
   const asked: PermissionRequest[] = [];
   const answers: (string | undefined)[] = [];
   const onPermission = (request: PermissionRequest): string | undefined => {
@@ -133,7 +133,7 @@ test("a permission is asked for, and answered", async () => {
   expect(texts(reading.items).at(-1)).toContain(allow?.id);
 });
 
-test("a question is asked, and answered", async () => {
+test("onQuestion answers a question", async () => {
   const asked: QuestionRequest[] = [];
   const answers: (Record<string, unknown> | undefined)[] = [{ a_colour: "r" }, undefined];
   const onQuestion = (request: QuestionRequest): Record<string, unknown> | undefined => {
@@ -148,7 +148,7 @@ test("a question is asked, and answered", async () => {
   expect(texts(reading.items)).toEqual(['question answered: {"a_colour":"r"}', "question answered: cancel"]);
 });
 
-test("whoever answers nothing says so, and a handler that fails does not hold up the agent", async () => {
+test("a handler may return nothing or throw without blocking the agent", async () => {
   await using silent = clientOf();
   const reading = new Reading(silent.events());
   const { sessionId } = await silent.newSession({ directory });
@@ -165,7 +165,7 @@ test("whoever answers nothing says so, and a handler that fails does not hold up
   });
 });
 
-test("typescript-8: nothing is lost or doubled when the network is cut", async () => {
+test("typescript-8: lost connections lose and duplicate nothing", async () => {
   await using network = await Network.start(daemon.port);
   await using client = clientOf({ baseUrl: network.url });
   const reading = new Reading(client.events());
@@ -179,7 +179,7 @@ test("typescript-8: nothing is lost or doubled when the network is cut", async (
   expect(texts(reading.items)).toEqual(chunks(100));
 });
 
-test("a reader that gives up fails with its reason, and others read on", async () => {
+test("an aborted reader throws its reason, and others continue", async () => {
   await using client = clientOf();
   const stop = new AbortController();
   const [one, other] = [new Reading(client.events({ signal: stop.signal })), new Reading(client.events())];
@@ -192,7 +192,7 @@ test("a reader that gives up fails with its reason, and others read on", async (
   expect(texts(other.items).length).toBe(1001);
 });
 
-test("a turn is over when all of it was read, however slowly", async () => {
+test("a prompt resolves after all readers have taken its events, however slowly", async () => {
   let answers = 0;
   const counting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
@@ -217,18 +217,18 @@ test("a turn is over when all of it was read, however slowly", async () => {
   }
   await client.cancel(sessionId);
   expect(over).toBe(false);
-  // Asking for the next is having taken the last.
+  // Requesting the next event acknowledges the last.
   const next = slow.next();
   expect(await prompt).toEqual({ stopReason: "end_turn" });
   await client.disconnect();
   expect(await next).toEqual({ done: true, value: undefined });
-  // Whoever had not begun to read was not waited for, and has missed nothing.
+  // The prompt did not wait for a reader that had not started, and that reader still gets all events.
   const reading = new Reading(unread);
   await reading.done;
   expect(texts(reading.items)).toEqual(chunks(3));
 });
 
-test("whoever gives up waiting does not wait for readers either", async () => {
+test("an aborted prompt does not wait for readers", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory });
   const slow = client.events();
@@ -239,7 +239,7 @@ test("whoever gives up waiting does not wait for readers either", async () => {
   await expect(prompt).rejects.toThrow("enough");
 });
 
-test("a reader may ask for what does not wait for it", async () => {
+test("a reader may await calls that do not wait for it", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory });
   const begun = (async () => {

@@ -12,7 +12,7 @@ const clientOf = (agent: string): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent });
 const directory = "/";
 
-test("typescript-3: what an agent cannot do is a typed error, told from what it says of itself", async () => {
+test("typescript-3: a feature that the agent does not announce is an UnsupportedError", async () => {
   await using client = clientOf("mock");
   const { sessionId } = await client.newSession({ directory });
   for (const [feature, call] of [
@@ -30,7 +30,7 @@ test("typescript-3: what an agent cannot do is a typed error, told from what it 
   await expect(able.setSessionMode(session.sessionId, "plan")).rejects.toBeInstanceOf(UnsupportedError);
 });
 
-test("typescript-3: what an agent can do is done", async () => {
+test("typescript-3: features that the agent announces work", async () => {
   await using client = clientOf("able");
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory });
@@ -43,7 +43,7 @@ test("typescript-3: what an agent can do is done", async () => {
   expect(texts(reading.items)).toEqual(["colour is blue", "closed: fork-of-old"]);
 });
 
-test("typescript-3: the model is chosen as the agent has it", async () => {
+test("typescript-3: the model is set in the way that the agent supports", async () => {
   await using able = clientOf("able");
   const reading = new Reading(able.events());
   const session = await able.newSession({ directory, model: "large", mode: "not offered" });
@@ -60,13 +60,13 @@ test("typescript-3: the model is chosen as the agent has it", async () => {
   await mock.setSessionModel(other.sessionId, "mock");
 });
 
-test("an agent is told who connects, and says who it is", async () => {
+test("client and agent exchange their names and versions", async () => {
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8"));
   await using client = new SandboxAgentClient({ baseUrl: daemon.url, agent: "able", autoConnect: false });
   expect(await client.connect()).toEqual({
     name: "able",
     title: "Able agent",
-    // It says what it was told.
+    // The agent repeats what the client sent.
     version,
     features: ["listSessions", "forkSession", "resumeSession", "closeSession"],
   });
@@ -85,7 +85,7 @@ test("sessions that the agent lists are listed too", async () => {
   });
 });
 
-test("typescript-7: an agent that says no is a typed error", async () => {
+test("typescript-7: an error of the agent is an AgentFailedError", async () => {
   await using client = clientOf("able");
   const { sessionId } = await client.newSession({ directory });
   const failure = await client

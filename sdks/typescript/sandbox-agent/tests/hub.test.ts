@@ -30,7 +30,7 @@ function turnsEnded(frames: readonly ObservationFrame[]): number {
   return frames.filter((frame) => frame.kind === "event" && "turnEnded" in frame.envelope.payload).length;
 }
 
-test("runtimes are known, added and forgotten", async () => {
+test("runtimes can be listed, added and removed", async () => {
   const client = clientOf();
   await until(async () => (await client.runtimes.get("box")).isUp === true);
   await client.runtimes.add({ id: "other", endpoint: "http://127.0.0.1:9" });
@@ -41,7 +41,7 @@ test("runtimes are known, added and forgotten", async () => {
   expect(await client.whoAmI()).toMatchObject({ user: { admin: true } });
 });
 
-test("a sandbox is driven through the hub, and what is done carries a name", async () => {
+test("a sandbox is driven through the hub, which records the user", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");
   expect(sandbox.connected).toBe(false);
@@ -57,7 +57,7 @@ test("a sandbox is driven through the hub, and what is done carries a name", asy
   expect(verbs).toContain("driven");
 });
 
-test("an agent is connected to through the hub", async () => {
+test("a client connects to an agent through the hub", async () => {
   await using sandbox = clientOf().sandbox("box", { agent: "mock" });
   const reading = new Reading(sandbox.events());
   const { sessionId } = await sandbox.newSession({ directory: "/" });
@@ -65,7 +65,7 @@ test("an agent is connected to through the hub", async () => {
   expect(texts(reading.items)).toEqual(["hello"]);
 });
 
-test("a session is watched: a snapshot, what happens, and who is there", async () => {
+test("watching a session yields a snapshot, events and presence", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");
   await sandbox.sessions.create("watched", { agent: "mock" });
@@ -85,7 +85,7 @@ test("a session is watched: a snapshot, what happens, and who is there", async (
   await expect(reading.done).rejects.toThrow("enough");
 });
 
-test("typescript-8: a watched session goes on after a cut where it was, each event once", async () => {
+test("typescript-8: a watched session continues after a lost connection, each event once", async () => {
   await using network = await Network.start(hub.port);
   const near = clientOf();
   const client = clientOf({ baseUrl: network.url });
@@ -109,7 +109,7 @@ test("typescript-8: a watched session goes on after a cut where it was, each eve
   stop.abort();
 });
 
-test("typescript-8: a connection on which nothing is heard is made anew", async () => {
+test("typescript-8: a connection without data is replaced", async () => {
   await using network = await Network.start(hub.port);
   const client = clientOf({ baseUrl: network.url, reconnect: { idleTimeoutMs: 500 } });
   const { sessions } = clientOf().sandbox("box");
@@ -123,7 +123,7 @@ test("typescript-8: a connection on which nothing is heard is made anew", async 
   stop.abort();
 });
 
-test("a cursor of an earlier time is gone on with; one that holds no more is told", async () => {
+test("watching continues from a cursor, and reports one that is no longer valid", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");
   await sandbox.sessions.create("cursor", { agent: "mock" });
@@ -148,7 +148,7 @@ test("a cursor of an earlier time is gone on with; one that holds no more is tol
   stop.abort();
 });
 
-test("what cannot be watched is told", async () => {
+test("watching a missing session throws ObservationError", async () => {
   const client = clientOf();
   const nobody = await new Reading(client.runtimes.observe("box", "nobody")).done.catch(
     (error: unknown) => error,
@@ -162,7 +162,7 @@ test("what cannot be watched is told", async () => {
   await expect(new Reading(stranger.runtimes.observe("box", "w")).done).rejects.toBeInstanceOf(ProblemError);
 });
 
-test("people are let in, see what they may, and are let in no longer", async () => {
+test("users can be added, see what they may, and be removed", async () => {
   const client = clientOf();
   await client.users.add({ name: "ana", roles: { default: "viewer" } });
   const { token: made, secret } = await client.tokens.add({ name: "laptop", user: "ana" });
@@ -185,7 +185,7 @@ test("people are let in, see what they may, and are let in no longer", async () 
   expect((await client.users.list()).map(({ name }) => name)).not.toContain("ana");
 });
 
-test("what waits anywhere is in the inbox, and answered there", async () => {
+test("waits of all runtimes are listed and answered through the hub", async () => {
   const client = clientOf();
   const sandbox = client.sandbox("box");
   const stop = new AbortController();

@@ -15,7 +15,7 @@ const daemon = daemonOf();
 const clientOf = (options: Partial<SandboxAgentOptions> = {}): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", ...options });
 
-/** Everything that needs a connection. */
+/** All methods that need a connection. */
 const CALLS: readonly [string, (client: SandboxAgentClient) => Promise<unknown>][] = [
   ["newSession", (client) => client.newSession({ directory: "/" })],
   ["loadSession", (client) => client.loadSession("s", { directory: "/" })],
@@ -94,7 +94,7 @@ test("a client that is disconnected ends its prompts and its reading", async () 
   await reading.done;
 });
 
-test("a client that is disconnected while it connects leaves nothing, and can connect again", async () => {
+test("disconnecting while connecting leaves nothing behind, and the client can connect again", async () => {
   await using client = clientOf({ instanceId: "hasty" });
   const reading = new Reading(client.events());
   await client.disconnect();
@@ -104,7 +104,7 @@ test("a client that is disconnected while it connects leaves nothing, and can co
   expect(await client.connect()).toMatchObject({ name: "mock" });
 });
 
-test("a client is disconnected also if its agent is gone already", async () => {
+test("disconnecting works if the agent is gone already", async () => {
   const client = clientOf({ instanceId: "gone" });
   const reading = new Reading(client.events());
   const { sessionId } = await client.newSession({ directory: "/" });
@@ -115,7 +115,7 @@ test("a client is disconnected also if its agent is gone already", async () => {
   await reading.done;
 });
 
-test("a client that cannot reach the server is disconnected all the same, and says so", async () => {
+test("disconnecting from an unreachable server throws, and the client is disconnected", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf({ baseUrl: network.url });
   const reading = new Reading(client.events());
@@ -127,7 +127,7 @@ test("a client that cannot reach the server is disconnected all the same, and sa
   await reading.done;
 });
 
-test("why a client could not connect by itself is told", async () => {
+test("the cause of NotConnectedError says why connecting automatically failed", async () => {
   const client = clientOf({ agent: "nobody" });
   const reading = new Reading(client.events());
   const first = await client.newSession({ directory: "/" }).catch((error: unknown) => error);
@@ -139,7 +139,7 @@ test("why a client could not connect by itself is told", async () => {
   expect(client.connected).toBe(false);
 });
 
-test("typescript-7: a refusal is a problem", async () => {
+test("typescript-7: an error response is a ProblemError", async () => {
   const client = clientOf({ autoConnect: false });
   const refusal = await client.sessions.get("nobody").catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(ProblemError);

@@ -12,7 +12,7 @@ const clientOf = (store = new MemoryStore()): SandboxAgentClient =>
   new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", store });
 const directory = "/";
 
-test("typescript-4: metadata comes back as fields of the session", async () => {
+test("typescript-4: metadata are fields of the listed session", async () => {
   await using client = clientOf();
   const metadata = {
     title: "Fix the build",
@@ -31,7 +31,7 @@ test("typescript-4: metadata comes back as fields of the session", async () => {
   expect(Date.parse(session.createdAt)).toBeLessThanOrEqual(Date.parse(session.updatedAt));
 });
 
-test("typescript-4: what happens in a session is counted, and its end is known", async () => {
+test("typescript-4: events of a session are counted, and its end is stored", async () => {
   await using client = clientOf();
   const { sessionId, updatedAt } = await client.newSession({ directory });
   await client.prompt(sessionId, "/chunks 5");
@@ -43,7 +43,7 @@ test("typescript-4: what happens in a session is counted, and its end is known",
   await expect(client.prompt(sessionId, "hello")).rejects.toBeInstanceOf(SessionEndedError);
 });
 
-test("typescript-4: metadata can be added and taken away", async () => {
+test("typescript-4: metadata can be added and removed", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory, title: "Before", variant: "high" });
   const changed = await client.setMetadata(sessionId, { title: "After", variant: undefined, note: 1 });
@@ -54,7 +54,7 @@ test("typescript-4: metadata can be added and taken away", async () => {
   await expect(client.setMetadata("nobody", {})).rejects.toBeInstanceOf(RangeError);
 });
 
-test("typescript-4: the mode and the model are those that were set", async () => {
+test("typescript-4: mode and model are stored when they are set", async () => {
   await using client = clientOf();
   const { sessionId } = await client.newSession({ directory, mode: "plan", model: "mock" });
   expect(await client.listSessions()).toMatchObject([{ mode: "plan", model: "mock" }]);
@@ -62,7 +62,7 @@ test("typescript-4: the mode and the model are those that were set", async () =>
   expect(await client.listSessions()).toMatchObject([{ mode: "build", model: "mock" }]);
 });
 
-test("typescript-4: another client with the same store knows the same", async () => {
+test("typescript-4: another client with the same store lists the same sessions", async () => {
   const store = new MemoryStore();
   await using client = clientOf(store);
   const { sessionId, createdAt } = await client.newSession({ directory, title: "Shared" });
@@ -75,7 +75,7 @@ test("typescript-4: another client with the same store knows the same", async ()
   expect(loaded).toMatchObject({ sessionId, createdAt, title: "Shared" });
 });
 
-test("a store that fails is told to who waits for it, and what it missed is put later", async () => {
+test("a failure of the store is reported, and the change is written later", async () => {
   let broken = false;
   class Failing extends MemoryStore {
     override async put(session: StoredSession): Promise<void> {
@@ -94,7 +94,7 @@ test("a store that fails is told to who waits for it, and what it missed is put 
   expect(await client.listSessions()).toMatchObject([{ eventCount: 3, title: "Lost" }]);
 });
 
-test("what changes while a store is at work is put after that", async () => {
+test("a change during a write is written afterwards", async () => {
   class Slow extends MemoryStore {
     override async put(session: StoredSession): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -108,7 +108,7 @@ test("what changes while a store is at work is put after that", async () => {
   expect(await client.listSessions()).toMatchObject([{ eventCount: 200 }]);
 });
 
-test("what is kept cannot be changed from outside", async () => {
+test("a stored session cannot be changed through a returned object", async () => {
   const store = new MemoryStore();
   const skills = ["review"];
   const session = {
@@ -126,7 +126,7 @@ test("what is kept cannot be changed from outside", async () => {
   expect((await store.get("s"))?.metadata.skills).toEqual(["review"]);
 });
 
-test("what is said in one go is put once", async () => {
+test("events that arrive together cause one write", async () => {
   let puts = 0;
   class Counting extends MemoryStore {
     override async put(session: StoredSession): Promise<void> {

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 
 const daemon = daemonOf();
 
-/** What every platform has, be it a browser or a worker. */
+/** The globals that browsers, workers and servers have in common. */
 const WEB = {
   AbortController,
   Blob,
@@ -43,8 +43,8 @@ const CONVERSATION = `(async (baseUrl) => {
   return [stopReason, last];
 })`;
 
-test("typescript-8: it needs nothing but what the web has", async () => {
-  // A module of Node's cannot be bundled for a browser, so that this fails too.
+test("typescript-8: it needs only web standards", async () => {
+  // Bundling for a browser fails if the package imports a module of Node.
   const bundle = await build({
     stdin: { contents: 'export * from "@tombolo/sandbox-agent";', resolveDir: import.meta.dirname },
     bundle: true,
@@ -62,14 +62,14 @@ test("typescript-8: it needs nothing but what the web has", async () => {
 const run = promisify(execFile);
 const script = join(import.meta.dirname, "scripts/conversation.js");
 
-test("it works on the node of the system, and nothing of it is left to hold that up", async () => {
+test("it works on the Node of the system, and does not keep the process alive", async () => {
   for (const node of [await systemNode(), process.execPath]) {
     const { stdout } = await run(node, [script, daemon.url], { timeout: 30_000 });
     expect(stdout).toMatch(/^node v\d+\.\d+\.\d+ end_turn\n$/);
   }
 });
 
-/** Where npm puts the programs of packages. */
+/** The directory of the programs of npm packages. */
 const PROGRAMS = join(import.meta.dirname, "../../node_modules/.bin");
 
 test.each([

@@ -29,7 +29,7 @@ afterAll(async () => {
   await hub?.[Symbol.asyncDispose]();
 });
 
-test("an environment uses what is granted of a device", async () => {
+test("an environment can use what a grant allows", async () => {
   const { environment, secret } = await client.relay.environments.add({
     clientId: "laptop",
     runtimeId: "box",
@@ -52,7 +52,7 @@ test("an environment uses what is granted of a device", async () => {
   expect(items.map(({ method }) => method)).toContain("file.read");
 });
 
-test("what must be approved waits in the inbox, is remembered, and can be forgotten", async () => {
+test("a request that needs approval is a wait, and a remembered approval can be revoked", async () => {
   const { environment, secret } = await client.relay.environments.add({
     clientId: "laptop",
     runtimeId: "box",
@@ -63,7 +63,7 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
     client.relay.environments.request(key, "file.write", { root_id: "main", path, content: "approved" });
   const stop = new AbortController();
   const inbox = new Reading(client.waits.events({ signal: stop.signal }));
-  // What is opened before it listens is told with all that is open.
+  // A wait that was opened before the stream started is part of the snapshot.
   await inbox.until(({ type }) => type === "snapshot");
   const writing = write("b.txt");
   const opened = await inbox.until(({ type }) => type === "opened");
@@ -86,7 +86,7 @@ test("what must be approved waits in the inbox, is remembered, and can be forgot
   stop.abort();
 });
 
-test("what comes of a request on the way is told", async () => {
+test("a streamed request yields frames and then the result", async () => {
   const { environment, secret } = await client.relay.environments.add({
     clientId: "laptop",
     runtimeId: "box",
@@ -111,7 +111,7 @@ test("what comes of a request on the way is told", async () => {
   await expect(changes.done).rejects.toThrow();
 });
 
-test("a workspace can stop lending, and what was granted is taken back", async () => {
+test("disabling the relay of a workspace revokes its grants", async () => {
   const { relay } = client;
   expect(await relay.setEnabled("default", false)).toEqual({ workspace: "default", enabled: false });
   await until(

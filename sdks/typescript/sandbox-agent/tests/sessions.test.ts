@@ -10,7 +10,7 @@ const clientOf = (options = {}): SandboxAgentClient =>
 const pieces = (records: readonly EventRecord[]): string[] =>
   records.flatMap(({ event }) => ("messageDelta" in event ? [event.messageDelta.text] : []));
 
-test("typescript-6: a session is made, spoken to, followed to the end of its turn, and deleted", async () => {
+test("typescript-6: a session can be created, prompted, followed and deleted", async () => {
   const client = clientOf();
   expect(await client.sessions.create("whole", { agent: "mock", title: "Whole" })).toMatchObject({
     healthy: true,
@@ -35,7 +35,7 @@ test("typescript-6: a session is made, spoken to, followed to the end of its tur
   await expect(client.sessions.get("whole")).rejects.toMatchObject({ status: 404 });
 });
 
-test("events are read on after the one that was read last, with the agent's own words if wanted", async () => {
+test("events continue after a sequence number, with the raw messages of the agent if requested", async () => {
   const client = clientOf();
   await client.sessions.create("after", { agent: "mock" });
   await client.sessions.send("after", "hello");
@@ -48,7 +48,7 @@ test("events are read on after the one that was read last, with the agent's own 
   expect(all.items.every(({ raw }) => raw === undefined)).toBe(true);
 });
 
-test("the reading ends when the session is deleted, and fails if there was none", async () => {
+test("the stream of events ends when the session is deleted, and fails if it never existed", async () => {
   const client = clientOf();
   await client.sessions.create("deleted", { agent: "mock" });
   const reading = new Reading(client.sessions.events("deleted"));
@@ -59,7 +59,7 @@ test("the reading ends when the session is deleted, and fails if there was none"
   await expect(none.done).rejects.toBeInstanceOf(ProblemError);
 });
 
-test("typescript-8: each event comes once, however often the network is cut", async () => {
+test("typescript-8: each event comes once, whenever the connection is cut", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf({ baseUrl: network.url });
   await client.sessions.create("cut", { agent: "mock" });
@@ -75,7 +75,7 @@ test("typescript-8: each event comes once, however often the network is cut", as
   expect(pieces(reading.items).join("")).toBe(chunks(100).join(""));
 });
 
-test("typescript-8: a server that stays away ends patience", async () => {
+test("typescript-8: reading fails after giveUpAfterMs", async () => {
   await using network = await Network.start(daemon.port);
   const reconnect = { giveUpAfterMs: 100, maxDelayMs: 20 };
   const client = clientOf({ baseUrl: network.url, reconnect });
@@ -87,7 +87,7 @@ test("typescript-8: a server that stays away ends patience", async () => {
   await expect(reading.done).rejects.toMatchObject({ name: "ConnectionError" });
 });
 
-test("typescript-8: patience begins when the connection is lost, however quiet it was before", async () => {
+test("typescript-8: giveUpAfterMs counts from the loss of the connection, however quiet it was before", async () => {
   await using network = await Network.start(daemon.port);
   const client = clientOf({ baseUrl: network.url, reconnect: { giveUpAfterMs: 200, maxDelayMs: 20 } });
   await client.sessions.create("quiet", { agent: "mock" });
@@ -100,7 +100,7 @@ test("typescript-8: patience begins when the connection is lost, however quiet i
   await reading.until(turnEnded);
 });
 
-test("typescript-8: a reader and a request give up with the reason of their signal", async () => {
+test("typescript-8: an aborted reader or request throws the reason of its signal", async () => {
   const client = clientOf();
   await client.sessions.create("aborted", { agent: "mock" });
   const stop = new AbortController();
@@ -113,8 +113,8 @@ test("typescript-8: a reader and a request give up with the reason of their sign
   await expect(ended.sessions.list()).rejects.toThrow("enough");
 });
 
-test("typescript-8: what is no longer kept is a gap", async () => {
-  // The events of sessions are kept long; so another server says it here.
+test("typescript-8: evicted events are a GapError", async () => {
+  // A daemon keeps session events for too long for a test, so a scripted server sends the gap.
   const body = 'event: gap\ndata: {"oldest":5,"newest":9}\n\n';
   const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
   const reading = new Reading(clientOf({ fetch }).sessions.events("gap", { after: 2 }));
@@ -123,7 +123,7 @@ test("typescript-8: what is no longer kept is a gap", async () => {
   expect(failure).toMatchObject({ oldest: 5, newest: 9 });
 });
 
-test("a message whose answer was lost is sent once", async () => {
+test("a message whose answer was lost reaches the agent once", async () => {
   await using network = await Network.start(daemon.port);
   let lost = 0;
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -142,7 +142,7 @@ test("a message whose answer was lost is sent once", async () => {
   expect(items.map(({ role }) => role)).toEqual(["user", "assistant"]);
 });
 
-test("what waits for its turn can be changed and taken back", async () => {
+test("queued messages can be edited and withdrawn", async () => {
   const client = clientOf();
   await client.sessions.create("queue", { agent: "mock" });
   const reading = new Reading(client.sessions.events("queue"));
@@ -160,7 +160,7 @@ test("what waits for its turn can be changed and taken back", async () => {
   expect(await said(client, "queue")).toBe("begunafter");
 });
 
-test("permissions and questions are answered, and rejected", async () => {
+test("permission requests and questions can be answered and rejected", async () => {
   const client = clientOf();
   await client.sessions.create("asks", { agent: "mock" });
   const reading = new Reading(client.sessions.events("asks"));

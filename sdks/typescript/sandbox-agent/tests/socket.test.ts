@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const PIECES = 10_000;
 
-/** Says all that a terminal has shown, at once, after what was seen already. */
+/** Sends the whole output of a terminal at once, starting after the last sequence number. */
 class Flood extends EventTarget {
   binaryType = "blob";
   closed = false;
@@ -30,7 +30,7 @@ class Flood extends EventTarget {
   }
 }
 
-test("who reads too slowly is cut off, and reads on from there: each piece once", async () => {
+test("a slow reader is disconnected, and continues where it was", async () => {
   const sockets: Flood[] = [];
   const webSocket = (url: string): WebSocket => {
     const socket = new Flood(Number(new URL(url).searchParams.get("after") ?? 0));
@@ -49,13 +49,13 @@ test("who reads too slowly is cut off, and reads on from there: each piece once"
   expect(sockets.every(({ closed }) => closed)).toBe(true);
 });
 
-/** Never opens. */
+/** A WebSocket that never opens. */
 class Deaf extends EventTarget {
   binaryType = "blob";
   close(): void {}
 }
 
-test("a connection that is never opened is given up, at once if that is wanted", async () => {
+test("a connection that does not open times out, or is aborted", async () => {
   let tries = 0;
   const webSocket = (): WebSocket => {
     tries += 1;

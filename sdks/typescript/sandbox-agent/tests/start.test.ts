@@ -17,7 +17,7 @@ const reachable = (url: string): Promise<boolean> =>
     () => false,
   );
 
-test("typescript-11: a client brings its own daemon, and takes it along", async () => {
+test("typescript-11: start() starts a daemon, and stop() ends it", async () => {
   const client = await SandboxAgentClient.start({ agent: "mock", daemon: { args } });
   const url = client.daemonUrl ?? "";
   const { sessionId } = await client.newSession({ directory: "/" });
@@ -28,7 +28,7 @@ test("typescript-11: a client brings its own daemon, and takes it along", async 
   await client.stop();
 });
 
-test("typescript-11: each daemon has a port of its own, and ends with its client", async () => {
+test("typescript-11: each daemon has its own port and ends with its client", async () => {
   const urls: string[] = [];
   {
     await using one = await SandboxAgentClient.start({ daemon: { args: ["--data-dir", join(home, "one")] } });
@@ -42,8 +42,8 @@ test("typescript-11: each daemon has a port of its own, and ends with its client
   expect(await Promise.all(urls.map(reachable))).toEqual([false, false]);
 });
 
-/** The bar: "`disconnect()` and `dispose()` return within 1 s with nothing left running". */
-test("a client takes less than a second to end its daemon, however stubborn the agents are", async () => {
+/** `disconnect()` and disposal must return within 1 s and leave nothing running. */
+test("stop() takes less than a second even if agents ignore signals", async () => {
   const pids = join(home, "pids");
   const config = join(home, "agents.toml");
   const script = `trap '' TERM; echo $$ >> ${pids}; while true; do sleep 0.1; done`;
@@ -71,7 +71,7 @@ test("a client takes less than a second to end its daemon, however stubborn the 
   }
 });
 
-test("a daemon ends with the process that has started it", async () => {
+test("a daemon ends with the process that started it", async () => {
   const script = `
     import { SandboxAgentClient } from "@tombolo/sandbox-agent/node";
     const client = await SandboxAgentClient.start({ daemon: { args: ${JSON.stringify(args)} } });

@@ -8,7 +8,7 @@ const reports = await Promise.all(
   (await readdir(api)).map(async (name) => [name, await readFile(join(api, name), "utf8")] as const),
 );
 
-test("there is a report of each way in", () => {
+test("there is an API report for each entry point", () => {
   expect(reports.map(([name]) => name)).toEqual([
     "index.api.md",
     "indexeddb.api.md",
@@ -18,14 +18,14 @@ test("there is a report of each way in", () => {
   ]);
 });
 
-test.each(reports)("typescript-7: `%s` has no class and no type of the protocol", (_, report) => {
+test.each(reports)("typescript-7: `%s` exports no class or type of ACP", (_, report) => {
   const modules = [...report.matchAll(/from '([^']+)'/g)].map(([, name]) => name);
   expect(modules.filter((name) => name !== "@tombolo/acp-http-client/transport")).toEqual([]);
   const own = report.replaceAll("'@tombolo/acp-http-client/transport'", "");
   expect(own.match(/\w*(acp|json_?rpc|rpc)\w*/gi)).toBeNull();
 });
 
-test("what is public is what is meant to be", () => {
+test("the package exports exactly these names", () => {
   expect(Object.keys(library).sort()).toEqual([
     "AgentEndedError",
     "AgentFailedError",
@@ -45,7 +45,7 @@ test("what is public is what is meant to be", () => {
   ]);
 });
 
-test("typescript-3: the client has the names that it must have", () => {
+test("typescript-3: the client has the required methods", () => {
   const names = Object.getOwnPropertyNames(library.SandboxAgentClient.prototype);
   expect(names).toEqual(
     expect.arrayContaining([

@@ -1,19 +1,19 @@
 import type { AgentEvent, EventRecord, SandboxAgentClient } from "@tombolo/sandbox-agent";
 import { until } from "tombolo-testing";
 
-/** Reads a stream to its end, from now on. */
+/** Collects all items of a stream. */
 export class Reading<Item> {
   readonly items: Item[] = [];
-  /** Ends when the reading does, with its failure if it fails. */
+  /** Resolves when reading ends, and rejects when it fails. */
   readonly done: Promise<void>;
 
   constructor(stream: AsyncIterable<Item>) {
     this.done = this.#read(stream);
-    // Whoever wants to know looks.
+    // Tests that expect a failure await `done`; others must not fail because of it.
     this.done.catch(() => {});
   }
 
-  /** Waits until something was read, and gives it. */
+  /** Waits for an item that matches, and returns it. */
   async until<Found extends Item>(wanted: (item: Item) => item is Found): Promise<Found>;
   async until(wanted: (item: Item) => boolean): Promise<Item>;
   async until(wanted: (item: Item) => boolean): Promise<Item> {
@@ -30,7 +30,7 @@ export class Reading<Item> {
   }
 }
 
-/** What an agent wrote, in pieces. */
+/** The text pieces of an agent. */
 export function texts(events: readonly AgentEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.type !== "sessionUpdate" || event.update.type !== "agentMessage") return [];
@@ -48,7 +48,7 @@ export function chunks(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `chunk ${at + 1} `);
 }
 
-/** All text of a session that the agent wrote, from whole messages and pieces. */
+/** The whole text of the agent in a session, from messages and deltas. */
 export async function said(client: SandboxAgentClient, id: string): Promise<string> {
   const { items } = await client.sessions.messages(id);
   return items
@@ -57,7 +57,7 @@ export async function said(client: SandboxAgentClient, id: string): Promise<stri
     .join("");
 }
 
-/** The names of the agents' processes that a daemon has. */
+/** The ids of the agent processes of a daemon. */
 export async function processes(url: string): Promise<readonly string[]> {
   const response = await fetch(`${url}/v1/acp`);
   const { items } = (await response.json()) as { items: { serverId: string }[] };

@@ -19,7 +19,7 @@ function shown(events: readonly TerminalEvent[]): string {
   return events.map((event) => (event.type === "output" ? decoder.decode(event.bytes) : "")).join("");
 }
 
-test("a terminal shows what is typed on it, and the end of its process", async () => {
+test("a terminal delivers output and the exit of its process", async () => {
   const { processes } = clientOf();
   const { id } = await processes.start(start);
   const terminal = processes.terminal(id);
@@ -33,7 +33,7 @@ test("a terminal shows what is typed on it, and the end of its process", async (
   expect(reading.items.at(-1)).toEqual({ type: "exited", code: null, signal: 9 });
 });
 
-test("what is shown comes once, however often the network is cut", async () => {
+test("terminal output comes once, whenever the connection is cut", async () => {
   await using network = await Network.start(daemon.port);
   const { processes } = clientOf({ baseUrl: network.url });
   const { id } = await processes.start(start);
@@ -46,7 +46,7 @@ test("what is shown comes once, however often the network is cut", async () => {
     network.cut();
     await until(() => network.open > 0);
   }
-  // While the network is away, typing goes on by itself.
+  // Input goes on while the network is down.
   await terminal.write("\u0004");
   await reading.done;
   expect(shown(reading.items)).toBe("ready\r\nline 1\r\nline 2\r\nline 3\r\n");
@@ -54,7 +54,7 @@ test("what is shown comes once, however often the network is cut", async () => {
   expect(pieces).toEqual(pieces.map((_, at) => (pieces[0] ?? 0) + at));
 });
 
-test("patience begins when the connection is lost, however quiet it was before", async () => {
+test("giveUpAfterMs counts from the loss of the connection, however quiet it was before", async () => {
   await using network = await Network.start(daemon.port);
   const { processes } = clientOf({ baseUrl: network.url, reconnect: { giveUpAfterMs: 200, maxDelayMs: 20 } });
   const { id } = await processes.start(start);
@@ -68,7 +68,7 @@ test("patience begins when the connection is lost, however quiet it was before",
   expect(reading.items.at(-1)).toMatchObject({ type: "exited", code: 0 });
 });
 
-test("why a terminal cannot be had is told", async () => {
+test("the error says why a terminal cannot be opened", async () => {
   const { processes } = clientOf();
   const none = new Reading(processes.terminal("prc_00000000000000000000000000000000"));
   await expect(none.done).rejects.toBeInstanceOf(ProblemError);
@@ -79,7 +79,7 @@ test("why a terminal cannot be had is told", async () => {
   await processes.delete(id);
 });
 
-test("a terminal is looked at through any WebSocket", async () => {
+test("a terminal works with any WebSocket implementation", async () => {
   const seen: string[] = [];
   const webSocket = (url: string, headers: Headers): WebSocket => {
     seen.push(headers.get("authorization") ?? "");

@@ -8,9 +8,9 @@ import type {
 } from "@tombolo/sandbox-agent";
 import { expectTypeOf, test } from "vitest";
 
-// typescript-6: these are made from the documents; what is checked here is that they can be used.
+// typescript-6: the types are generated; these tests check that they are convenient to use.
 
-test("an event is told by its key", () => {
+test("an event is narrowed by its key", () => {
   const text = (event: SessionEvent): string | undefined => {
     if ("messageDelta" in event) return event.messageDelta.text;
     return "turnEnded" in event ? event.turnEnded.turnId : undefined;
@@ -18,12 +18,12 @@ test("an event is told by its key", () => {
   expectTypeOf(text).returns.toEqualTypeOf<string | undefined>();
 });
 
-test("a part of a message has a name and is of one kind", () => {
+test("a message part has an id and one type", () => {
   expectTypeOf<Extract<MessagePart, { type: "toolCall" }>>().toExtend<{ id: string; callId: string }>();
   expectTypeOf<Extract<StreamControl, { type: "presence" }>>().toHaveProperty("watchers");
 });
 
-test("what has a default may be left out", () => {
+test("fields with a default are optional", () => {
   expectTypeOf<{ agent: "mock" }>().toExtend<CreateSessionRequest>();
 });
 

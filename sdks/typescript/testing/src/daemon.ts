@@ -4,23 +4,23 @@ import { join } from "node:path";
 import { installerEnvironment, shareAgents } from "./installer.js";
 import { Program } from "./program.js";
 
-/** How a daemon is started. */
+/** Options of a daemon. */
 export interface DaemonOptions {
-  /** More arguments of `daemon`. */
+  /** Additional arguments of `tombolo daemon`. */
   readonly args?: readonly string[];
   /** The token that requests must carry. */
   readonly token?: string;
-  /** A configuration file: agents of one's own. */
+  /** Content of a configuration file with additional agents. */
   readonly config?: string;
-  /** Its home, which is removed with it; a fresh one if left out. */
+  /** Home directory, which is removed afterwards. Default: a new one. */
   readonly home?: string;
-  /** Variables that it has, and its agents with it. */
+  /** Environment variables of the daemon and its agents. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it installs agents; it installs none if left out. */
+  /** Directory for installed agents. Without it, the daemon installs none. */
   readonly agents?: string;
 }
 
-/** The real daemon on a port of its own, with a home of its own, until it is disposed of. */
+/** The real daemon with its own port and home directory. Disposing stops it. */
 export class Daemon extends Program {
   /** Starts the program that `TOMBOLO_BIN` names, and waits until it listens. */
   static async start(options: DaemonOptions = {}): Promise<Daemon> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Program } from "./program.js";
 
-/** The real hub on a port of its own, until it is disposed of. */
+/** The real hub on its own port. Disposing stops it. */
 export class Hub extends Program {
   static async start(args: readonly string[] = []): Promise<Hub> {
     const home = await mkdtemp(join(tmpdir(), "tombolo-"));

@@ -1,4 +1,4 @@
-// A conversation on any platform: it ends by itself when nothing of the client is left, and says that it was right.
+// A conversation on any platform. It prints its result, and exits by itself if the client leaves nothing running.
 import assert from "node:assert/strict";
 import { AcpHttpClient } from "@tombolo/acp-http-client";
 

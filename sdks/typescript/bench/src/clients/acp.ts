@@ -1,8 +1,8 @@
 import { AcpHttpClient } from "@tombolo/acp-http-client";
-import { type Converse, textOf } from "../conversation.ts";
+import { type StartConversation, textOf } from "../conversation.ts";
 
-/** By this `acp-http-client`. */
-export const acp: Converse = async (baseUrl, onText) => {
+/** Uses our `@tombolo/acp-http-client`. */
+export const acp: StartConversation = async (baseUrl, onText) => {
   const client = new AcpHttpClient({ baseUrl, serverId: "acp", agent: "mock" });
   const reading = (async () => {
     for await (const event of client.events()) {

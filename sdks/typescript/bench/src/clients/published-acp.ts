@@ -1,8 +1,8 @@
 import { AcpHttpClient } from "published-acp-http-client";
-import { type Converse, textOf } from "../conversation.ts";
+import { type StartConversation, textOf } from "../conversation.ts";
 
-/** By the published `acp-http-client`. */
-export const publishedAcp: Converse = async (baseUrl, onText) => {
+/** Uses the npm package `acp-http-client`. */
+export const publishedAcp: StartConversation = async (baseUrl, onText) => {
   const client = new AcpHttpClient({
     baseUrl,
     transport: { path: "/v1/acp/published", bootstrapQuery: { agent: "mock" } },

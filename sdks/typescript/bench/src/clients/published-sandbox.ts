@@ -1,7 +1,7 @@
-import { type Converse, textOf } from "../conversation.ts";
+import { type StartConversation, textOf } from "../conversation.ts";
 import { published } from "../published.ts";
 
-/** What is used of it. */
+/** The part of its API that the benchmark uses. */
 interface SandboxAgent {
   createSession(request: { agent: string; cwd: string }): Promise<{
     onEvent(
@@ -12,8 +12,8 @@ interface SandboxAgent {
   dispose(): Promise<void>;
 }
 
-/** By the published `sandbox-agent`. */
-export const publishedSandbox: Converse = async (baseUrl, onText) => {
+/** Uses the npm package `sandbox-agent`. */
+export const publishedSandbox: StartConversation = async (baseUrl, onText) => {
   const { SandboxAgent } = await import(await published("sandbox-agent/dist/index.js"));
   const client: SandboxAgent = await SandboxAgent.connect({ baseUrl });
   const session = await client.createSession({ agent: "mock", cwd: "/" });

@@ -1,8 +1,8 @@
 import { SandboxAgentClient } from "@tombolo/sandbox-agent";
-import type { Converse } from "../conversation.ts";
+import type { StartConversation } from "../conversation.ts";
 
-/** By this `sandbox-agent`. */
-export const sandbox: Converse = async (baseUrl, onText) => {
+/** Uses our `@tombolo/sandbox-agent`. */
+export const sandbox: StartConversation = async (baseUrl, onText) => {
   const client = new SandboxAgentClient({ baseUrl, agent: "mock" });
   const reading = (async () => {
     for await (const event of client.events()) {

@@ -1,4 +1,4 @@
-/** An agent that can do what the mock cannot: list, fork, resume and close sessions, and set options. */
+/** An agent with features that the mock agent lacks: it lists, forks, resumes and closes sessions, and has options. */
 import { createInterface } from "node:readline";
 
 const closed = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { Site } from "./site.js";
 
-/** It runs in containers, as root, and asks nobody for anything. */
+/** Options for running without prompts, as root in a container. */
 const FLAGS: readonly string[] = [
   "--headless",
   "--no-sandbox",
@@ -16,7 +16,7 @@ const FLAGS: readonly string[] = [
   "--disable-sync",
 ];
 
-/** A real browser that has never been used, with a page that has the packages, until it is disposed of. */
+/** A real browser with a fresh profile and a page that loads the packages. Disposing closes it. */
 export class Browser implements AsyncDisposable {
   readonly page: Page;
   readonly #site: Site;
@@ -30,7 +30,7 @@ export class Browser implements AsyncDisposable {
     this.page = page;
   }
 
-  /** Starts the program that `CHROMIUM_BIN` names, or that of the system. */
+  /** Starts the browser that `CHROMIUM_BIN` names, or the one of the system. */
   static async start(): Promise<Browser> {
     const home = await mkdtemp(join(tmpdir(), "chromium-"));
     const executablePath = process.env.CHROMIUM_BIN ?? "/usr/bin/chromium";
@@ -41,7 +41,7 @@ export class Browser implements AsyncDisposable {
     return new Browser(site, home, context, page);
   }
 
-  /** Where its page is from. */
+  /** Origin of its page. */
   get origin(): string {
     return this.#site.origin;
   }

@@ -9,7 +9,7 @@ const token = "of-the-page";
 const daemon = daemonOf({ token, args: ["--cors-allow-origin", browser.origin] });
 const closed = daemonOf({ token });
 
-test("typescript-8: a page speaks to an agent, and keeps what it knows of the session when it is loaded anew", async () => {
+test("typescript-8: a page talks to an agent, and keeps its sessions across a reload", async () => {
   const spoken = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const store = new sdk.IndexedDbStore();
@@ -57,7 +57,7 @@ test("typescript-8: a page follows a session to the end of its turn", async () =
   expect(said).toEqual(["hello"]);
 });
 
-test("typescript-8: a page has a terminal, with a token and without headers", async () => {
+test("typescript-8: a page opens a terminal with a token and without headers", async () => {
   const shown = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const { processes } = new sdk.SandboxAgentClient({ baseUrl, token });
@@ -75,7 +75,7 @@ test("typescript-8: a page has a terminal, with a token and without headers", as
   expect(shown).toContain("to42gether");
 });
 
-test("a page that the daemon does not know of is told that it cannot be reached", async () => {
+test("a page of an origin that is not allowed gets a ConnectionError", async () => {
   const failure = await browser.page.evaluate(
     async ([baseUrl, token]) => {
       const client = new sdk.SandboxAgentClient({ baseUrl, token });
@@ -86,13 +86,13 @@ test("a page that the daemon does not know of is told that it cannot be reached"
   expect(failure).toBe(true);
 });
 
-/** The scripts that the page has loaded, apart from those that everybody needs. */
+/** The scripts that the page has loaded on demand. */
 const more = () =>
   browser.page.evaluate(() =>
     performance.getEntriesByType("resource").flatMap(({ name }) => name.match(/\/linked-\w+\.js$/) ?? []),
   );
 
-test("a page loads what speaks to agents when it connects to one", async () => {
+test("a page loads the ACP code with its first connection", async () => {
   await browser.page.reload();
   await browser.page.evaluate(
     async ([baseUrl, token]) => {
@@ -113,7 +113,7 @@ test("a page loads what speaks to agents when it connects to one", async () => {
   expect(await more()).toHaveLength(1);
 });
 
-test("a page that cannot load it is told, and so is who reads", async () => {
+test("a page that cannot load the ACP code gets an error, and so do its readers", async () => {
   await browser.page.route(/\/linked-\w+\.js$/, (route) => route.abort());
   await browser.page.reload();
   const failures = await browser.page.evaluate(

@@ -3,13 +3,13 @@ import { createServer, type Server } from "node:http";
 import { basename } from "node:path";
 import { build } from "esbuild";
 
-/** What a page of the site has as `sdk`. */
+/** The global `sdk` of a page. */
 const CONTENTS = 'export * from "@tombolo/sandbox-agent"; export * from "@tombolo/sandbox-agent/indexeddb";';
 
 const PAGE = `<!doctype html><meta charset="utf-8">
 <script type="module">import * as sdk from "/stdin.js"; Object.assign(globalThis, { sdk });</script>`;
 
-/** A site whose pages have the packages, at an origin of its own, until it is disposed of. */
+/** A web site with its own origin, whose pages load the packages. Disposing stops it. */
 export class Site implements AsyncDisposable {
   readonly origin: string;
   readonly #server: Server;
@@ -43,7 +43,7 @@ export class Site implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.close();
-    // A browser keeps connections that it may need again.
+    // Browsers keep idle connections open.
     this.#server.closeAllConnections();
     await once(this.#server, "close");
   }

@@ -2,7 +2,7 @@ import type { SessionStore } from "@tombolo/sandbox-agent";
 import type { Page } from "playwright-core";
 import "./sdk.js";
 
-/** The store of a page, for whoever is outside. Each call is one to a store of its own, with the same content. */
+/** Access to the IndexedDB store of a page from outside. Each call creates a store with the same content. */
 export function storeIn(page: Page): SessionStore {
   return {
     get: (sessionId) => page.evaluate((id) => new sdk.IndexedDbStore().get(id), sessionId),

@@ -6,10 +6,10 @@ import { Reading, said, texts } from "../talking.js";
 import { claude, codex, type Home, opencode } from "./homes.js";
 import { stageOf } from "./stage.js";
 
-/** Real agents, what each needs to find the model, and the mode in which it asks, where it does not start in that. */
+/** Real agents, the setup that points each to the scripted model, and the mode in which it asks for permission. */
 const AGENTS: readonly [string, Home, string?][] = [
   ["claude", claude],
-  // In the mode that it starts in, a model decides.
+  // In its default mode a model decides about permissions.
   ["codex", codex, "workspace-write"],
   ["opencode", opencode],
 ];
@@ -17,7 +17,7 @@ const AGENTS: readonly [string, Home, string?][] = [
 describe.each(AGENTS)("typescript-10: %s", (agent, home, mode) => {
   const stage = stageOf(agent, home);
 
-  test("a session in the vocabulary of all agents, with a permission that is given", async () => {
+  test("a universal session, with a permission that is granted", async () => {
     const client = new SandboxAgentClient({ baseUrl: stage.url });
     const created = await client.sessions.create("a", { agent, directory: stage.project });
     expect(created).toMatchObject({ healthy: true });
@@ -42,7 +42,7 @@ describe.each(AGENTS)("typescript-10: %s", (agent, home, mode) => {
     await client.sessions.delete("a");
   });
 
-  test("a client that is connected to it, with a permission that is given", async () => {
+  test("a direct connection, with a permission that is granted", async () => {
     const asked: PermissionRequest[] = [];
     await using client = new SandboxAgentClient({
       baseUrl: stage.url,

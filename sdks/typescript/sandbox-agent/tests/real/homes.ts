@@ -1,28 +1,28 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The key that agents show to the model. */
+/** The API key of the scripted model. */
 const KEY = "sk-scripted-0123456789";
 
-/** Writes into a home what an agent needs to find the model at an address, and gives the variables that it needs. */
+/** Configures a home directory so that an agent uses the model at a URL. Returns environment variables for the agent. */
 export type Home = (home: string, model: string) => Promise<Readonly<Record<string, string>>>;
 
-/** Everything is in the environment. */
+/** Claude is configured by environment variables only. */
 export const claude: Home = async (_, model) => ({
   ANTHROPIC_BASE_URL: model,
   ANTHROPIC_API_KEY: KEY,
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   CLAUDE_CODE_MAX_RETRIES: "1",
   DISABLE_AUTOUPDATER: "1",
-  // Without it Claude refuses some modes to root, which is who runs a container.
+  // Without it Claude refuses some modes to root, and containers run as root.
   IS_SANDBOX: "1",
 });
 
-/** The model is one that Codex has plain tools for; plugins are off because it waits for the network for them. */
+/** Codex has plain tools for this model. Plugins are off, as they need the network. */
 export const codex: Home = async (home, model) => {
   const [place, temporary] = [join(home, ".codex"), join(home, "temporary")];
   await mkdir(place);
-  // Its helpers refuse a home below the directory for temporary files.
+  // Its helper programs refuse a home directory below the directory for temporary files.
   await mkdir(temporary);
   const config = `model = "gpt-5.5"
 model_provider = "scripted"
@@ -46,7 +46,7 @@ stream_max_retries = 1
   return { CODEX_HOME: place, TMPDIR: temporary, SCRIPTED_API_KEY: KEY };
 };
 
-/** Without its `permission` block opencode asks for nothing. */
+/** Without the `permission` block OpenCode never asks for permission. */
 export const opencode: Home = async (home, model) => {
   const limit = { context: 200_000, output: 8192 };
   const config = {

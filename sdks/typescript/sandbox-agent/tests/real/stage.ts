@@ -6,17 +6,17 @@ import { Daemon, Model } from "tombolo-testing";
 import { afterAll, beforeAll } from "vitest";
 import type { Home } from "./homes.js";
 
-/** How long an agent may take to be installed, which the first to use one waits for. */
+/** Time limit for the installation of an agent, for which the first test waits. */
 const INSTALL_MS = 240_000;
 
-/** What the tests of an agent have to themselves: a daemon, a model, a directory to work in. */
+/** The environment of the tests of one agent: a daemon, a model and a working directory. */
 export interface Stage {
   readonly url: string;
-  /** Where the agent works. */
+  /** Working directory of the agent. */
   readonly project: string;
 }
 
-/** A stage for all tests of an agent, which is installed before the first. */
+/** Creates the environment and installs the agent before the first test. */
 export function stageOf(agent: string, prepare: Home): Stage {
   let stage: Stage | undefined;
   const stack = new AsyncDisposableStack();

@@ -1,4 +1,4 @@
-/** A conversation on whatever runs this, with what is built. Its argument is where the daemon is. */
+/** A conversation on any platform, with the built package. Its argument is the URL of the daemon. */
 import { SandboxAgentClient } from "@tombolo/sandbox-agent";
 
 const client = new SandboxAgentClient({ baseUrl: process.argv[2], agent: "mock" });

@@ -13,9 +13,9 @@ const sessionOf = (sessionId: string, more: Partial<StoredSession> = {}): Stored
   ...more,
 });
 
-/** What each store must do (typescript-4). `open` gives another store each time, with the same content. */
+/** Tests that every store must pass (typescript-4). `open` returns another store with the same content each time. */
 export function storeContract(open: () => SessionStore, daemon: { readonly url: string }): void {
-  test("what was put is what comes back, also from another store", async () => {
+  test("a stored session can be read, also through another store", async () => {
     const session = sessionOf("kept", {
       eventCount: 2 ** 40,
       metadata: {
@@ -28,14 +28,14 @@ export function storeContract(open: () => SessionStore, daemon: { readonly url: 
     expect(await open().get("kept")).toEqual(session);
   });
 
-  test("what is put again takes the place of what was there", async () => {
+  test("storing a session again replaces it", async () => {
     const store = open();
     await store.put(sessionOf("again", { eventCount: 1, metadata: { title: "before" } }));
     await store.put(sessionOf("again", { eventCount: 2 }));
     expect(await store.get("again")).toEqual(sessionOf("again", { eventCount: 2 }));
   });
 
-  test("sessions are listed as they were created", async () => {
+  test("sessions are listed in the order of their creation", async () => {
     const store = open();
     const times = ["2026-03-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z", "2026-02-01T00:00:00.001Z"];
     for (const [at, createdAt] of times.entries()) await store.put(sessionOf(`listed-${at}`, { createdAt }));
@@ -45,7 +45,7 @@ export function storeContract(open: () => SessionStore, daemon: { readonly url: 
     expect(listed).toEqual(["listed-1", "listed-2", "listed-0"]);
   });
 
-  test("what was deleted is not there", async () => {
+  test("a deleted session is gone", async () => {
     const store = open();
     await store.put(sessionOf("deleted"));
     await store.delete("deleted");
@@ -54,7 +54,7 @@ export function storeContract(open: () => SessionStore, daemon: { readonly url: 
     expect((await store.list()).map(({ sessionId }) => sessionId)).not.toContain("deleted");
   });
 
-  test("many can write at once", async () => {
+  test("several writes can run at once", async () => {
     const names = Array.from({ length: 50 }, (_, at) => `many-${at}`);
     await Promise.all(names.map((name) => open().put(sessionOf(name))));
     const listed = (await open().list())
@@ -63,7 +63,7 @@ export function storeContract(open: () => SessionStore, daemon: { readonly url: 
     expect(listed.sort()).toEqual(names.sort());
   });
 
-  test("a client keeps its sessions there, for another client", async () => {
+  test("another client finds the stored sessions", async () => {
     await using client = new SandboxAgentClient({ baseUrl: daemon.url, agent: "mock", store: open() });
     const { sessionId } = await client.newSession({ directory: "/", title: "Kept" });
     await client.prompt(sessionId, "/chunks 20");

