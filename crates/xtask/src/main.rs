@@ -41,7 +41,7 @@ enum Task {
         check: bool,
     },
     /// Build the npm packages and the program as they are published
-    Dist(dist::DistOptions),
+    Dist(dist::Options),
     /// Test a running daemon against its own OpenAPI document
     Schemathesis,
     /// Build, lint and test the TypeScript packages and check their sizes

@@ -1,4 +1,4 @@
-//! Stages and packs npm packages.
+//! One npm package, as it is published.
 
 use std::{
     fs,
@@ -12,80 +12,77 @@ use serde_json::json;
 use super::platform::Platform;
 use crate::sh;
 
-/// Entries of a package's directory that are not published.
-const UNPUBLISHED: &[&str] = &["node_modules", "tests"];
+/// What of a package's directory is only there to develop it.
+const OWN: &[&str] = &["node_modules", "tests"];
 
 const LICENSES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// The version of the program and of every package.
+/// The version of everything.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The package whose launcher runs the program.
+/// The package that runs the program, wherever that is.
 const LAUNCHER: &str = "@tombolo/cli";
 
-/// A staged npm package.
-pub(super) struct StagedPackage {
+pub(super) struct Package {
     directory: PathBuf,
 }
 
 #[derive(Deserialize)]
-struct WorkspaceManifest {
+struct Workspace {
     workspaces: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct PackageManifest {
+struct Manifest {
     name: String,
     version: String,
     #[serde(default)]
     private: bool,
 }
 
-impl StagedPackage {
-    /// Stages the public packages of an npm workspace.
-    pub(super) fn stage_public(workspace: &Path, staged: &Path) -> anyhow::Result<Vec<Self>> {
-        let WorkspaceManifest { workspaces } = read_manifest(workspace)?;
+impl Package {
+    /// Those of a workspace that are for others, as copies with what is only known when they are published.
+    pub(super) fn published(workspace: &Path, staged: &Path) -> anyhow::Result<Vec<Self>> {
+        let Workspace { workspaces } = read(workspace)?;
         let mut packages = Vec::new();
         for member in workspaces {
             let source = workspace.join(member);
-            let manifest: PackageManifest = read_manifest(&source)?;
+            let manifest: Manifest = read(&source)?;
             if !manifest.private {
-                packages.push(Self::stage(&source, &manifest, staged)?);
+                packages.push(Self::staged(&source, &manifest, staged)?);
             }
         }
         Ok(packages)
     }
 
-    fn stage(source: &Path, manifest: &PackageManifest, staged: &Path) -> anyhow::Result<Self> {
-        let PackageManifest { name, version, .. } = manifest;
+    fn staged(source: &Path, manifest: &Manifest, staged: &Path) -> anyhow::Result<Self> {
+        let Manifest { name, version, .. } = manifest;
         if version != VERSION {
-            bail!(
-                "the version of {name} is {version}, but that of the program is {VERSION}: make them equal"
-            );
+            bail!("{name} is {version}, and the program is {VERSION}");
         }
         let directory = staged.join(name);
-        copy_directory(source, &directory)?;
+        copy(source, &directory)?;
         let package = Self { directory };
-        package.add_licenses()?;
+        package.license()?;
         if name == LAUNCHER {
-            // `npm pkg set` keeps the order of the existing keys. It matters in `exports`, and `serde_json` would sort them.
+            // npm keeps the order of what is there, which has a meaning in `exports`.
             let mut npm = sh::command("npm");
             npm.current_dir(&package.directory).args(["pkg", "set"]);
             for platform in Platform::all()? {
-                npm.arg(format!("optionalDependencies[{}]={VERSION}", platform.package_name()));
+                npm.arg(format!("optionalDependencies[{}]={VERSION}", platform.package()));
             }
             sh::status(&mut npm)?;
         }
         Ok(package)
     }
 
-    /// Stages the package that contains the program for one platform.
-    pub(super) fn stage_program(platform: &Platform, program: &Path, staged: &Path) -> anyhow::Result<Self> {
+    /// The program of a kind of machine, in a package of its own.
+    pub(super) fn of_program(platform: &Platform, program: &Path, staged: &Path) -> anyhow::Result<Self> {
         let Platform { target, os, cpu, libc, .. } = platform;
-        let name = platform.package_name();
+        let name = platform.package();
         let package = Self { directory: staged.join(&name) };
         fs::create_dir_all(package.directory.join("bin"))?;
-        // `fs::copy` keeps the permissions.
+        // With its permissions.
         fs::copy(program, package.directory.join("bin/tombolo"))
             .with_context(|| format!("could not copy {}", program.display()))?;
         let readme = format!("# {name}\n\nThe `tombolo` program for {target}, which `{LAUNCHER}` runs.\n");
@@ -101,41 +98,40 @@ impl StagedPackage {
             "files": ["bin", "LICENSE-*"],
         });
         fs::write(package.directory.join("package.json"), serde_json::to_vec_pretty(&manifest)?)?;
-        package.add_licenses()?;
+        package.license()?;
         Ok(package)
     }
 
-    fn add_licenses(&self) -> anyhow::Result<()> {
+    fn license(&self) -> anyhow::Result<()> {
         for license in LICENSES {
             fs::copy(sh::root().join(license), self.directory.join(license))?;
         }
         Ok(())
     }
 
-    /// Packs it into one file with `npm pack`.
+    /// Makes one file of it, as npm does.
     pub(super) fn pack(&self, out: &Path) -> anyhow::Result<()> {
         let mut npm = sh::command("npm");
         sh::status(npm.args(["pack", "--silent", "--pack-destination"]).arg(out).arg(&self.directory))
     }
 }
 
-fn read_manifest<T: for<'a> Deserialize<'a>>(package: &Path) -> anyhow::Result<T> {
+fn read<T: for<'a> Deserialize<'a>>(package: &Path) -> anyhow::Result<T> {
     let file = package.join("package.json");
     let text = fs::read(&file).with_context(|| format!("could not read {}", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("could not parse {}", file.display()))
+    serde_json::from_slice(&text).with_context(|| format!("could not understand {}", file.display()))
 }
 
-fn copy_directory(from: &Path, to: &Path) -> anyhow::Result<()> {
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let name = entry.file_name();
-        let path = entry.path();
-        if UNPUBLISHED.iter().any(|unpublished| name == *unpublished) {
+        let (name, path) = (entry.file_name(), entry.path());
+        if OWN.iter().any(|own| name == *own) {
             continue;
         }
         if entry.file_type()?.is_dir() {
-            copy_directory(&path, &to.join(name))?;
+            copy(&path, &to.join(name))?;
         } else {
             fs::copy(path, to.join(name))?;
         }
