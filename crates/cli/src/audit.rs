@@ -115,7 +115,7 @@ impl RequestCommand for AuditCommand {
                         page.items.iter().map(|item| item.read().unwrap_or(Value::Null)).collect();
                     verification.check(&entries)?;
                     match verification.last() {
-                        Some(last) if page.has_more && last > offset => offset = last,
+                        Some(last) if page.next_cursor.is_some() && last > offset => offset = last,
                         _ => return verification.report(output),
                     }
                 }

@@ -10,10 +10,11 @@ use crate::{Answer, Client, Result};
 pub struct Audit<'a>(pub(crate) &'a Client);
 
 impl Audit<'_> {
-    /// What was done after `offset`.
-    pub async fn page(self, offset: u64, limit: Option<u32>) -> Result<Answer<AuditPage>> {
-        let (offset, limit) = (offset.to_string(), limit.map(|limit| limit.to_string()));
-        let query = [("offset", Some(offset.as_str())), ("limit", limit.as_deref())];
+    /// Reads the entries after the one with the sequence number `after`.
+    pub async fn page(self, after: u64, limit: Option<u32>) -> Result<Answer<AuditPage>> {
+        let cursor = after.to_string();
+        let limit = limit.map(|limit| limit.to_string());
+        let query = [("cursor", Some(cursor.as_str())), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["api", "audit"], &query).await
     }
 }

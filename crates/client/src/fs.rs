@@ -25,7 +25,7 @@ impl Fs<'_> {
     /// One page of a directory.
     pub async fn entries(self, path: &str, page: &Page) -> Result<Answer<DirectoryEntryList>> {
         let limit = page.limit.map(|limit| limit.to_string());
-        let query = [("path", Some(path)), ("after", page.after.as_deref()), ("limit", limit.as_deref())];
+        let query = [("path", Some(path)), ("cursor", page.after.as_deref()), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["v1", "fs", "entries"], &query).await
     }
 

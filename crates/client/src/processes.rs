@@ -47,7 +47,7 @@ impl Processes<'_> {
         limit: Option<u32>,
     ) -> Result<Answer<ProcessLogPage>> {
         let (after, limit) = (after.map(|number| number.to_string()), limit.map(|limit| limit.to_string()));
-        let query = [("after", after.as_deref()), ("limit", limit.as_deref())];
+        let query = [("cursor", after.as_deref()), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["v1", "processes", &id.to_string(), "logs"], &query).await
     }
 

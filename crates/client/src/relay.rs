@@ -34,10 +34,11 @@ impl Relay<'_> {
         self.0.ask(Method::GET, &["api", "v1", "relay", "status"], &[]).await
     }
 
-    /// What was asked of devices after `offset`.
-    pub async fn audit(self, offset: u64, limit: Option<u32>) -> Result<Answer<RelayAuditPage>> {
-        let (offset, limit) = (offset.to_string(), limit.map(|limit| limit.to_string()));
-        let query = [("offset", Some(offset.as_str())), ("limit", limit.as_deref())];
+    /// Reads the entries of the relay's audit after the one with the sequence number `after`.
+    pub async fn audit(self, after: u64, limit: Option<u32>) -> Result<Answer<RelayAuditPage>> {
+        let cursor = after.to_string();
+        let limit = limit.map(|limit| limit.to_string());
+        let query = [("cursor", Some(cursor.as_str())), ("limit", limit.as_deref())];
         self.0.ask(Method::GET, &["api", "v1", "relay", "audit"], &query).await
     }
 

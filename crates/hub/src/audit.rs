@@ -113,7 +113,8 @@ impl Audit {
                 }
             }
         }
-        Ok(AuditPage { items, has_more: at < newest })
+        let next_cursor = (at < newest).then(|| at.to_string());
+        Ok(AuditPage { items, next_cursor })
     }
 
     /// Waits until everything is written.

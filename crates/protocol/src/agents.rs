@@ -122,7 +122,9 @@ pub struct AgentMode {
 #[serde(rename_all = "camelCase")]
 pub struct AgentModelList {
     /// The models that the agent can use.
-    pub models: Vec<AgentModel>,
+    pub items: Vec<AgentModel>,
+    /// Always `null`: the list is complete.
+    pub next_cursor: Option<String>,
 }
 
 /// One model of an agent.

@@ -12,10 +12,10 @@ use crate::{RuntimeId, SessionId, TokenId, UserName};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditPage {
-    /// The entries after `offset`, the oldest first.
+    /// The entries after `cursor`, oldest first.
     pub items: Vec<AuditRecord>,
-    /// Whether there are more by now.
-    pub has_more: bool,
+    /// Pass it as `cursor` for the next page; `null` on the last one.
+    pub next_cursor: Option<String>,
 }
 
 /// An entry with its sequence number.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct DirectoryEntryList {
     /// The entries.
     pub items: Vec<DirectoryEntry>,
-    /// Pass it as `after` for the next page; `null` on the last one.
+    /// Pass it as `cursor` for the next page; `null` on the last one.
     pub next_cursor: Option<String>,
 }
 

@@ -105,7 +105,7 @@ pub struct ProcessLogPage {
     pub items: Vec<ProcessLogEntry>,
     /// Set if requested output is no longer stored; the items then start at its `oldest`.
     pub gap: Option<ProcessLogGap>,
-    /// Pass it as `after` for what comes next; `null` when the process has ended and this was all.
+    /// Pass it as `cursor` for what comes next; `null` when the process has ended and this was all.
     pub next_cursor: Option<String>,
 }
 

@@ -73,7 +73,7 @@ impl RequestCommand for DaemonAgentsCommand {
             }),
             DaemonAgentsCommand::Models { agent } => output.answer(&agents.models(&agent).await?, |list| {
                 let rows =
-                    list.models.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
+                    list.items.into_iter().map(|model| [model.id, model.name, model.variants.join(", ")]);
                 table(["ID", "NAME", "VARIANTS"], rows)
             }),
         }

@@ -54,7 +54,7 @@ impl RequestCommand for HubAuditArgs {
                     plain(&row(record).join("  "))
                 })?;
             }
-            if !page.has_more {
+            if page.next_cursor.is_none() {
                 tokio::time::sleep(POLL_INTERVAL).await;
             }
         }

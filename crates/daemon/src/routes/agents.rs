@@ -73,7 +73,7 @@ async fn modes(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Js
     responses((status = OK, body = AgentModelList), Problems)
 )]
 async fn models(State(app): State<App>, Path(name): Path<AgentName>) -> Result<Json<AgentModelList>> {
-    Ok(Json(AgentModelList { models: find(&app, &name).await?.models.clone() }))
+    Ok(Json(AgentModelList { items: find(&app, &name).await?.models.clone(), next_cursor: None }))
 }
 
 async fn find(app: &App, name: &AgentName) -> Result<Arc<Definition>> {

@@ -52,8 +52,9 @@ struct EntriesQuery {
     #[param(min_length = 1, max_length = 4096)]
     path: String,
     /// The `nextCursor` of the previous page; the first page if left out.
+    #[serde(alias = "after")]
     #[param(value_type = Option<String>)]
-    after: Option<wire::EntryCursor>,
+    cursor: Option<wire::EntryCursor>,
     /// The maximum number of entries.
     #[param(value_type = Option<u64>, minimum = 1, maximum = 10000, default = 1000)]
     limit: Option<wire::EntryLimit>,
@@ -69,7 +70,7 @@ async fn entries(
     Query(query): Query<EntriesQuery>,
 ) -> Result<Json<DirectoryEntryList>> {
     let path = VirtualPath::parse(&query.path)?;
-    let after = query.after.map(|cursor| cursor.0);
+    let after = query.cursor.map(|cursor| cursor.0);
     let limit = query.limit.unwrap_or_default().get();
     let page = run_blocking(move || app.files.entries(&path, after.as_deref(), limit)).await?;
     Ok(Json(wire::entry_list(page)))

@@ -166,7 +166,8 @@ impl Ledger {
                 }
             }
         }
-        Ok(RelayAuditPage { items, has_more: at < newest })
+        let next_cursor = (at < newest).then(|| at.to_string());
+        Ok(RelayAuditPage { items, next_cursor })
     }
 
     /// Waits until everything is written.

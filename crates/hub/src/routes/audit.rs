@@ -21,16 +21,16 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PageQuery {
-    /// Return entries after this `seq`; 0 starts at the oldest retained entry.
-    #[serde(default)]
-    #[param(default = 0)]
-    offset: u64,
+    /// Return entries after this `nextCursor` or `seq`; if left out, start at the oldest retained entry.
+    #[serde(default, alias = "offset")]
+    #[param(value_type = Option<String>, pattern = "^[0-9]{1,20}$")]
+    cursor: u64,
     /// Maximum number of entries to return.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
 }
 
-/// List audit entries after `offset`: every change, every command to a runtime, every rejected request.
+/// List audit entries after `cursor`: every change, every command to a runtime, every rejected request.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(PageQuery), responses((status = OK, body = AuditPage), Problems))]
 async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<Json<AuditPage>> {
     let limit = query.limit.unwrap_or(PAGE_MAX);
@@ -40,5 +40,5 @@ async fn page(State(app): State<App>, Query(query): Query<PageQuery>) -> Result<
             format!("`limit` must be between 1 and {PAGE_MAX}"),
         ));
     }
-    app.audit.page(query.offset, limit).await.map(Json).map_err(|error| ProblemResponse::internal(&error))
+    app.audit.page(query.cursor, limit).await.map(Json).map_err(|error| ProblemResponse::internal(&error))
 }

@@ -154,11 +154,11 @@ pub struct RelayCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayAuditPage {
-    /// The entries after `offset`, the oldest first. A request has two: one when it was begun, one when it ended.
+    /// The entries after `cursor`, oldest first. A request has two: one from its start and one from its end.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     pub items: Vec<Json>,
-    /// Whether there are more by now.
-    pub has_more: bool,
+    /// Pass it as `cursor` for the next page; `null` on the last one.
+    pub next_cursor: Option<String>,
 }
 
 /// The body of `PUT /api/workspaces/{workspace}/relay`.

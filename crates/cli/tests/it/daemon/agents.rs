@@ -47,7 +47,7 @@ async fn agents_are_listed() {
     let modes: Value = daemon.get("/v1/agents/mock/modes").await.json().await.unwrap();
     assert_eq!(modes["modes"][0]["id"], "build");
     let models: Value = daemon.get("/v1/agents/mock/models").await.json().await.unwrap();
-    assert_eq!(models["models"][0]["variants"], json!([]));
+    assert_eq!(models["items"][0]["variants"], json!([]));
     for path in ["modes", "models"] {
         check_problem(
             &problem(daemon.get(&format!("/v1/agents/nobody/{path}")).await).await,

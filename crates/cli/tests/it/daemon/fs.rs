@@ -38,7 +38,7 @@ async fn files_are_written_read_moved_and_removed() {
     assert_eq!(names, ["b", "d"]);
     let page: Value = daemon.get("/v1/fs/entries?path=a&limit=1").await.json().await.unwrap();
     let next: Value = daemon
-        .get(&format!("/v1/fs/entries?path=a&limit=1&after={}", page["nextCursor"].as_str().unwrap()))
+        .get(&format!("/v1/fs/entries?path=a&limit=1&cursor={}", page["nextCursor"].as_str().unwrap()))
         .await
         .json()
         .await
@@ -93,7 +93,7 @@ async fn pages_of_odd_names_lose_nothing() {
     loop {
         let mut get = daemon.request(Method::GET, "/v1/fs/entries").query(&[("path", "odd"), ("limit", "1")]);
         if let Some(after) = &after {
-            get = get.query(&[("after", after)]);
+            get = get.query(&[("cursor", after)]);
         }
         let page: Value = get.send().await.unwrap().json().await.unwrap();
         seen += page["items"].as_array().unwrap().len();

@@ -11,14 +11,14 @@ async fn entries(hub: &Hub) -> Vec<Value> {
     let (mut entries, mut offset, mut more) = (Vec::new(), 0, true);
     while more {
         let (status, page) =
-            answer(hub.request(Method::GET, &format!("/api/audit?offset={offset}&limit=3"))).await;
+            answer(hub.request(Method::GET, &format!("/api/audit?cursor={offset}&limit=3"))).await;
         assert_eq!(status, 200, "{page}");
         for record in page["items"].as_array().unwrap() {
             assert_eq!(record["seq"].as_u64(), Some(offset + 1), "nothing is left out");
             offset += 1;
             entries.push(record["entry"].clone());
         }
-        more = page["hasMore"].as_bool().unwrap();
+        more = !page["nextCursor"].is_null();
     }
     entries
 }

@@ -42,7 +42,7 @@ async fn a_stream_is_resumed_where_it_was_left() {
     let logs = path(&id, "/logs?follow=true");
     for (query, header, expected) in [
         ("", None, "one\ntwo\nthree\n"),
-        ("&after=1", None, "two\nthree\n"),
+        ("&cursor=1", None, "two\nthree\n"),
         ("&after=1", Some("2"), "three\n"),
         ("", Some("3"), ""),
     ] {
@@ -72,7 +72,7 @@ async fn pages_lead_to_the_end_of_the_log() {
     assert_eq!((page["items"].as_array().unwrap().len(), &page["nextCursor"]), (2, &json!("2")));
     let page: Value = daemon.get(&path(&id, "/logs?after=2")).await.json().await.unwrap();
     assert_eq!((&page["items"][0]["text"], &page["nextCursor"]), (&json!("three\n"), &Value::Null));
-    let beyond: Value = daemon.get(&path(&id, "/logs?after=99")).await.json().await.unwrap();
+    let beyond: Value = daemon.get(&path(&id, "/logs?cursor=99")).await.json().await.unwrap();
     assert_eq!((&beyond["gap"]["oldest"], beyond["items"].as_array().unwrap().len()), (&json!(1), 3));
 }
 
@@ -82,7 +82,7 @@ async fn a_gap_is_told() {
     let daemon = Daemon::start(TOMBOLO);
     let id = sh(&daemon, "head -c 20000000 /dev/zero").await;
     ended(&daemon, &id).await;
-    let mut events = Events::new(daemon.get(&path(&id, "/logs?follow=true&after=1")).await);
+    let mut events = Events::new(daemon.get(&path(&id, "/logs?follow=true&cursor=1")).await);
     let gap = within(secs(20), events.next()).await.unwrap();
     let data: Value = serde_json::from_str(&gap.data).unwrap();
     assert_eq!((gap.event.as_str(), gap.id), ("gap", None));

@@ -66,7 +66,7 @@ async fn bad_parameters_are_named() {
     for (method, of, named) in [
         (Method::GET, "/logs?limit=0", "limit"),
         (Method::GET, "/logs?limit=1001", "limit"),
-        (Method::GET, "/logs?after=x", "after"),
+        (Method::GET, "/logs?cursor=x", "cursor"),
         (Method::GET, "/logs?since=1", "since"),
         (Method::POST, "/wait?timeoutMs=0", "timeoutMs"),
         (Method::POST, "/input?close=maybe", "close"),

@@ -35,8 +35,11 @@ const BATCH_BYTES: usize = 64 << 10;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogsQuery {
-    /// The number of the last entry that the client received; all retained entries if left out.
-    after: Option<u64>,
+    /// The `nextCursor` of the previous page, or the `seq` of the last entry that the client received; all retained entries if
+    /// left out.
+    #[serde(alias = "after")]
+    #[param(value_type = Option<String>, pattern = "^[0-9]{1,20}$")]
+    cursor: Option<u64>,
     /// The maximum number of entries in a page. A stream has no limit.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
@@ -52,13 +55,13 @@ pub(super) struct LogsQuery {
     params(
         ("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"),
         LogsQuery,
-        ("last-event-id" = Option<String>, Header, description = "As `after`, for a stream that goes on"),
+        ("last-event-id" = Option<String>, Header, description = "As `cursor`, for a stream that goes on"),
     ),
     responses(
         (status = OK, content(
             (ProcessLogPage = "application/json"),
             (String = "text/event-stream"),
-        ), description = "A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last"),
+        ), description = "A page; or `output` events with ids, whose data is a `ProcessLogEntry`, and the control events `gap` and `exited`, which is the last"),
         Problems,
     )
 )]
@@ -68,7 +71,7 @@ pub(super) async fn logs(
     Query(query): Query<LogsQuery>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let after = extract::last_event_id(&headers, query.after)?.map(Seq::new);
+    let after = extract::last_event_id(&headers, query.cursor)?.map(Seq::new);
     if query.follow {
         return Ok(sse::response(OutputStream(app.processes.follow(id, after)?)));
     }

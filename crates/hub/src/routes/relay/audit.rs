@@ -20,16 +20,16 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PageQuery {
-    /// Return entries after this `seq`; 0 starts at the oldest retained entry.
-    #[serde(default)]
-    #[param(default = 0)]
-    offset: u64,
+    /// Return entries after this `nextCursor` or `seq`; if left out, start at the oldest retained entry.
+    #[serde(default, alias = "offset")]
+    #[param(value_type = Option<String>, pattern = "^[0-9]{1,20}$")]
+    cursor: u64,
     /// Maximum number of entries to return.
     #[param(minimum = 1, maximum = 1000, default = 1000)]
     limit: Option<usize>,
 }
 
-/// List device audit entries after `offset`. Each entry contains the hash of the previous one.
+/// List device audit entries after `cursor`. Each entry contains the hash of the previous one.
 #[utoipa::path(
     get, path = "/api/v1/relay/audit", tag = "relay", params(PageQuery),
     responses((status = OK, body = RelayAuditPage), Problems)
@@ -44,7 +44,7 @@ async fn audit(State(app): State<App>, Query(query): Query<PageQuery>) -> Result
     }
     app.relay
         .ledger
-        .page(query.offset, limit)
+        .page(query.cursor, limit)
         .await
         .map(Json)
         .map_err(|error| ProblemResponse::internal(&error))

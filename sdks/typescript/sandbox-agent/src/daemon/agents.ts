@@ -66,7 +66,7 @@ export class Agents {
 
   /** Lists the models of an agent. */
   async models(agent: string, { signal }: CallOptions = {}): Promise<readonly AgentModel[]> {
-    return (await this.#http.json("get", "/v1/agents/{agent}/models", { names: { agent }, signal })).models;
+    return (await this.#http.json("get", "/v1/agents/{agent}/models", { names: { agent }, signal })).items;
   }
 
   /** Lists the modes of an agent. */

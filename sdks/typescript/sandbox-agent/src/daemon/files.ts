@@ -54,12 +54,12 @@ export class Files {
     path: string,
     { signal }: CallOptions = {},
   ): AsyncGenerator<DirectoryEntry, undefined, undefined> {
-    let after: string | undefined;
+    let cursor: string | undefined;
     do {
-      const page = await this.#http.json("get", "/v1/fs/entries", { query: { path, after }, signal });
+      const page = await this.#http.json("get", "/v1/fs/entries", { query: { path, cursor }, signal });
       yield* page.items;
-      after = page.nextCursor ?? undefined;
-    } while (after !== undefined);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
     return undefined;
   }
 

@@ -101,7 +101,7 @@ export class Processes {
     id: string,
     { after, limit, signal }: LogsOptions & { readonly limit?: number | undefined } = {},
   ): Promise<ProcessLogPage> {
-    const query = { after, limit };
+    const query = { cursor: after?.toString(), limit };
     return this.#http.json("get", "/v1/processes/{id}/logs", { names: { id }, query, signal });
   }
 
