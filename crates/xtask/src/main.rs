@@ -7,6 +7,7 @@ mod ci;
 mod codegen;
 mod dist;
 mod fuzz;
+mod released;
 mod schemathesis;
 mod sessions;
 mod sh;
@@ -42,6 +43,8 @@ enum Task {
     },
     /// Build the npm packages and the program as they are published
     Dist(dist::Options),
+    /// Record the public API of a release, which later changes must not break
+    ReleaseRecord,
     /// Test a running daemon against its own OpenAPI document
     Schemathesis,
     /// Build, lint and test the TypeScript packages and check their sizes
@@ -65,6 +68,7 @@ fn main() -> anyhow::Result<()> {
         Task::Tidy => tidy::run(),
         Task::Codegen { check } => codegen::run(check),
         Task::Dist(options) => dist::run(&options),
+        Task::ReleaseRecord => released::write(),
         Task::Schemathesis => schemathesis::run(),
         Task::Typescript => typescript::run(),
         Task::Audit => audit::run(),
