@@ -114,8 +114,8 @@ impl Usage {
             let at = now.sessions.iter().position(|session| session.session_id == running.session_id);
             let known = at.and_then(|at| now.sessions.remove(at));
             let requests = known.map_or(0, |session| session.requests) + 1;
-            let (session_id, last_at) = (running.session_id.clone(), running.started_at);
-            now.sessions.push_front(RecentSession { session_id, requests, last_at });
+            let (session_id, last_request_at) = (running.session_id.clone(), running.started_at);
+            now.sessions.push_front(RecentSession { session_id, requests, last_request_at });
             now.sessions.truncate(SESSIONS_MAX);
             now.running.insert(now.count, running);
             now.count

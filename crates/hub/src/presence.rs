@@ -97,24 +97,27 @@ impl Room {
 
     fn presence(&mut self) -> WorkerPresence {
         self.forget_those_who_left();
-        let watchers = self.watchers.iter().take(SHOWN_MAX).map(|(user, (sockets, since_at))| {
-            PresentViewer { user: user.clone(), sockets: *sockets, since_at: *since_at }
+        let watchers = self.watchers.iter().take(SHOWN_MAX).map(|(user, (sockets, connected_at))| {
+            PresentViewer { user: user.clone(), sockets: *sockets, connected_at: *connected_at }
         });
         let mut drivers: Vec<RecentDriver> = self
             .drivers
             .iter()
-            .map(|(user, last_at)| RecentDriver { user: user.clone(), last_at: *last_at })
+            .map(|(user, last_active_at)| RecentDriver {
+                user: user.clone(),
+                last_active_at: *last_active_at,
+            })
             .collect();
-        drivers.sort_by_key(|driver| std::cmp::Reverse(driver.last_at));
+        drivers.sort_by_key(|driver| std::cmp::Reverse(driver.last_active_at));
         WorkerPresence { watchers: watchers.collect(), drivers }
     }
 
     /// Forgets those who did nothing for long, and the first of those who are too many.
     fn forget_those_who_left(&mut self) {
         let since = Timestamp::now() - DRIVING;
-        self.drivers.retain(|_, last_at| *last_at >= since);
+        self.drivers.retain(|_, last_active_at| *last_active_at >= since);
         while self.drivers.len() > SHOWN_MAX
-            && let Some(first) = self.drivers.iter().min_by_key(|(_, last_at)| **last_at)
+            && let Some(first) = self.drivers.iter().min_by_key(|(_, last_active_at)| **last_active_at)
         {
             let first = first.0.clone();
             self.drivers.remove(&first);

@@ -217,7 +217,7 @@ impl Relay {
                 .collect(),
             audit: self.ledger.head(),
             policy_version: state.version(),
-            workspaces_off: state.workspaces_off().cloned().collect(),
+            disabled_workspaces: state.workspaces_off().cloned().collect(),
             waits: self.approvals.list(),
             remembered: state.remembered().map(|approved| (**approved).clone()).collect(),
         }

@@ -144,7 +144,8 @@ pub struct RecentSession {
     /// The number of its requests.
     pub requests: u64,
     /// When it made the last one.
-    pub last_at: Timestamp,
+    #[serde(alias = "lastAt")]
+    pub last_request_at: Timestamp,
 }
 
 /// A running request.

@@ -69,7 +69,8 @@ pub struct Runtime {
     /// How the hub connects to it.
     pub kind: RuntimeKind,
     /// Whether it is reachable; `null` if the hub did not check.
-    pub is_up: Option<bool>,
+    #[serde(alias = "isUp")]
+    pub is_reachable: Option<bool>,
     /// When it was added.
     pub added_at: Timestamp,
 }

@@ -25,6 +25,8 @@ mod problem;
 pub mod processes;
 mod projection;
 pub mod relay;
+#[cfg(test)]
+mod renamed_fields;
 mod schema;
 pub mod sessions;
 mod transcript;

@@ -27,7 +27,8 @@ pub struct User {
     /// Whether the user manages users, tokens and runtimes.
     pub admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones; `null` for no access.
-    pub everywhere: Option<Role>,
+    #[serde(alias = "everywhere")]
+    pub default_role: Option<Role>,
     /// The roles by workspace.
     pub roles: BTreeMap<WorkspaceName, Role>,
     /// When the user was added.
@@ -37,7 +38,7 @@ pub struct User {
 impl User {
     /// The role of the user in a workspace.
     pub fn role_in(&self, workspace: &WorkspaceName) -> Option<Role> {
-        self.roles.get(workspace).copied().or(self.everywhere)
+        self.roles.get(workspace).copied().or(self.default_role)
     }
 }
 
@@ -51,8 +52,8 @@ pub struct CreateUserRequest {
     #[serde(default)]
     pub admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones.
-    #[serde(default)]
-    pub everywhere: Option<Role>,
+    #[serde(default, alias = "everywhere")]
+    pub default_role: Option<Role>,
     /// The roles by workspace.
     #[serde(default)]
     pub roles: BTreeMap<WorkspaceName, Role>,
@@ -66,8 +67,8 @@ pub struct UpdateUserRequest {
     #[serde(default)]
     pub admin: bool,
     /// The role in workspaces that `roles` does not name, including future ones.
-    #[serde(default)]
-    pub everywhere: Option<Role>,
+    #[serde(default, alias = "everywhere")]
+    pub default_role: Option<Role>,
     /// The roles by workspace.
     #[serde(default)]
     pub roles: BTreeMap<WorkspaceName, Role>,

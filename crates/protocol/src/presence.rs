@@ -25,7 +25,8 @@ pub struct PresentViewer {
     /// The number of connections.
     pub sockets: u64,
     /// When the first connection was opened.
-    pub since_at: Timestamp,
+    #[serde(alias = "sinceAt")]
+    pub connected_at: Timestamp,
 }
 
 /// A user who recently drove the session.
@@ -35,5 +36,6 @@ pub struct RecentDriver {
     /// The user.
     pub user: UserName,
     /// When the user last acted.
-    pub last_at: Timestamp,
+    #[serde(alias = "lastAt")]
+    pub last_active_at: Timestamp,
 }

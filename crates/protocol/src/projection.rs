@@ -53,7 +53,8 @@ impl SessionProjection {
         }
         self.fold(event, time);
         let SessionSnapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
-        (session.newest, session.updated_at) = (*seq, time);
+        session.newest_seq = *seq;
+        session.updated_at = time;
         (session.waits, session.queued) = (waits.len() as u64, inputs.len() as u64);
     }
 

@@ -233,7 +233,8 @@ pub struct Session {
     /// When the last event was recorded.
     pub updated_at: Timestamp,
     /// The sequence number of the newest event.
-    pub newest: u64,
+    #[serde(alias = "newest")]
+    pub newest_seq: u64,
 }
 
 /// The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent.

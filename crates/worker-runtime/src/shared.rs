@@ -77,6 +77,6 @@ pub(crate) fn describe(
         capabilities: agent.map_or_else(Default::default, |agent| agent.capabilities),
         created_at: kept.created_at,
         updated_at: kept.updated_at,
-        newest,
+        newest_seq: newest,
     }
 }

@@ -68,7 +68,7 @@ fn live(server: &Server) -> io::Result<()> {
 }
 
 fn newest(session: &Session<'_>) -> io::Result<u64> {
-    session.get("")?["newest"].as_u64().ok_or_else(|| io::ErrorKind::InvalidData.into())
+    session.get("")?["newestSeq"].as_u64().ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// How long it takes until a client has all that it shows of the session, and follows it.

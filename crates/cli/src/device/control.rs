@@ -177,7 +177,11 @@ pub(super) fn status_view(status: &LocalDeviceStatus) -> String {
     }
     if !status.sessions.is_empty() {
         let rows = status.sessions.iter().map(|session| {
-            [or_dash(session.session_id.clone()), session.requests.to_string(), time(Some(session.last_at))]
+            [
+                or_dash(session.session_id.clone()),
+                session.requests.to_string(),
+                time(Some(session.last_request_at)),
+            ]
         });
         parts.push(table(["USED BY", "REQUESTS", "LAST"], rows));
     }

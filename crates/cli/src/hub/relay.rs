@@ -78,11 +78,11 @@ fn view(status: RelayStatus) -> String {
         let rows = status.remembered.into_iter().map(|it| {
             let (environment, run) = (or_dash(it.environment_id), or_dash(it.run_id));
             let (id, device, by) = (it.id.to_string(), it.client_id.to_string(), it.author.to_string());
-            [id, device, it.what, it.scope_id, environment, run, by]
+            [id, device, it.operation, it.scope_id, environment, run, by]
         });
         parts.push(table(["APPROVAL", "DEVICE", "REQUEST", "SCOPE", "ENVIRONMENT", "RUN", "BY"], rows));
     }
-    let off: Vec<_> = status.workspaces_off.iter().map(WorkspaceName::as_str).collect();
+    let off: Vec<_> = status.disabled_workspaces.iter().map(WorkspaceName::as_str).collect();
     parts.push(format!(
         "open waits: {}; policy version: {}; disabled workspaces: {}",
         status.waits.len(),
@@ -108,7 +108,7 @@ fn device(status: &DeviceStatus) -> [String; 9] {
     [
         status.client_id.to_string(),
         connection.connection_id.clone(),
-        time(Some(connection.since_at)),
+        time(Some(connection.connected_at)),
         families.join(" "),
         roots.join(" "),
         or_dash(connection.latency_us.map(|us| format!("{us} µs"))),

@@ -94,7 +94,7 @@ impl RequestCommand for HubRuntimesCommand {
 
 fn view(runtimes: Vec<Runtime>) -> String {
     let rows = runtimes.into_iter().map(|runtime| {
-        let reachable = match runtime.is_up {
+        let reachable = match runtime.is_reachable {
             None => "-",
             Some(true) => "yes",
             Some(false) => "no",

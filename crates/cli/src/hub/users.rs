@@ -79,12 +79,18 @@ impl RequestCommand for HubUsersCommand {
         match self {
             HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),
             HubUsersCommand::Add { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let add = CreateUserRequest { name, admin, everywhere, roles: role.into_iter().collect() };
+                let add = CreateUserRequest {
+                    name,
+                    admin,
+                    default_role: everywhere,
+                    roles: role.into_iter().collect(),
+                };
                 output.answer(&users.add(&add).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Get { name } => output.answer(&users.get(&name).await?, |user| view(vec![user])),
             HubUsersCommand::Set { name, roles: RoleArgs { admin, role, everywhere } } => {
-                let set = UpdateUserRequest { admin, everywhere, roles: role.into_iter().collect() };
+                let set =
+                    UpdateUserRequest { admin, default_role: everywhere, roles: role.into_iter().collect() };
                 output.answer(&users.set(&name, &set).await?, |user| view(vec![user]))
             }
             HubUsersCommand::Remove { name } => {
@@ -100,7 +106,7 @@ fn view(users: Vec<User>) -> String {
         [
             user.name.to_string(),
             yes_no(user.admin),
-            or_dash(user.everywhere),
+            or_dash(user.default_role),
             roles(&user),
             time(Some(user.created_at)),
         ]

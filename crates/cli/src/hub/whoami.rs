@@ -20,7 +20,7 @@ impl RequestCommand for HubWhoamiArgs {
             card([
                 ("user", me.user.name.to_string()),
                 ("admin", yes_no(me.user.admin)),
-                ("everywhere", or_dash(me.user.everywhere)),
+                ("everywhere", or_dash(me.user.default_role)),
                 ("roles", roles(&me.user)),
                 ("token", format!("{} ({})", me.token.id, me.token.name)),
                 ("scope", or_dash(me.token.scope.as_ref().map(scope))),

@@ -66,11 +66,10 @@ impl RequestCommand for HubWorkersCommand {
 fn presence(presence: WorkerPresence) -> String {
     let watchers = presence.watchers.into_iter().map(|watcher| {
         let sockets = watcher.sockets.to_string();
-        [watcher.user.to_string(), "watching".into(), sockets, time(Some(watcher.since_at))]
+        [watcher.user.to_string(), "watching".into(), sockets, time(Some(watcher.connected_at))]
     });
-    let drivers = presence
-        .drivers
-        .into_iter()
-        .map(|driver| [driver.user.to_string(), "driving".into(), "-".into(), time(Some(driver.last_at))]);
+    let drivers = presence.drivers.into_iter().map(|driver| {
+        [driver.user.to_string(), "driving".into(), "-".into(), time(Some(driver.last_active_at))]
+    });
     table(["USER", "ACTIVITY", "CONNECTIONS", "SINCE OR LAST"], watchers.chain(drivers))
 }

@@ -85,7 +85,7 @@ pub(crate) async fn until_up(hub: &Hub, id: &str) {
     // Not faster than one token may ask.
     let mut pace = tokio::time::interval(Duration::from_millis(20));
     let up = async {
-        while get(hub, &format!("/api/runtimes/{id}")).await["isUp"] != true {
+        while get(hub, &format!("/api/runtimes/{id}")).await["isReachable"] != true {
             pace.tick().await;
         }
     };

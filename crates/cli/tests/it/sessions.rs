@@ -93,7 +93,7 @@ impl Followed {
 
 /// Sends a message and waits for the end of its turn; what happened.
 async fn turn(daemon: &Daemon, id: &str, message: &str) -> Vec<Value> {
-    let newest = get(daemon, &path(id, "")).await["newest"].as_u64().unwrap();
+    let newest = get(daemon, &path(id, "")).await["newestSeq"].as_u64().unwrap();
     let mut followed = Followed::new(daemon, id, newest).await;
     send(daemon, id, message).await;
     followed.until("turnEnded").await

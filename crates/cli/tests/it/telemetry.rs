@@ -35,7 +35,7 @@ async fn until(daemon: &Daemon, id: &str, state: &str) -> u64 {
             let session = daemon.request(Method::GET, &path).bearer_auth(TOKEN).send().await.unwrap();
             let session: Value = session.json().await.unwrap();
             if session["state"] == state && session["queued"] == 0 {
-                return session["newest"].as_u64().unwrap();
+                return session["newestSeq"].as_u64().unwrap();
             }
             tokio::task::yield_now().await;
         }

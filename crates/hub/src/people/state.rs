@@ -98,7 +98,7 @@ impl State {
         let user = first.unwrap_or_else(|| {
             let name: UserName = "owner".parse().unwrap_or_else(|_| unreachable!("the name of a user"));
             let set =
-                UpdateUserRequest { admin: true, everywhere: Some(Role::Owner), roles: BTreeMap::new() };
+                UpdateUserRequest { admin: true, default_role: Some(Role::Owner), roles: BTreeMap::new() };
             self.users.insert(name.clone(), Arc::new(user(name.clone(), set, now)));
             name
         });
@@ -255,6 +255,6 @@ impl Entry {
 }
 
 fn user(name: UserName, set: UpdateUserRequest, created_at: Timestamp) -> User {
-    let UpdateUserRequest { admin, everywhere, roles } = set;
-    User { name, admin, everywhere, roles, created_at }
+    let UpdateUserRequest { admin, default_role, roles } = set;
+    User { name, admin, default_role, roles, created_at }
 }

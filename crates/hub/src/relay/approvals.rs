@@ -222,7 +222,7 @@ impl Approvals {
     fn need_somebody(&self, workspace: &WorkspaceName) -> Result<(), Refused> {
         let users = self.0.people.users();
         let may = |user: &protocol::people::User| {
-            user.roles.get(workspace).copied().or(user.everywhere) >= Some(Role::Controller)
+            user.roles.get(workspace).copied().or(user.default_role) >= Some(Role::Controller)
         };
         match users.iter().any(may) {
             true => Ok(()),

@@ -254,7 +254,7 @@ impl Connection {
         let accepted = self.accepted();
         DeviceConnection {
             connection_id: self.id.clone(),
-            since_at: self.since,
+            connected_at: self.since,
             capabilities: accepted.families.iter().copied().collect(),
             roots: accepted.roots.clone(),
             latency_us: self.peer.latency().map(|it| u64::try_from(it.as_micros()).unwrap_or(u64::MAX)),

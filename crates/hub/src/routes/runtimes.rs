@@ -64,8 +64,8 @@ async fn invite(
 )]
 async fn get(State(app): State<App>, Path(id): Path<RuntimeId>) -> Result<Json<Runtime>> {
     let registered = find(&app, &id)?;
-    let is_up = ask::<HealthStatus>(&*registered.runtime, "/v1/health").await.is_ok();
-    Ok(Json(Runtime { is_up: Some(is_up), ..runtime(id, &registered) }))
+    let is_reachable = ask::<HealthStatus>(&*registered.runtime, "/v1/health").await.is_ok();
+    Ok(Json(Runtime { is_reachable: Some(is_reachable), ..runtime(id, &registered) }))
 }
 
 /// Remove a runtime from the hub and revoke its join tokens. The daemon itself keeps running.
@@ -90,8 +90,8 @@ pub(super) fn find(app: &App, id: &RuntimeId) -> Result<Registered> {
 }
 
 fn runtime(id: RuntimeId, registered: &Registered) -> Runtime {
-    let (workspace, is_up) = (registered.workspace.clone(), registered.runtime.is_up());
-    Runtime { id, workspace, kind: registered.kind, is_up, added_at: registered.added_at }
+    let (workspace, is_reachable) = (registered.workspace.clone(), registered.runtime.is_up());
+    Runtime { id, workspace, kind: registered.kind, is_reachable, added_at: registered.added_at }
 }
 
 fn refused(error: &RegistryError) -> ProblemResponse {

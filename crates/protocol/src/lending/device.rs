@@ -62,7 +62,8 @@ pub struct DeviceConnection {
     /// The id of the connection.
     pub connection_id: String,
     /// When it was established.
-    pub since_at: Timestamp,
+    #[serde(alias = "sinceAt")]
+    pub connected_at: Timestamp,
     /// The capability families that the hub accepted.
     pub capabilities: Vec<Family>,
     /// The directories that the hub accepted.

@@ -25,7 +25,8 @@ pub struct RelayStatus {
     /// A number that increases with every change to grants and policies.
     pub policy_version: u64,
     /// The workspaces in which lending is disabled.
-    pub workspaces_off: Vec<WorkspaceName>,
+    #[serde(alias = "workspacesOff")]
+    pub disabled_workspaces: Vec<WorkspaceName>,
     /// The open approvals.
     pub waits: Vec<WaitId>,
     /// The approvals that hold for more than one request, and can be revoked.
@@ -96,7 +97,8 @@ pub struct RememberedApproval {
     /// The workspace or space that it holds in.
     pub scope_id: String,
     /// The method, or the tool as `tool:NAME`.
-    pub what: String,
+    #[serde(alias = "what")]
+    pub operation: String,
     /// The hash of the approved tool: a changed tool of the same name needs a new approval.
     pub tool_hash: Option<Sha256>,
     /// The environment that it holds for; all environments of the space if `null`.
@@ -106,7 +108,8 @@ pub struct RememberedApproval {
     /// The user who approved it.
     pub author: UserName,
     /// When it was approved.
-    pub at: Timestamp,
+    #[serde(alias = "at")]
+    pub approved_at: Timestamp,
 }
 
 /// A request to a device and its outcome; also the `relay` control of a session's stream.

@@ -57,7 +57,7 @@ fn every_variant() -> impl IntoIterator<Item = Event> {
                 "state": "running", "turnId": turn, "queued": 0, "waits": 0, "usage": usage, "error": null,
                 "capabilities": { "acp": true, "permissions": true, "questions": true, "plans": true,
                     "steering": true, "resume": true, "fork": false },
-                "createdAt": at, "updatedAt": at, "newest": 3,
+                "createdAt": at, "updatedAt": at, "newestSeq": 3,
             } }
         Unknown { "budgetAsked": { "id": 1 } }
     }

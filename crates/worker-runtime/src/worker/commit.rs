@@ -145,7 +145,8 @@ impl Worker {
     fn publish_progress(&self) {
         let Doing { state, turn, queued } = self.doing();
         let session = &mut *self.shared.view.write();
-        (session.state, session.turn_id, session.queued, session.newest) = (state, turn, queued, self.newest);
+        (session.state, session.turn_id, session.queued, session.newest_seq) =
+            (state, turn, queued, self.newest);
     }
 
     fn doing(&self) -> Doing {

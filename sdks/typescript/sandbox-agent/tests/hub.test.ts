@@ -32,7 +32,7 @@ function turnsEnded(frames: readonly ObservationFrame[]): number {
 
 test("runtimes can be listed, added and removed", async () => {
   const client = clientOf();
-  await until(async () => (await client.runtimes.get("box")).isUp === true);
+  await until(async () => (await client.runtimes.get("box")).isReachable === true);
   await client.runtimes.add({ id: "other", endpoint: "http://127.0.0.1:9" });
   expect((await client.runtimes.list()).map(({ id }) => id)).toEqual(["box", "other"]);
   expect(await client.runtimes.invite({ id: "far" })).toMatchObject({ id: "far", token: expect.any(String) });

@@ -30,7 +30,7 @@ test("typescript-6: a session can be created, prompted, followed and deleted", a
   const page = await client.sessions.eventPage("whole", { after: 1, limit: 2 });
   expect(page).toMatchObject({ events: [{ seq: 2 }, { seq: 3 }], hasMore: true });
   const snapshot = await client.sessions.snapshot("whole");
-  expect(snapshot.seq).toBe((await client.sessions.get("whole")).newest);
+  expect(snapshot.seq).toBe((await client.sessions.get("whole")).newestSeq);
   await client.sessions.delete("whole");
   await expect(client.sessions.get("whole")).rejects.toMatchObject({ status: 404 });
 });

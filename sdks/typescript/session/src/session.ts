@@ -33,7 +33,7 @@ export function reduceSession(state: SessionSnapshot, timed: TimedEvent): Sessio
   const next = applyEvent(dropEarlyMessages(withMessages(state, event)), event, time);
   const { waits, inputs } = next;
   const counts = { waits: waits.length, queued: inputs.length };
-  return { ...next, seq, session: { ...next.session, ...counts, newest: seq, updatedAt: time } };
+  return { ...next, seq, session: { ...next.session, ...counts, newestSeq: seq, updatedAt: time } };
 }
 
 function withMessages(state: SessionSnapshot, event: SessionEvent): SessionSnapshot {

@@ -64,7 +64,7 @@ test("a diagnostic is cleared when the stream continues", () => {
 });
 
 test("presence is part of the observation", () => {
-  const watchers = [{ user: "ada", sinceAt: "2026-01-01T00:00:00Z", sockets: 1 }];
+  const watchers = [{ user: "ada", connectedAt: "2026-01-01T00:00:00Z", sockets: 1 }];
   const control = { type: "presence", watchers, drivers: [] } as const;
   expect(observe([{ kind: "control", control }]).presence).toStrictEqual({ watchers, drivers: [] });
 });

@@ -21,7 +21,7 @@ pub(crate) fn list(list: SessionList) -> String {
             name(&session.state),
             session.queued.to_string(),
             session.waits.to_string(),
-            session.newest.to_string(),
+            session.newest_seq.to_string(),
             time(Some(session.updated_at)),
             or_dash(session.title),
         ]
@@ -50,7 +50,7 @@ pub(super) fn session_card(session: &Session) -> String {
         ("error", or_dash(session.error.as_ref().map(agent_error))),
         ("created", time(Some(session.created_at))),
         ("updated", time(Some(session.updated_at))),
-        ("events", session.newest.to_string()),
+        ("events", session.newest_seq.to_string()),
     ])
 }
 

@@ -60,7 +60,7 @@ async fn a_daemon_that_nobody_can_reach_is_driven_and_watched() {
         received += &format!("{:?}\n{}", response.headers().clone(), response.text().await.unwrap());
     }
     assert_eq!(get(&hub, "/api/runtimes").await["items"][0]["kind"], "joined");
-    assert_eq!(get(&hub, "/api/runtimes").await["items"][0]["isUp"], true);
+    assert_eq!(get(&hub, "/api/runtimes").await["items"][0]["isReachable"], true);
     let address = daemon.base().strip_prefix("http://").unwrap();
     for secret in [address, TOKEN, "localhost", "tombolo_join_"] {
         assert!(!received.contains(secret), "`{secret}` is in what was received");
@@ -161,7 +161,7 @@ async fn a_runtime_that_is_removed_is_cut_off() {
     assert_eq!(gone.status(), 404);
     // What the daemon still has is of no use to it.
     hub.invite("box").await;
-    assert_eq!(get(&hub, "/api/runtimes/box").await["isUp"], false);
+    assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], false);
 }
 
 /// A daemon that joins again takes the place of its connection before, even if nobody has noticed that it is lost.
@@ -248,7 +248,7 @@ async fn a_daemon_joins_over_tls_whom_it_trusts() {
         assert!(told.contains("could not join the hub") && told.contains("certificate"), "{told}");
         assert!(!told.contains(&token), "{told}");
     }
-    assert_eq!(get(&hub, "/api/runtimes/box").await["isUp"], false);
+    assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], false);
     let _daemon = joining(&tls.base(), &ours).start(TOMBOLO);
     until_up(&hub, "box").await;
     create_through(&hub, "s").await;

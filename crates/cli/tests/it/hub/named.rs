@@ -40,7 +40,7 @@ async fn a_runtime_is_there_while_a_file_names_it() {
         }
     };
     within(secs(20), told).await;
-    assert_eq!(get(&hub, "/api/runtimes/box").await["isUp"], true);
+    assert_eq!(get(&hub, "/api/runtimes/box").await["isReachable"], true);
     fs::write(&file, "[]").unwrap();
     hub.hang_up();
     let (last, _) = viewer.end().await;

@@ -9,7 +9,7 @@ async fn somebody_always_manages_the_hub() {
     let hub = Hub::start(TOMBOLO);
     let (_, who) = answer(hub.request(Method::GET, "/api/whoami")).await;
     assert_eq!((&who["user"]["name"], &who["user"]["admin"]), (&json!("owner"), &json!(true)));
-    assert_eq!((&who["user"]["everywhere"], &who["token"]["scope"]), (&json!("owner"), &Value::Null));
+    assert_eq!((&who["user"]["defaultRole"], &who["token"]["scope"]), (&json!("owner"), &Value::Null));
     let less = json!({ "everywhere": "owner" });
     for request in [
         hub.request(Method::DELETE, "/api/users/owner"),

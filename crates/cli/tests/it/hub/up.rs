@@ -95,7 +95,7 @@ async fn one_process_is_a_daemon_and_a_hub() {
     let list = up.ask(&token, Method::GET, "/api/runtimes", None).await;
     let local = &list["items"][0];
     assert_eq!(
-        (&local["id"], &local["kind"], &local["isUp"]),
+        (&local["id"], &local["kind"], &local["isReachable"]),
         (&json!("local"), &json!("local"), &json!(true))
     );
     let at = |path: &str| format!("/api/runtimes/local/v1/sessions/s{path}");

@@ -12,7 +12,7 @@ async fn nothing_that_was_seen_is_lost() {
     create(&daemon, "s").await;
     turn(&daemon, "s", "/remember the blue one").await;
     for seen_before in [3, 40] {
-        let newest = get(&daemon, &path("s", "")).await["newest"].as_u64().unwrap();
+        let newest = get(&daemon, &path("s", "")).await["newestSeq"].as_u64().unwrap();
         let mut followed = Followed::new(&daemon, "s", newest).await;
         send(&daemon, "s", "/drip 2000 1").await;
         let mut seen = followed.until("turnStarted").await;

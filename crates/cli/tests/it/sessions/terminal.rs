@@ -96,7 +96,7 @@ async fn a_conversation_on_a_terminal() {
 
 /// Types a prompt that does not end by itself, and waits until the agent works on it.
 async fn hang(screen: &mut Screen, prompt: &'static str) {
-    let newest = get(&screen.daemon, &path("s", "")).await["newest"].as_u64().unwrap();
+    let newest = get(&screen.daemon, &path("s", "")).await["newestSeq"].as_u64().unwrap();
     let mut followed = Followed::new(&screen.daemon, "s", newest).await;
     screen.sees("> ").await;
     screen.type_keys(prompt).await;

@@ -6,7 +6,7 @@ use testkit::DaemonOptions;
 
 /// Sends a message that makes the agent ask; the question or permission, and the stream after it.
 async fn asked(daemon: &Daemon, id: &str, message: &str, kind: &str) -> (Value, Followed) {
-    let newest = get(daemon, &path(id, "")).await["newest"].as_u64().unwrap();
+    let newest = get(daemon, &path(id, "")).await["newestSeq"].as_u64().unwrap();
     let mut followed = Followed::new(daemon, id, newest).await;
     send(daemon, id, message).await;
     let asked = followed.next_of(kind).await;

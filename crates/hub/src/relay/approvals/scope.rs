@@ -33,7 +33,7 @@ impl Scope {
         let run = self.run.as_ref();
         approved.client_id == self.client_id
             && approved.scope_id == self.scope_id
-            && approved.what == self.what
+            && approved.operation == self.what
             && approved.tool_hash == self.tool_hash
             && approved.environment_id == run.map(|run| run.environment_id)
             && approved.run_id.as_ref() == run.and_then(|run| run.run_id.as_ref())
@@ -43,7 +43,16 @@ impl Scope {
     pub(super) fn approved(self, id: WaitId, author: UserName) -> RememberedApproval {
         let Self { client_id, scope_id, what, tool_hash, run } = self;
         let (environment_id, run_id) = run.map(|run| (run.environment_id, run.run_id)).unzip();
-        let (run_id, at) = (run_id.flatten(), Timestamp::now());
-        RememberedApproval { id, client_id, scope_id, what, tool_hash, environment_id, run_id, author, at }
+        RememberedApproval {
+            id,
+            client_id,
+            scope_id,
+            operation: what,
+            tool_hash,
+            environment_id,
+            run_id: run_id.flatten(),
+            author,
+            approved_at: Timestamp::now(),
+        }
     }
 }
