@@ -312,15 +312,11 @@ impl Out {
     pub(crate) fn unparsed(&mut self, id: String, said: &[u8], error: impl Into<String>) {
         let raw = serde_json::from_slice(said).unwrap_or_else(|_| String::from_utf8_lossy(said).into());
         let content = PartContent::Unparsed { raw, error: error.into() };
-        self.event(Event::Message(Message {
+        self.event(Event::Message(Message::new(
             id,
-            role: MessageRole::System,
-            author: None,
-            turn_id: None,
-            parent_tool_call_id: None,
-            earlier: false,
-            parts: vec![MessagePart { id: "0".into(), content }],
-        }));
+            MessageRole::System,
+            vec![MessagePart { id: "0".into(), content }],
+        )));
     }
 }
 

@@ -54,6 +54,14 @@ impl<'a> Session<'a> {
         body(&connection.ask(&request)?, 202).map(drop)
     }
 
+    /// The sequence number of its newest event.
+    pub(crate) fn newest_seq(&self) -> io::Result<u64> {
+        let session = self.get("")?;
+        // The previous release, which a comparison runs beside this one, calls the field `newest`.
+        let seq = session["newestSeq"].as_u64().or_else(|| session["newest"].as_u64());
+        seq.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
     /// What is told about it.
     pub(crate) fn get(&self, of: &str) -> io::Result<Value> {
         body(&self.server.ask(&http::request("GET", &self.path(of), ""))?, 200)

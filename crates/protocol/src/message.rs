@@ -34,6 +34,22 @@ pub struct Message {
     pub parts: Vec<MessagePart>,
 }
 
+impl Message {
+    /// A message with these parts and without optional fields. Name those that you set, and take the rest from here
+    /// (`Message { turn_id, ..Message::new(id, role, parts) }`): then a new optional field changes no other producer.
+    pub fn new(id: impl Into<String>, role: MessageRole, parts: Vec<MessagePart>) -> Self {
+        Self {
+            id: id.into(),
+            role,
+            author: None,
+            turn_id: None,
+            parent_tool_call_id: None,
+            earlier: false,
+            parts,
+        }
+    }
+}
+
 /// The role of the speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

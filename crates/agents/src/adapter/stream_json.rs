@@ -15,15 +15,7 @@ use serde_json::Value;
 
 /// A message, or those parts of it that are new.
 pub(super) fn message(id: &str, role: MessageRole, parent: Option<&str>, parts: Vec<MessagePart>) -> Event {
-    Event::Message(Message {
-        id: id.into(),
-        role,
-        author: None,
-        turn_id: None,
-        parent_tool_call_id: parent.map(Into::into),
-        earlier: false,
-        parts,
-    })
+    Event::Message(Message { parent_tool_call_id: parent.map(Into::into), ..Message::new(id, role, parts) })
 }
 
 /// The text under `key`; none if there is none, or it is empty.

@@ -46,7 +46,7 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     }
     for _ in 0..lab.size(5, 2) {
         let session = Session::open(&server, NAME)?;
-        let mut followed = session.follow(newest(&session)?)?;
+        let mut followed = session.follow(session.newest_seq()?)?;
         session.say(&mut server.connect()?, &LAST.prompt())?;
         followed.until(b"n=0000900")?;
         server.restart(Signal::KILL, END_MAX)?;
@@ -60,15 +60,11 @@ fn live(server: &Server) -> io::Result<()> {
     let session = Session::open(server, NAME)?;
     let mut followed = session.follow(0)?;
     let mut connection = server.connect()?;
-    while newest(&session)? < EVENTS {
+    while session.newest_seq()? < EVENTS {
         session.say(&mut connection, &TURN.prompt())?;
         followed.until(TURN_ENDED)?;
     }
     Ok(())
-}
-
-fn newest(session: &Session<'_>) -> io::Result<u64> {
-    session.get("")?["newestSeq"].as_u64().ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// How long it takes until a client has all that it shows of the session, and follows it.
@@ -93,7 +89,7 @@ fn page(report: &mut Report, server: &Server) -> io::Result<()> {
     let (mut connection, mut offset) = (server.connect()?, 0);
     proc::forget_peak(server.pid());
     let (before, started) = (server.rss_kib(), Instant::now());
-    let newest = newest(&session)?;
+    let newest = session.newest_seq()?;
     while offset < newest {
         let path = session.path(&format!("/events?offset={offset}&limit={PAGE}"));
         let page = connection.ask(&http::request("GET", &path, ""))?;

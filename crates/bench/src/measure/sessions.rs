@@ -98,7 +98,7 @@ fn speak(report: &mut Report, server: &Server, sessions: &[Session<'_>], seconds
 fn fill(report: &mut Report, server: &Server, sessions: &[Session<'_>]) -> io::Result<()> {
     let mut connection = server.connect()?;
     for session in sessions {
-        let mut followed = session.follow(session.get("")?["newestSeq"].as_u64().unwrap_or_default())?;
+        let mut followed = session.follow(session.newest_seq()?)?;
         session.say(&mut connection, &FILL.prompt())?;
         followed.until(TURN_ENDED)?;
     }

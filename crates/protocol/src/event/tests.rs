@@ -13,15 +13,11 @@ fn survives(value: &Value) -> Event {
 /// sessions-8: an event is an object whose only member is named after its kind.
 #[test]
 fn an_event_is_tagged_by_its_only_member() {
-    let event = Event::Message(Message {
-        id: "m".into(),
-        role: MessageRole::Assistant,
-        author: None,
-        turn_id: None,
-        parent_tool_call_id: None,
-        earlier: false,
-        parts: vec![MessagePart { id: "0".into(), content: PartContent::Text { text: "hi".into() } }],
-    });
+    let event = Event::Message(Message::new(
+        "m",
+        MessageRole::Assistant,
+        vec![MessagePart { id: "0".into(), content: PartContent::Text { text: "hi".into() } }],
+    ));
     let wire = json!({ "message": { "id": "m", "role": "assistant", "parts": [{ "id": "0", "type": "text", "text": "hi" }] } });
     assert_eq!(serde_json::to_value(&event).unwrap(), wire);
     assert_eq!(survives(&wire), event);

@@ -9,16 +9,7 @@ fn text(id: &str, text: &str) -> MessagePart {
 }
 
 fn message(id: &str, parts: Vec<MessagePart>) -> Event {
-    let (author, turn_id, parent_tool_call_id) = (None, None, None);
-    Event::Message(Message {
-        id: id.into(),
-        role: MessageRole::Assistant,
-        author,
-        turn_id,
-        parent_tool_call_id,
-        earlier: false,
-        parts,
-    })
+    Event::Message(Message::new(id, MessageRole::Assistant, parts))
 }
 
 fn delta(message: &str, part: &str, kind: DeltaKind, text: &str) -> Event {

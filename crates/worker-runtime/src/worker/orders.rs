@@ -228,13 +228,13 @@ fn said(input: &SessionInput) -> Message {
         },
     });
     Message {
-        id: input.id.to_string(),
-        role: MessageRole::User,
         author: Some(input.author.clone()),
         turn_id: Some(input.turn_id),
-        parent_tool_call_id: None,
-        earlier: false,
-        parts: std::iter::once(text).chain(attached).collect(),
+        ..Message::new(
+            input.id.to_string(),
+            MessageRole::User,
+            std::iter::once(text).chain(attached).collect(),
+        )
     }
 }
 

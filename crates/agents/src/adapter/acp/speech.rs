@@ -141,13 +141,5 @@ impl Speech {
 }
 
 fn of_agent(id: String, parts: Vec<MessagePart>) -> Message {
-    Message {
-        id,
-        role: MessageRole::Assistant,
-        author: None,
-        turn_id: None,
-        parent_tool_call_id: None,
-        earlier: false,
-        parts,
-    }
+    Message::new(id, MessageRole::Assistant, parts)
 }

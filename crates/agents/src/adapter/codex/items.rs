@@ -265,15 +265,11 @@ impl Items {
     /// Something was said to Codex, and not by us.
     fn foreign(&mut self, item: &Value, out: &mut Out) -> Result<(), String> {
         let content = PartContent::Text { text: tools::joined(&item["content"]) };
-        out.event(Event::Message(Message {
-            id: self.name(),
-            role: MessageRole::User,
-            author: None,
-            turn_id: None,
-            parent_tool_call_id: None,
-            earlier: false,
-            parts: vec![MessagePart { id: "0".into(), content }],
-        }));
+        out.event(Event::Message(Message::new(
+            self.name(),
+            MessageRole::User,
+            vec![MessagePart { id: "0".into(), content }],
+        )));
         Ok(())
     }
 
@@ -335,12 +331,7 @@ impl Items {
 
 fn message(open: &Open, role: MessageRole, parts: Vec<MessagePart>) -> Event {
     Event::Message(Message {
-        id: open.message.clone(),
-        role,
-        author: None,
-        turn_id: None,
         parent_tool_call_id: open.parent.clone(),
-        earlier: false,
-        parts,
+        ..Message::new(open.message.clone(), role, parts)
     })
 }

@@ -69,13 +69,8 @@ impl Messages {
 
     fn told(&self, message: &str, parts: Vec<MessagePart>, out: &mut Out) {
         out.event(Event::Message(Message {
-            id: message.to_owned(),
-            role: MessageRole::Assistant,
-            author: None,
-            turn_id: None,
             parent_tool_call_id: self.own.get(message).cloned().flatten(),
-            earlier: false,
-            parts,
+            ..Message::new(message, MessageRole::Assistant, parts)
         }));
     }
 
