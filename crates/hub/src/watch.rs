@@ -142,7 +142,7 @@ impl Watch {
             return Ok(());
         }
         self.must_ask = false;
-        let denied = |reason: String| StreamEnd::with(StreamLeg::Backend, DiagnosticKind::Denied, reason);
+        let denied = |reason: String| StreamEnd::new(StreamLeg::Backend, DiagnosticKind::Denied, reason);
         let (who, policy) =
             eye.now().ok_or_else(|| denied("your access to this worker was revoked".into()))?;
         let (runtime, worker) = (&self.feed.runtime, &self.feed.worker);
@@ -183,7 +183,7 @@ impl Watch {
                 Ok(vec![feed::diagnostic(diagnostic)])
             }
             Phase::New | Phase::Away(_) => Ok(Vec::new()),
-            Phase::Gone(diagnostic) => Err(StreamEnd::because(diagnostic.clone())),
+            Phase::Gone(diagnostic) => Err(StreamEnd::with_diagnostic(diagnostic.clone())),
             Phase::Known => {
                 let Beginning { snapshot, reader, covered, ticket } =
                     self.feed.begin(self.cursor.as_deref(), &self.sight).map_err(unusable)?;
@@ -214,8 +214,8 @@ impl Watch {
 
     fn over(&self) -> StreamEnd {
         match &*self.phase.borrow() {
-            Phase::Gone(diagnostic) => StreamEnd::because(diagnostic.clone()),
-            _ => StreamEnd::silently(StreamCloseCode::AWAY),
+            Phase::Gone(diagnostic) => StreamEnd::with_diagnostic(diagnostic.clone()),
+            _ => StreamEnd::without_diagnostic(StreamCloseCode::AWAY),
         }
     }
 }
@@ -249,7 +249,7 @@ impl Reading {
 
     /// It did not read fast enough: it may come again with the last that it got.
     fn lagged(&self) -> StreamEnd {
-        let mut end = StreamEnd::with(
+        let mut end = StreamEnd::new(
             StreamLeg::Backend,
             DiagnosticKind::Lagged,
             "the viewer was too slow and missed events",
@@ -264,7 +264,7 @@ impl Reading {
 }
 
 fn unobservable() -> StreamEnd {
-    StreamEnd::with(StreamLeg::Backend, DiagnosticKind::WorkerUnavailable, "the worker's state is unknown")
+    StreamEnd::new(StreamLeg::Backend, DiagnosticKind::WorkerUnavailable, "the worker's state is unknown")
 }
 
 fn unusable(trouble: DiagnosticKind) -> StreamEnd {
@@ -273,7 +273,7 @@ fn unusable(trouble: DiagnosticKind) -> StreamEnd {
         DiagnosticKind::CursorUnknown => "the cursor was issued for another worker or an earlier epoch",
         _ => "events after this cursor have been evicted; start again without a cursor",
     };
-    StreamEnd::with(StreamLeg::Backend, trouble, message)
+    StreamEnd::new(StreamLeg::Backend, trouble, message)
 }
 
 impl Observed for Watch {

@@ -102,14 +102,14 @@ pub struct StreamDiagnostic {
 
 impl StreamDiagnostic {
     /// Creates a diagnostic of a leg.
-    pub fn new(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
-        Self { code: format!("{leg}.{trouble}"), message: message.into(), details: None }
+    pub fn new(leg: StreamLeg, kind: DiagnosticKind, message: impl Into<String>) -> Self {
+        Self { code: format!("{leg}.{kind}"), message: message.into(), details: None }
     }
 
     /// The leg and kind, if this version knows the code.
     pub fn known(&self) -> Option<(StreamLeg, DiagnosticKind)> {
-        let (leg, trouble) = self.code.split_once('.')?;
-        Some((leg.parse().ok()?, trouble.parse().ok()?))
+        let (leg, kind) = self.code.split_once('.')?;
+        Some((leg.parse().ok()?, kind.parse().ok()?))
     }
 }
 
@@ -162,18 +162,18 @@ pub struct StreamEnd {
 
 impl StreamEnd {
     /// Ends with a diagnostic of this kind.
-    pub fn with(leg: StreamLeg, trouble: DiagnosticKind, message: impl Into<String>) -> Self {
-        Self::because(StreamDiagnostic::new(leg, trouble, message))
+    pub fn new(leg: StreamLeg, kind: DiagnosticKind, message: impl Into<String>) -> Self {
+        Self::with_diagnostic(StreamDiagnostic::new(leg, kind, message))
     }
 
     /// Ends with this diagnostic.
-    pub fn because(diagnostic: StreamDiagnostic) -> Self {
-        let close = diagnostic.known().and_then(|(_, trouble)| trouble.close());
+    pub fn with_diagnostic(diagnostic: StreamDiagnostic) -> Self {
+        let close = diagnostic.known().and_then(|(_, kind)| kind.close());
         Self { diagnostic: Some(diagnostic), code: close.unwrap_or(StreamCloseCode::INTERNAL) }
     }
 
     /// Ends without a diagnostic.
-    pub fn silently(code: StreamCloseCode) -> Self {
+    pub fn without_diagnostic(code: StreamCloseCode) -> Self {
         Self { diagnostic: None, code }
     }
 }
@@ -271,7 +271,7 @@ impl FromStr for DiagnosticKind {
     type Err = UnknownDiagnostic;
 
     fn from_str(text: &str) -> Result<Self, UnknownDiagnostic> {
-        Self::ALL.into_iter().find(|trouble| trouble.name() == text).ok_or(UnknownDiagnostic)
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or(UnknownDiagnostic)
     }
 }
 
@@ -325,11 +325,11 @@ mod tests {
 
     /// observation-64: the codes are stable words, with the leg before them; unknown ones are kept.
     #[test]
-    fn a_code_is_a_leg_and_a_trouble() {
-        for trouble in DiagnosticKind::ALL {
+    fn a_code_is_a_leg_and_a_kind() {
+        for kind in DiagnosticKind::ALL {
             for leg in [StreamLeg::Runtime, StreamLeg::Backend] {
-                let diagnostic = StreamDiagnostic::new(leg, trouble, "");
-                assert_eq!(diagnostic.known(), Some((leg, trouble)), "{}", diagnostic.code);
+                let diagnostic = StreamDiagnostic::new(leg, kind, "");
+                assert_eq!(diagnostic.known(), Some((leg, kind)), "{}", diagnostic.code);
             }
         }
         assert_eq!(
@@ -341,11 +341,11 @@ mod tests {
         assert_eq!((newer.known(), newer.code.as_str()), (None, "runtime.on_fire"));
     }
 
-    /// observation-64: which troubles end a stream.
+    /// observation-64: which kinds end a stream.
     #[test]
-    fn some_troubles_end_a_stream() {
-        let going_on = DiagnosticKind::ALL.into_iter().filter(|trouble| trouble.close().is_none());
-        let going_on: Vec<_> = going_on.map(|trouble| trouble.to_string()).collect();
+    fn some_kinds_of_problem_end_a_stream() {
+        let going_on = DiagnosticKind::ALL.into_iter().filter(|kind| kind.close().is_none());
+        let going_on: Vec<_> = going_on.map(|kind| kind.to_string()).collect();
         assert_eq!(
             going_on,
             ["runtime_unavailable", "upstream_disconnect", "malformed_frame", "serialize_failed"]

@@ -46,19 +46,20 @@ impl SessionProjection {
             return;
         }
         self.snapshot.seq += 1;
-        self.transcript.fold(event);
+        self.transcript.apply_event(event);
         if self.transcript.messages().len() > 2 * SNAPSHOT_MESSAGES_MAX {
-            self.transcript.shed(SNAPSHOT_MESSAGES_MAX);
+            self.transcript.keep_last(SNAPSHOT_MESSAGES_MAX);
             self.snapshot.has_earlier = true;
         }
-        self.fold(event, time);
+        self.apply_to_session(event, time);
         let SessionSnapshot { seq, session, waits, inputs, .. } = &mut self.snapshot;
         session.newest_seq = *seq;
         session.updated_at = time;
-        (session.waits, session.queued) = (waits.len() as u64, inputs.len() as u64);
+        session.waits = waits.len() as u64;
+        session.queued = inputs.len() as u64;
     }
 
-    fn fold(&mut self, event: &Event, time: Timestamp) {
+    fn apply_to_session(&mut self, event: &Event, time: Timestamp) {
         let session = &mut self.snapshot.session;
         match event {
             Event::TurnStarted(started) => {
@@ -78,12 +79,12 @@ impl SessionProjection {
             Event::Status(status) => session.state = status.state,
             Event::Plan(plan) => self.snapshot.plan = plan.clone(),
             Event::CommandsUpdated(updated) => self.snapshot.commands.clone_from(&updated.commands),
-            Event::Input(receipt) => self.take_receipt(receipt, time),
+            Event::Input(receipt) => self.apply_receipt(receipt, time),
             Event::QuestionAsked(question) => {
-                self.open(question.id, question.turn_id, WaitRequest::Question(question.clone()), time);
+                self.open_wait(question.id, question.turn_id, WaitRequest::Question(question.clone()), time);
             }
             Event::PermissionAsked(permission) => {
-                self.open(
+                self.open_wait(
                     permission.id,
                     permission.turn_id,
                     WaitRequest::Permission(permission.clone()),
@@ -101,7 +102,7 @@ impl SessionProjection {
         }
     }
 
-    fn take_receipt(&mut self, receipt: &InputReceipt, time: Timestamp) {
+    fn apply_receipt(&mut self, receipt: &InputReceipt, time: Timestamp) {
         let inputs = &mut self.snapshot.inputs;
         let known = inputs.iter().position(|input| input.id == receipt.input_id);
         match (receipt.state, known) {
@@ -117,17 +118,17 @@ impl SessionProjection {
                     accepted_at: time,
                 });
             }
-            (InputState::Edited, Some(at)) => {
+            (InputState::Edited, Some(index)) => {
                 if let Some(message) = &receipt.message {
-                    inputs[at].message.clone_from(message);
+                    inputs[index].message.clone_from(message);
                 }
             }
             (InputState::Accepted | InputState::Edited | InputState::Other, _) | (_, None) => {}
-            (_, Some(at)) => drop(inputs.remove(at)),
+            (_, Some(index)) => drop(inputs.remove(index)),
         }
     }
 
-    fn open(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: WaitRequest, time: Timestamp) {
+    fn open_wait(&mut self, id: WaitId, turn_id: Option<TurnId>, ask: WaitRequest, time: Timestamp) {
         let session_id = self.snapshot.session.id.clone();
         self.snapshot.waits.retain(|wait| wait.id != id);
         self.snapshot.waits.push(Wait {

@@ -12,7 +12,7 @@ use crate::{
 pub struct Transcript {
     messages: Vec<Message>,
     /// The index of each message, by its id.
-    places: HashMap<String, usize>,
+    index_by_id: HashMap<String, usize>,
     seq: u64,
 }
 
@@ -33,8 +33,9 @@ pub enum ApplyOutcome {
 impl Transcript {
     /// Starts from the messages after the event `seq`.
     pub fn resume(messages: Vec<Message>, seq: u64) -> Self {
-        let places = messages.iter().enumerate().map(|(at, message)| (message.id.clone(), at)).collect();
-        Self { messages, places, seq }
+        let index_by_id =
+            messages.iter().enumerate().map(|(index, message)| (message.id.clone(), index)).collect();
+        Self { messages, index_by_id, seq }
     }
 
     /// Applies the next event.
@@ -46,15 +47,15 @@ impl Transcript {
             return ApplyOutcome::Gap { expected: self.seq + 1 };
         }
         self.seq = record.seq;
-        self.fold(&record.event);
+        self.apply_event(&record.event);
         ApplyOutcome::Applied
     }
 
     /// Applies an event that the caller knows to be the next one, and returns the index of the message that it changed.
-    pub fn fold(&mut self, event: &Event) -> Option<usize> {
+    pub fn apply_event(&mut self, event: &Event) -> Option<usize> {
         match event {
-            Event::Message(message) => self.merge(message),
-            Event::MessageDelta(delta) => self.extend(delta),
+            Event::Message(message) => self.merge_message(message),
+            Event::MessageDelta(delta) => self.append_delta(delta),
             _ => None,
         }
     }
@@ -70,24 +71,24 @@ impl Transcript {
     }
 
     /// Removes all messages but the last `keep`, and returns the removed ones in order.
-    pub fn shed(&mut self, keep: usize) -> Vec<Message> {
+    pub fn keep_last(&mut self, keep: usize) -> Vec<Message> {
         let rest = self.messages.split_off(self.messages.len().saturating_sub(keep));
-        let shed = std::mem::take(&mut self.messages);
+        let removed = std::mem::take(&mut self.messages);
         *self = Self::resume(rest, self.seq);
-        shed
+        removed
     }
 
-    fn merge(&mut self, new: &Message) -> Option<usize> {
-        let Some(&at) = self.places.get(&new.id) else {
+    fn merge_message(&mut self, new: &Message) -> Option<usize> {
+        let Some(&index) = self.index_by_id.get(&new.id) else {
             // The message precedes those that we have, so appending it would put it in the wrong place.
             if new.earlier {
                 return None;
             }
-            self.places.insert(new.id.clone(), self.messages.len());
+            self.index_by_id.insert(new.id.clone(), self.messages.len());
             self.messages.push(new.clone());
             return Some(self.messages.len() - 1);
         };
-        let old = &mut self.messages[at];
+        let old = &mut self.messages[index];
         old.role = new.role;
         old.author = new.author.clone().or_else(|| old.author.take());
         old.turn_id = new.turn_id.or(old.turn_id);
@@ -98,26 +99,26 @@ impl Transcript {
                 None => old.parts.push(part.clone()),
             }
         }
-        Some(at)
+        Some(index)
     }
 
-    fn extend(&mut self, delta: &MessageDelta) -> Option<usize> {
+    fn append_delta(&mut self, delta: &MessageDelta) -> Option<usize> {
         // A message always precedes its deltas. A delta of an unknown message comes from a faulty peer and is ignored.
-        let &at = self.places.get(&delta.message_id)?;
-        let parts = &mut self.messages[at].parts;
+        let &index = self.index_by_id.get(&delta.message_id)?;
+        let parts = &mut self.messages[index].parts;
         match parts.iter_mut().find(|part| part.id == delta.part_id) {
-            Some(part) => grow(&mut part.content, delta),
+            Some(part) => append_text(&mut part.content, delta),
             None => {
-                let mut content = begin(delta);
-                grow(&mut content, delta);
+                let mut content = empty_content(delta);
+                append_text(&mut content, delta);
                 parts.push(MessagePart { id: delta.part_id.clone(), content });
             }
         }
-        Some(at)
+        Some(index)
     }
 }
 
-fn begin(delta: &MessageDelta) -> PartContent {
+fn empty_content(delta: &MessageDelta) -> PartContent {
     match delta.kind {
         DeltaKind::Reasoning => PartContent::Reasoning { text: String::new() },
         DeltaKind::ToolOutput => {
@@ -128,7 +129,7 @@ fn begin(delta: &MessageDelta) -> PartContent {
     }
 }
 
-fn grow(content: &mut PartContent, delta: &MessageDelta) {
+fn append_text(content: &mut PartContent, delta: &MessageDelta) {
     match content {
         PartContent::Text { text } | PartContent::Reasoning { text } => text.push_str(&delta.text),
         PartContent::ToolResult(result) => result.output.push_str(&delta.text),

@@ -137,7 +137,7 @@ async fn listen(
             // Frames are put together before anybody hears of them.
             Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => {}
             Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
-                return Some(StreamEnd::with(
+                return Some(StreamEnd::new(
                     leg,
                     DiagnosticKind::ObservationOnly,
                     "this stream can only be listened to",

@@ -42,13 +42,13 @@ impl Log {
     /// Takes an event.
     pub(crate) fn fold(&mut self, event: &Event) {
         self.events += 1;
-        self.changed.extend(self.transcript.fold(event));
+        self.changed.extend(self.transcript.apply_event(event));
     }
 
     /// Takes an event that is new, and says in it what those must know who began with a snapshot.
     pub(crate) fn take(&mut self, event: &mut Event) {
         self.events += 1;
-        let Some(at) = self.transcript.fold(event) else { return };
+        let Some(at) = self.transcript.apply_event(event) else { return };
         self.changed.insert(at);
         if at + LAST_MAX >= self.transcript.messages().len() {
             return;
@@ -86,7 +86,7 @@ impl Log {
         if !self.changed.is_empty() || self.transcript.messages().len() <= LAST_MAX {
             return;
         }
-        self.earlier += self.transcript.shed(LAST_MAX).len() as u64;
+        self.earlier += self.transcript.keep_last(LAST_MAX).len() as u64;
     }
 
     /// The last messages, and whether there are earlier ones.

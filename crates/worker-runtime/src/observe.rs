@@ -45,7 +45,7 @@ struct Source {
 
 /// It ends with this trouble of the runtime.
 fn trouble(trouble: DiagnosticKind, message: &str) -> StreamEnd {
-    StreamEnd::with(StreamLeg::Runtime, trouble, message)
+    StreamEnd::new(StreamLeg::Runtime, trouble, message)
 }
 
 impl Sessions {
@@ -112,7 +112,7 @@ impl Source {
             Ok(Some(Item::Gap(_))) => Err(resume::expired()),
             Ok(None) | Err(durable::Error::Deleted) => {
                 let code = if self.over { StreamCloseCode::NORMAL } else { StreamCloseCode::AWAY };
-                Err(StreamEnd::silently(code))
+                Err(StreamEnd::without_diagnostic(code))
             }
             Err(error) => Err(unreadable(&error)),
         }

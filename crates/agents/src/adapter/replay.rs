@@ -115,7 +115,7 @@ fn show(what: &str, out: &mut Out, shown: &mut String, transcript: &mut Transcri
     for fact in out.facts.drain(..) {
         writeln!(shown, "{what} ← {}", serde_json::to_value(&fact).unwrap()).unwrap();
         if let Fact::Event(event @ (Event::Message(_) | Event::MessageDelta(_))) = &fact {
-            transcript.fold(event);
+            transcript.apply_event(event);
         }
     }
 }

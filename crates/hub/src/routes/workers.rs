@@ -81,7 +81,7 @@ async fn watch(
     }
     let revoked = async move {
         permit.ended().await;
-        StreamEnd::with(StreamLeg::Backend, DiagnosticKind::Denied, "your access to this worker was revoked")
+        StreamEnd::new(StreamLeg::Backend, DiagnosticKind::Denied, "your access to this worker was revoked")
     };
     let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
     let serve = move |socket| async move {

@@ -82,11 +82,11 @@ fn events_are_taken_once_and_in_order() {
 #[test]
 fn what_is_shed_is_gone_and_the_rest_goes_on() {
     let mut transcript = folded(&[message("a", vec![]), message("b", vec![]), message("c", vec![])]);
-    let shed = transcript.shed(1);
+    let shed = transcript.keep_last(1);
     assert_eq!(shed.iter().map(|message| message.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     transcript.apply(&record(4, delta("c", "0", DeltaKind::Text, "x")));
     assert_eq!(transcript.messages()[0].parts, [text("0", "x")]);
-    assert!(transcript.shed(5).is_empty());
+    assert!(transcript.keep_last(5).is_empty());
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {

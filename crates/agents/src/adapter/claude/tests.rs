@@ -305,7 +305,7 @@ fn transcript(bytes: &[u8], sizes: &[usize]) -> Transcript {
     }
     for fact in out.facts {
         if let Fact::Event(event @ (Event::Message(_) | Event::MessageDelta(_))) = &fact {
-            transcript.fold(event);
+            transcript.apply_event(event);
         }
     }
     transcript

@@ -216,11 +216,9 @@ impl Observed for Heard {
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {
         match self.0.next().await {
             Ok(Some(frame)) => Ok(vec![frame.into()]),
-            Ok(None) => Err(StreamEnd::silently(StreamCloseCode::AWAY)),
-            Err(Down::NoWorker) => {
-                Err(StreamEnd::with(Side::Runtime, DiagnosticKind::WorkerNotFound, "gone"))
-            }
-            Err(_) => Err(StreamEnd::silently(StreamCloseCode::INTERNAL)),
+            Ok(None) => Err(StreamEnd::without_diagnostic(StreamCloseCode::AWAY)),
+            Err(Down::NoWorker) => Err(StreamEnd::new(Side::Runtime, DiagnosticKind::WorkerNotFound, "gone")),
+            Err(_) => Err(StreamEnd::without_diagnostic(StreamCloseCode::INTERNAL)),
         }
     }
 }
