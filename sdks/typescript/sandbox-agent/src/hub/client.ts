@@ -69,6 +69,8 @@ export class HubClient {
   }: CallOptions & { readonly after?: number; readonly limit?: number } = {}): Promise<
     readonly AuditRecord[]
   > {
-    return (await this.#http.json("get", "/api/audit", { query: { cursor: after?.toString(), limit }, signal })).items;
+    return (
+      await this.#http.json("get", "/api/audit", { query: { cursor: after?.toString(), limit }, signal })
+    ).items;
   }
 }

@@ -38,7 +38,10 @@ export class Relay {
     limit,
     signal,
   }: CallOptions & { readonly after?: number; readonly limit?: number } = {}): Promise<RelayAuditPage> {
-    return this.#http.json("get", "/api/v1/relay/audit", { query: { cursor: after?.toString(), limit }, signal });
+    return this.#http.json("get", "/api/v1/relay/audit", {
+      query: { cursor: after?.toString(), limit },
+      signal,
+    });
   }
 
   /** Enables or disables the relay in a workspace. */
