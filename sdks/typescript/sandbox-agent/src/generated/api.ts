@@ -1744,10 +1744,10 @@ export interface components {
         };
         /** @description The answer of `GET /api/audit`. */
         readonly AuditPage: {
-            /** @description Whether there are more by now. */
-            readonly hasMore: boolean;
             /** @description The entries after `offset`, the oldest first. */
             readonly items: readonly components["schemas"]["AuditRecord"][];
+            /** @description Pass it as `cursor` for the next page; `null` on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description An entry and its place. */
         readonly AuditRecord: {
@@ -1963,7 +1963,7 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role"] | null;
+            readonly defaultRole?: components["schemas"]["Role"] | null;
             /** @description The name that they get. */
             readonly name: components["schemas"]["UserName"];
             /**
@@ -2043,6 +2043,11 @@ export interface components {
         readonly DeviceConnection: {
             /** @description What it is accepted for. */
             readonly capabilities: readonly components["schemas"]["Family"][];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly connectedAt: string;
             /** @description The connection. */
             readonly connectionId: string;
             /** @description Whether its owner has paused it. */
@@ -2054,11 +2059,6 @@ export interface components {
             readonly latencyUs: number | null;
             /** @description The directories among that. */
             readonly roots: readonly components["schemas"]["Root"][];
-            /**
-             * Format: date-time
-             * @description Since when.
-             */
-            readonly sinceAt: string;
         };
         /** @description The answer of `GET /api/devices`. */
         readonly DeviceList: {
@@ -2933,7 +2933,7 @@ export interface components {
              * Format: date-time
              * @description Since when.
              */
-            readonly sinceAt: string;
+            readonly connectedAt: string;
             /**
              * Format: uint64
              * @description On how many sockets.
@@ -3020,18 +3020,18 @@ export interface components {
              * Format: date-time
              * @description When they last did something.
              */
-            readonly lastAt: string;
+            readonly lastActiveAt: string;
             /** @description Who. */
             readonly user: components["schemas"]["UserName"];
         };
         /** @description The answer of `GET /api/v1/relay/audit`. */
         readonly RelayAuditPage: {
-            /** @description Whether there are more by now. */
-            readonly hasMore: boolean;
             /** @description The entries after `offset`, the oldest first. A request has two: one when it was begun, one when it ended. */
             readonly items: readonly {
                 readonly [key: string]: unknown;
             }[];
+            /** @description Pass it as `cursor` for the next page; `null` on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
         readonly RelayCall: {
@@ -3104,6 +3104,8 @@ export interface components {
             readonly audit: components["schemas"]["LedgerHead"];
             /** @description Every device that is connected, by name. */
             readonly devices: readonly components["schemas"]["DeviceStatus"][];
+            /** @description The workspaces in which nothing is lent. */
+            readonly disabledWorkspaces: readonly components["schemas"]["WorkspaceName"][];
             /** @description Every environment, the oldest first. */
             readonly environments: readonly components["schemas"]["EnvironmentStatus"][];
             /**
@@ -3115,8 +3117,6 @@ export interface components {
             readonly remembered: readonly components["schemas"]["RememberedApproval"][];
             /** @description Whose approval is waited for. */
             readonly waits: readonly components["schemas"]["WaitId"][];
-            /** @description The workspaces in which nothing is lent. */
-            readonly workspacesOff: readonly components["schemas"]["WorkspaceName"][];
         };
         /** @description What was approved for more than once (relay #143). */
         readonly RememberedApproval: {
@@ -3124,7 +3124,7 @@ export interface components {
              * Format: date-time
              * @description When.
              */
-            readonly at: string;
+            readonly approvedAt: string;
             /** @description By whom. */
             readonly author: components["schemas"]["UserName"];
             /** @description The device. */
@@ -3133,14 +3133,14 @@ export interface components {
             readonly environmentId: components["schemas"]["EnvironmentId"] | null;
             /** @description Its name, by which it is taken back. */
             readonly id: components["schemas"]["WaitId"];
+            /** @description The method, or the tool as `tool:NAME`. */
+            readonly operation: string;
             /** @description The run in that environment; what is done there in no run if none. */
             readonly runId: string | null;
             /** @description The workspace or space that it was approved for. */
             readonly scopeId: string;
             /** @description The tool as it was then, if it is one: of another of that name nothing was approved. */
             readonly toolHash: components["schemas"]["Sha256"] | null;
-            /** @description The method, or the tool as `tool:NAME`. */
-            readonly what: string;
         };
         /**
          * @description What came of a request.
@@ -3199,7 +3199,7 @@ export interface components {
             /** @description Its name. */
             readonly id: components["schemas"]["RuntimeId"];
             /** @description Whether it answers; none where that is known only by asking, and it was not asked. */
-            readonly isUp: boolean | null;
+            readonly isReachable: boolean | null;
             /** @description How the hub comes to it. */
             readonly kind: components["schemas"]["RuntimeKind"];
             /** @description The workspace that it belongs to. */
@@ -3249,7 +3249,7 @@ export interface components {
              * Format: uint64
              * @description The place of its newest event.
              */
-            readonly newest: number;
+            readonly newestSeq: number;
             /** @description What the agent may do. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
@@ -3680,7 +3680,7 @@ export interface components {
              * @description What they may do in workspaces that `roles` does not name, also in those of later.
              * @default null
              */
-            readonly everywhere?: components["schemas"]["Role"] | null;
+            readonly defaultRole?: components["schemas"]["Role"] | null;
             /**
              * @description What they may do in some workspaces.
              * @default {}
@@ -3699,7 +3699,7 @@ export interface components {
              */
             readonly createdAt: string;
             /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
-            readonly everywhere: components["schemas"]["Role"] | null;
+            readonly defaultRole: components["schemas"]["Role"] | null;
             /** @description Their name. */
             readonly name: components["schemas"]["UserName"];
             /** @description What they may do in some workspaces. */
@@ -3964,7 +3964,9 @@ export interface components {
         /** @description The answer of `GET /v1/agents/{agent}/models`. */
         readonly AgentModelList: {
             /** @description The models that the agent can use. */
-            readonly models: readonly components["schemas"]["AgentModel"][];
+            readonly items: readonly components["schemas"]["AgentModel"][];
+            /** @description Always `null`: the list is complete. */
+            readonly nextCursor: string | null;
         };
         /**
          * @description The protocol that an agent speaks.
@@ -4769,7 +4771,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                readonly offset?: number;
+                readonly cursor?: string;
                 /** @description How many entries a page has at most. */
                 readonly limit?: number;
             };
@@ -5909,7 +5911,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
-                readonly offset?: number;
+                readonly cursor?: string;
                 /** @description How many entries a page has at most. */
                 readonly limit?: number;
             };
@@ -7056,7 +7058,7 @@ export interface operations {
                 /** @description The directory. */
                 readonly path: string;
                 /** @description Only names after this one: the `nextCursor` of the page before. */
-                readonly after?: string;
+                readonly cursor?: string;
                 /** @description How many entries at most. */
                 readonly limit?: number;
             };
@@ -7580,7 +7582,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /** @description The number of the last piece that was read; everything that is kept if left out. */
-                readonly after?: number;
+                readonly cursor?: string;
                 /** @description How many pieces a page has at most. A stream has no limit. */
                 readonly limit?: number;
                 /** @description Follow what it writes, as server-sent events, to its end. */

@@ -621,7 +621,7 @@ export interface components {
              * Format: date-time
              * @description Since when.
              */
-            readonly sinceAt: string;
+            readonly connectedAt: string;
             /**
              * Format: uint64
              * @description On how many sockets.
@@ -684,7 +684,7 @@ export interface components {
              * Format: date-time
              * @description When they last did something.
              */
-            readonly lastAt: string;
+            readonly lastActiveAt: string;
             /** @description Who. */
             readonly user: components["schemas"]["UserName"];
         };
@@ -785,7 +785,7 @@ export interface components {
              * Format: uint64
              * @description The place of its newest event.
              */
-            readonly newest: number;
+            readonly newestSeq: number;
             /** @description What the agent may do. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
