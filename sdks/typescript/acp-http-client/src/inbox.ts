@@ -91,7 +91,7 @@ export class Inbox implements EventSource {
   detach(reader: EventReader): void {
     if (this.#reader !== reader) return;
     this.#reader = undefined;
-    // Nobody will reach the queued items, so requests must not wait for that.
+    // No reader will reach the queued items, so requests must not wait for that.
     this.#items.forEach((item, index) => {
       if (index >= this.#notified) this.#notify(item);
     });

@@ -23,7 +23,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 /** How many messages may be queued or under way. */
 const MESSAGES_MAX = 1024;
 
-/** Statuses after which a message can be sent again, whoever they come from. */
+/** Statuses after which a message can be sent again, from the server as well as from a gateway. */
 const TRANSIENT_STATUSES = [408, 429, 503];
 
 /** Statuses of a gateway that could not reach the server. The server itself means them to be final. */

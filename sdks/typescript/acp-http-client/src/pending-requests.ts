@@ -27,8 +27,8 @@ interface OpenRequest {
 /**
  * The requests that wait for their response.
  *
- * A request resolves when the reader of the stream has reached its response, hence after every event before it. If
- * nobody reads the stream, it resolves as soon as the response is known.
+ * A request resolves when the reader of the stream has reached its response, hence after every event before it. Without
+ * a reader, it resolves as soon as the response is known.
  *
  * Times are ticks of the client's `LogicalClock`.
  */

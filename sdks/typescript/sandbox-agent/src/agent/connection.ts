@@ -170,7 +170,7 @@ export class AgentConnection {
 
   async #answer(id: string | number, method: string, params: unknown): Promise<void> {
     const outcome = await answerAgentRequest(this.#options.handlers, method, params);
-    // Fails if the client was closed meanwhile, when nobody needs the answer.
+    // Fails if the client was closed meanwhile; then the agent does not need the answer.
     await this.#transport.respond(id, outcome).catch(() => {});
   }
 

@@ -41,7 +41,10 @@ export class AsyncQueue<Item> implements AsyncGenerator<Item, undefined, undefin
     return this.size < ITEMS_MAX ? undefined : this.#until(this.#pushed - ITEMS_MAX + 1);
   }
 
-  /** Returns a promise that resolves once the reader has acknowledged every item so far; nothing if it has, or if nobody reads. */
+  /**
+   * Returns a promise if a reader has not acknowledged every item so far; it resolves once the reader has. Returns nothing
+   * if there is no reader.
+   */
   drained(): Promise<void> | undefined {
     return this.#readingStarted ? this.#until(this.#pushed) : undefined;
   }

@@ -44,7 +44,7 @@ export type PendingPairing = Schemas["PendingPairing"];
 export type ConfirmPairingRequest = Schemas["ConfirmPairingRequest"];
 /** Result of confirming a pairing. */
 export type PairingConfirmed = Schemas["PairingConfirmed"];
-/** What a device may offer and a runtime may use. */
+/** The capabilities of a device that a runtime may use. */
 export type Grant = Schemas["Grant"];
 /** Request to add a grant. */
 export type CreateGrantRequest = Schemas["CreateGrantRequest"];

@@ -14,7 +14,7 @@ export type SessionCreated = Schemas["SessionCreated"];
 export type SendMessageRequest = Schemas["SendMessageRequest"];
 /** Result of sending a message. */
 export type MessageAccepted = Schemas["MessageAccepted"];
-/** What to do with a message while a turn is running. */
+/** Whether a message that arrives during a turn is queued, rejected or steers the turn. */
 export type WhenBusy = Schemas["WhenBusy"];
 /** A text, file or image that is sent with a message. */
 export type MessageAttachment = Schemas["MessageAttachment"];
@@ -44,5 +44,5 @@ export type WaitEvent = Schemas["WaitEvent"];
 export type WaitAnswer = Schemas["WaitAnswer"];
 /** Answer to a permission request. */
 export type PermissionAnswer = Schemas["PermissionAnswer"];
-/** What an agent may do without asking. */
+/** Which actions of an agent need permission. */
 export type PermissionMode = Schemas["PermissionMode"];
