@@ -1,15 +1,14 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as library from "@tombolo/acp-http-client";
+import { codeBlocks } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { expect, test } from "vitest";
 
 const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");
-const readme = await readFile(join(home, "README.md"), "utf8");
-const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+const snippets = await codeBlocks(join(home, "README.md"), "ts");
 
 test("there are snippets to run", () => {
   expect(snippets.length).toBe(2);

@@ -1,10 +1,10 @@
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { codeBlocks } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { Project } from "./project.js";
 
-const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
-const snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+const snippets = await codeBlocks(join(import.meta.dirname, "../README.md"), "ts");
 
 test("the README snippet runs where the package is installed", async () => {
   const [snippet = "", ...more] = snippets;

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as library from "@tombolo/react";
 import { createElement } from "react";
-import { until } from "tombolo-testing";
+import { codeBlocks, until } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { Session } from "./example.js";
 import { page } from "./look.js";
@@ -11,9 +11,8 @@ import { sandbox } from "./sandbox.js";
 const here = sandbox();
 
 test("the README contains this example", async () => {
-  const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
   const example = await readFile(join(import.meta.dirname, "example.tsx"), "utf8");
-  expect(/```tsx\n(.*?)```/s.exec(readme)?.[1]).toBe(example);
+  expect(await codeBlocks(join(import.meta.dirname, "../README.md"), "tsx")).toEqual([example]);
 });
 
 test("the example works", async () => {

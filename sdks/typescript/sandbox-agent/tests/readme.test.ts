@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { HubClient } from "@tombolo/sandbox-agent";
-import { Hub } from "tombolo-testing";
+import { codeBlocks, Hub } from "tombolo-testing";
 import { daemonOf } from "tombolo-testing/vitest";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -11,8 +11,7 @@ const daemon = daemonOf();
 const home = join(import.meta.dirname, "..");
 /** The guide of this package, and the project's guide to sessions. */
 const readmes = [join(home, "README.md"), join(home, "../../../docs/sessions.md")];
-const text = (await Promise.all(readmes.map((file) => readFile(file, "utf8")))).join("\n");
-const snippets = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+const snippets = (await Promise.all(readmes.map((file) => codeBlocks(file, "ts")))).flat();
 let hub: Hub;
 
 beforeAll(async () => {

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { reduceSession, type SessionSnapshot, type TimedEvent } from "@tombolo/session";
-import { Daemon, until } from "tombolo-testing";
+import { codeBlocks, Daemon, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let daemon: Daemon;
@@ -62,8 +61,7 @@ test("the reduced state equals the snapshot of the daemon", async () => {
 
 test("the snippet of the README runs", async () => {
   const home = join(import.meta.dirname, "..");
-  const readme = await readFile(join(home, "README.md"), "utf8");
-  const code = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? expect.fail("no snippet");
+  const [code = expect.fail("no snippet")] = await codeBlocks(join(home, "README.md"), "ts");
   const args = [
     "--input-type=module-typescript",
     "--eval",

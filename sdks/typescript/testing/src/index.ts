@@ -1,8 +1,10 @@
 export { Daemon, type DaemonOptions } from "./daemon.js";
 export { Device, Hub } from "./hub.js";
+export { codeBlocks } from "./markdown.js";
 export { Model } from "./model.js";
 export { Network } from "./network.js";
 export { systemNode } from "./node.js";
+export { type JavaScriptRuntime, javaScriptRuntimes, loadBundle } from "./platforms.js";
 export { KILL_ON_STDIN_CLOSE, Program, programFrom } from "./program.js";
 export { Registry } from "./registry.js";
 export { until } from "./wait.js";
