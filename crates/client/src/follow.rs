@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use backoff::Backoff;
 use protocol::ProblemKind;
 use reqwest::{Method, RequestBuilder, Response, header::CONTENT_TYPE};
 
@@ -16,8 +17,9 @@ use crate::{
 /// whoever follows is patient.
 const TRIES_MAX: u32 = 5;
 
-/// The pause before the first new connection; doubled with each one after it.
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
+/// The shortest and the longest delay before a new connection.
+const RECONNECT_MIN: Duration = Duration::from_millis(200);
+const RECONNECT_MAX: Duration = Duration::from_millis(3200);
 
 /// A daemon says something every 15 s. One that is silent for three times as long is gone.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(45);
@@ -49,6 +51,7 @@ pub(crate) struct Follow {
     parser: Parser,
     /// New connections since the last frame, or since one that lasted.
     tries: u32,
+    backoff: Backoff,
     /// The last frame said that nothing comes after it.
     over: bool,
 }
@@ -72,6 +75,7 @@ impl Follow {
             patience: Duration::ZERO,
             parser: Parser::default(),
             tries: 0,
+            backoff: Backoff::new(RECONNECT_MIN, RECONNECT_MAX),
             over: false,
         };
         follow.response = Some(follow.connect().await?);
@@ -82,7 +86,7 @@ impl Follow {
     pub(crate) async fn next(&mut self) -> Result<Option<Frame>> {
         loop {
             if let Some(frame) = self.parser.pop() {
-                self.tries = 0;
+                self.forget_failures();
                 self.over = false;
                 if let Some(id) = &frame.id {
                     self.last_id = Some(id.clone());
@@ -134,7 +138,7 @@ impl Follow {
     fn on_cut(&mut self, cut: Cut) -> Result<()> {
         self.response = None;
         if self.connected_at.elapsed() >= LASTING {
-            self.tries = 0;
+            self.forget_failures();
         }
         // What was not whole comes again.
         self.parser = Parser::default();
@@ -146,6 +150,12 @@ impl Follow {
         Ok(())
     }
 
+    /// Something arrived, so the next failure starts with a full set of attempts and the shortest delay.
+    fn forget_failures(&mut self) {
+        self.tries = 0;
+        self.backoff.reset();
+    }
+
     fn gives_up(&self) -> bool {
         self.tries >= TRIES_MAX && self.heard_at.elapsed() >= self.patience
     }
@@ -153,9 +163,8 @@ impl Follow {
     /// A new connection; `None` if there is nothing left to follow.
     async fn reconnect(&mut self) -> Result<Option<Response>> {
         loop {
-            let pause = PAUSE_FIRST * 2u32.pow(self.tries.min(TRIES_MAX));
             self.tries = self.tries.saturating_add(1);
-            tokio::time::sleep(pause).await;
+            self.backoff.wait().await;
             match self.connect().await {
                 Ok(response) => return Ok(Some(response)),
                 Err(error) => match error.kind() {

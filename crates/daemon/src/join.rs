@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use backoff::Backoff;
 use client::{Client, Error, WebSocket};
 use protocol::RuntimeId;
 use server::{ErrorChain, InProcessService};
@@ -10,14 +11,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use tunnel::Patience;
 
-/// How long to wait before the hub is called again: at first, and at most.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// The shortest and the longest delay before the daemon dials the hub again.
+const REDIAL_MIN: Duration = Duration::from_millis(100);
+const REDIAL_MAX: Duration = Duration::from_secs(5);
 
-/// A tunnel that holds for less than this is not made again as soon as it is lost: two daemons that join as the same runtime
-/// take each other's place, and shall not do so all the time.
-const STEADY: Duration = Duration::from_secs(1);
-const UNSTEADY_PAUSE: Duration = Duration::from_millis(500);
+/// A tunnel that lasted this long resets the backoff. A shorter one does not: two daemons that join as the same runtime
+/// displace each other, and would otherwise do so ten times a second.
+const STABLE_AFTER: Duration = Duration::from_secs(1);
 
 /// How long the hub may take to answer the call.
 const CALL_MAX: Duration = Duration::from_secs(20);
@@ -34,31 +34,29 @@ pub struct Join {
 impl Join {
     /// Keeps a tunnel to the hub until `stop`; what comes through it is answered by `inside`.
     pub(crate) async fn keep(self, inside: InProcessService, stop: CancellationToken) {
-        let mut pause = PAUSE_MIN;
+        let mut backoff = Backoff::new(REDIAL_MIN, REDIAL_MAX);
         // Told once, however often it is tried.
         let mut told = None;
         loop {
-            let wait = match stop.run_until_cancelled(self.call()).await {
+            match stop.run_until_cancelled(self.call()).await {
                 None => return,
                 Some(Ok(socket)) => {
                     info!("joined the hub");
-                    (told, pause) = (None, PAUSE_MIN);
+                    told = None;
                     let since = Instant::now();
                     answer(socket, inside.clone(), stop.clone()).await;
-                    if since.elapsed() < STEADY { UNSTEADY_PAUSE } else { PAUSE_MIN }
+                    if since.elapsed() >= STABLE_AFTER {
+                        backoff.reset();
+                    }
                 }
                 Some(Err(reason)) => {
                     if told.as_ref() != Some(&reason) {
                         warn!(%reason, "could not join the hub; it is tried again");
                         told = Some(reason);
                     }
-                    let wait = pause;
-                    pause = (pause * 2).min(PAUSE_MAX);
-                    wait
                 }
-            };
-            let wait = tokio::time::sleep(wait.mul_f64(0.5 + fastrand::f64() / 2.0));
-            if stop.run_until_cancelled(wait).await.is_none() {
+            }
+            if stop.run_until_cancelled(backoff.wait()).await.is_none() {
                 return;
             }
         }

@@ -4,7 +4,6 @@
 //! than its owner selected: what the server grants can only take away from that. Its owner can be asked first ([`Consent`]),
 //! and can pause or end it at any time ([`Control`]). A [`Link`] keeps it connected.
 
-mod backoff;
 mod build;
 mod config;
 mod consent;
@@ -17,6 +16,7 @@ mod link;
 mod own;
 mod paired;
 mod provider;
+mod reconnect;
 mod roots;
 pub mod shell;
 mod socket;

@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::{Device, Lending, Live, backoff::Backoff};
+use crate::{Device, Lending, Live, reconnect};
 
 /// How long the hub may take to answer the call.
 const CALL_MAX: Duration = Duration::from_secs(20);
@@ -69,7 +69,7 @@ impl Link {
         standing: watch::Sender<Standing>,
         stop: CancellationToken,
     ) -> Result<(), Unwanted> {
-        let mut backoff = Backoff::default();
+        let mut backoff = reconnect::backoff();
         while self.device.control().now() != Lending::Stopped {
             standing.send_replace(Standing::Calling);
             let reason = match stop.run_until_cancelled(self.call()).await {
@@ -81,7 +81,9 @@ impl Link {
                     if let (Standing::Calling, Some(why)) = (&*standing.borrow(), lost.refusal()) {
                         return Err(Unwanted::NotAccepted(why.to_owned()));
                     }
-                    backoff.held_for(since.elapsed());
+                    if since.elapsed() >= reconnect::STABLE_AFTER {
+                        backoff.reset();
+                    }
                     lost.to_string()
                 }
                 Some(Err(CallError::Hub(error))) if is_final(&error) => {
@@ -100,7 +102,7 @@ impl Link {
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = ended => {}
-                () = tokio::time::sleep(backoff.next()) => {}
+                () = backoff.wait() => {}
             }
         }
         Ok(())

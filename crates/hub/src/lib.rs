@@ -25,7 +25,6 @@ mod limits;
 mod metrics;
 mod pace;
 mod passage;
-mod pause;
 mod people;
 mod permit;
 pub mod policy;

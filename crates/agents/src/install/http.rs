@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use backoff::Backoff;
 use reqwest::{Certificate, Client, RequestBuilder, Response, StatusCode, Url};
 
 use super::{Error, Fault};
@@ -21,8 +22,9 @@ pub(super) const TRIES_MAX: u32 = 4;
 /// How often a server is called that does not pick up. Most that fail are not there at all.
 const CALLS_MAX: u32 = 2;
 
-/// The pause before the second try; doubled with each one after it.
-const PAUSE_FIRST: Duration = Duration::from_millis(250);
+/// The shortest and the longest delay before a request is sent again.
+const RETRY_MIN: Duration = Duration::from_millis(250);
+const RETRY_MAX: Duration = Duration::from_secs(2);
 
 /// Something that stands in for servers: what is at `from` is found at `to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,10 +139,17 @@ impl Http {
 }
 
 /// Counts what failed and might work in a moment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tries {
     failed: u32,
     unanswered: u32,
+    backoff: Backoff,
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Self { failed: 0, unanswered: 0, backoff: Backoff::new(RETRY_MIN, RETRY_MAX) }
+    }
 }
 
 impl Tries {
@@ -153,7 +162,7 @@ impl Tries {
         if !fault.is_transient() || self.failed >= TRIES_MAX || self.unanswered >= CALLS_MAX {
             return Err(fault);
         }
-        tokio::time::sleep(PAUSE_FIRST * 2u32.pow(self.failed - 1)).await;
+        self.backoff.wait().await;
         Ok(())
     }
 

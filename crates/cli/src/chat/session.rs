@@ -1,5 +1,8 @@
 //! The session of a conversation: a new one, or one that goes on.
 
+use std::time::Duration;
+
+use backoff::Backoff;
 use client::{Client, InstallEvent};
 use protocol::{
     AgentName, IdempotencyKey, ProblemKind, SessionId,
@@ -20,6 +23,10 @@ const AGENT: &str = "claude";
 
 /// How often a message is sent again whose fate is not known.
 const TRIES_MAX: u32 = 5;
+
+/// The shortest and the longest delay before it is sent again.
+const RETRY_MIN: Duration = Duration::from_millis(200);
+const RETRY_MAX: Duration = Duration::from_secs(2);
 
 /// A session that is there.
 pub(super) struct Opened {
@@ -145,11 +152,12 @@ pub(super) async fn send(
     let send = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
     let key = uuid::Uuid::new_v4().to_string().parse::<IdempotencyKey>().ok();
     let mut tries = 0;
+    let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
     loop {
         match client.sessions().send(id, &send, key.as_ref()).await {
             Err(client::Error::Transport(_)) if tries < TRIES_MAX => {
                 tries += 1;
-                tokio::time::sleep(std::time::Duration::from_millis(200 * u64::from(tries))).await;
+                backoff.wait().await;
             }
             answer => return answer?.read(),
         }

@@ -2,16 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use backoff::Backoff;
 use client::Error;
 use protocol::ProblemKind;
 
 use crate::exit::say;
 
-/// The pause before the second try; doubled with each one after it.
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
+/// The delay before the second attempt.
+const RETRY_MIN: Duration = Duration::from_millis(100);
 
-/// The longest pause: a network that is back shall be found soon.
-const PAUSE_MAX: Duration = Duration::from_secs(3);
+/// The longest delay: short, so that the editor notices soon when the network is back.
+const RETRY_MAX: Duration = Duration::from_secs(3);
 
 /// How long a daemon that cannot be reached is tried for.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +33,12 @@ impl Patience {
         F: Future<Output = Result<T, Error>>,
     {
         let since = Instant::now();
-        let mut pause = PAUSE_FIRST;
+        let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
+        let mut retried = false;
         loop {
             let error = match attempt().await {
                 Ok(done) => {
-                    if pause > PAUSE_FIRST {
+                    if retried {
                         say(&format!("tombolo: it went through after {} ms", since.elapsed().as_millis()));
                     }
                     return Ok(done);
@@ -46,15 +48,16 @@ impl Patience {
             if !passes(&error) {
                 return Err(error);
             }
-            if since.elapsed() + pause >= self.0 {
+            let delay = backoff.next_delay();
+            if since.elapsed() + delay >= self.0 {
                 say(&format!("tombolo: gave up after {} ms", since.elapsed().as_millis()));
                 return Err(error);
             }
-            if pause == PAUSE_FIRST {
+            if !retried {
                 say(&format!("tombolo: {error}; trying again for up to {} s", self.0.as_secs_f32().ceil()));
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSE_MAX);
+            retried = true;
+            tokio::time::sleep(delay).await;
         }
     }
 }

@@ -31,7 +31,7 @@ use super::{
     stdio::Stdio,
     used::OfServer,
 };
-use crate::backoff::Backoff;
+use crate::reconnect;
 
 /// How long a server may take to start and say what it is: some fetch themselves first.
 const START_WAIT_MAX: Duration = Duration::from_secs(60);
@@ -85,7 +85,7 @@ enum Down {
 impl Server {
     /// Keeps it running until `stop`; while it is not there, its tools are not.
     pub(crate) async fn keep(self: Arc<Self>, stop: CancellationToken) {
-        let mut backoff = Backoff::default();
+        let mut backoff = reconnect::backoff();
         while !stop.is_cancelled() {
             let since = Instant::now();
             let down = self.serve(&stop).await;
@@ -93,9 +93,11 @@ impl Server {
             if stop.is_cancelled() {
                 return;
             }
-            backoff.held_for(since.elapsed());
+            if since.elapsed() >= reconnect::STABLE_AFTER {
+                backoff.reset();
+            }
             warn!(server = self.name, reason = %protocol::ErrorChain(&down), "an MCP server is unavailable; retrying");
-            let _ = stop.run_until_cancelled(sleep(backoff.next())).await;
+            let _ = stop.run_until_cancelled(backoff.wait()).await;
         }
     }
 

@@ -1,12 +1,13 @@
 //! Following a worker: one stream of its runtime, taken up again whenever it ends.
 
+use backoff::Backoff;
 use protocol::observation::{DiagnosticKind, StreamDiagnostic, StreamLeg};
 use serde_json::json;
 use tokio::time::timeout;
 use tracing::{Instrument, debug, info_span};
 
 use super::{Feed, Taken};
-use crate::{Down, Pace, Runtime, Upstream, pause::Pause};
+use crate::{Down, Pace, Runtime, Upstream};
 
 /// Why a stream of the runtime ended.
 enum Ended {
@@ -20,7 +21,7 @@ enum Ended {
 
 /// Follows the worker for as long as there is one.
 pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
-    let mut pause = Pause::new(pace.pause_min, pace.pause_max);
+    let mut backoff = Backoff::new(pace.pause_min, pace.pause_max);
     // Told once, however often it is tried.
     let mut told: Option<StreamDiagnostic> = None;
     let mut place = feed.resumed_from();
@@ -31,7 +32,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
             Ok(mut upstream) => {
                 let _connected = feed.metrics.connected();
                 let mut heard = || {
-                    pause.reset();
+                    backoff.reset();
                     if told.take().is_some() && place.is_some() {
                         feed.tell_resumed();
                     }
@@ -49,7 +50,7 @@ pub(super) async fn pull(feed: &Feed, runtime: &dyn Runtime, pace: &Pace) {
                     feed.tell(diagnostic.clone());
                     told = Some(diagnostic);
                 }
-                pause.wait().await;
+                backoff.wait().await;
                 feed.resumed_from()
             }
         };

@@ -1,24 +1,25 @@
 //! Following the waits of a runtime: one stream, taken up again whenever it ends.
 
 use axum::body::Body;
+use backoff::Backoff;
 use client::Messages;
 use protocol::{RuntimeId, wait::WaitEvent};
 use tokio::time::timeout;
 use tracing::debug;
 
 use super::{ANSWER_MAX, board::Board};
-use crate::{Down, Pace, Runtime, pause::Pause, runtime::get};
+use crate::{Down, Pace, Runtime, runtime::get};
 
 /// Follows the waits of a runtime for as long as it is polled.
 pub(super) async fn pull(board: &Board, (id, runtime): (&RuntimeId, &dyn Runtime), pace: &Pace) {
-    let mut pause = Pause::new(pace.pause_min, pace.pause_max);
+    let mut backoff = Backoff::new(pace.pause_min, pace.pause_max);
     loop {
         if let Ok(Ok(told)) = timeout(ANSWER_MAX, open(runtime)).await {
-            hear(board, id, told, &mut pause).await;
+            hear(board, id, told, &mut backoff).await;
         }
         debug!(runtime = %id, "could not list the waits of a runtime");
         board.away(id);
-        pause.wait().await;
+        backoff.wait().await;
     }
 }
 
@@ -31,9 +32,9 @@ async fn open(runtime: &dyn Runtime) -> Result<Messages<Body, WaitEvent>, Down> 
 }
 
 /// Takes what the runtime says until it ends.
-async fn hear(board: &Board, id: &RuntimeId, mut told: Messages<Body, WaitEvent>, pause: &mut Pause) {
+async fn hear(board: &Board, id: &RuntimeId, mut told: Messages<Body, WaitEvent>, backoff: &mut Backoff) {
     while let Ok(Some(event)) = told.next().await {
-        pause.reset();
+        backoff.reset();
         board.take(id, event);
     }
 }
