@@ -27,9 +27,9 @@ use protocol::{
     sessions::{AgentError, MessageAttachment, PermissionMode},
     wait::{PermissionAnswer, QuestionItem},
 };
+use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::Secret;
 
 /// One process of one session, in the agent's own protocol.
 pub trait Adapter: Send {
@@ -246,7 +246,7 @@ pub struct Options {
     /// The variant of the model.
     pub variant: Option<String>,
     /// The key to its model, if the session has one of its own. It is for agents that take none from their environment.
-    pub token: Option<Secret>,
+    pub token: Option<SecretString>,
     /// What the agent called the session when it was last started.
     pub resume: Option<String>,
     /// The MCP servers that it may use, by name.

@@ -9,10 +9,11 @@ use std::{
 
 use jiff::Timestamp;
 use protocol::AgentName;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::{
-    Definition, Secret,
+    Definition,
     install::Environment,
     table::{CredentialFile, Credentials},
 };
@@ -21,7 +22,7 @@ use crate::{
 const FILE_BYTES_MAX: u64 = 32 << 20;
 
 /// One credential.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Credential {
     /// Whose it is.
     pub agent: AgentName,
@@ -34,7 +35,7 @@ pub struct Credential {
     /// Whether it is in a file that the agent does not read by itself.
     pub lent: bool,
     /// The credential.
-    pub secret: Secret,
+    pub secret: SecretString,
 }
 
 impl Credential {
@@ -57,7 +58,7 @@ pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
             file: None,
             expires_at: None,
             lent: false,
-            secret: Secret::new(value),
+            secret: value.trim().into(),
         })
     });
     let of_files = files.iter().filter_map(|file| {
@@ -69,7 +70,7 @@ pub fn found(agent: &Definition, environment: &Environment) -> Vec<Credential> {
             file: Some(file.path.clone()),
             expires_at: expiry(file, &content),
             lent: file.lent,
-            secret: Secret::new(secret),
+            secret: secret.trim().into(),
         })
     });
     of_variables.chain(of_files).collect()
@@ -81,7 +82,7 @@ pub(crate) fn lent(agent: &Definition, environment: &Environment) -> BTreeMap<St
     let inherited = BTreeSet::from_iter(all.iter().filter(|one| one.file.is_none()).map(|one| &one.variable));
     let lent = all.iter().filter(|one| one.lent && !inherited.contains(&one.variable));
     let lent = lent.filter(|one| one.is_valid(Timestamp::now()));
-    lent.filter_map(|one| Some((one.variable.clone()?, one.secret.reveal().to_owned()))).collect()
+    lent.filter_map(|one| Some((one.variable.clone()?, one.secret.expose_secret().to_owned()))).collect()
 }
 
 /// When the credential of a file expires. Agents note it in milliseconds.

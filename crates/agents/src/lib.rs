@@ -16,7 +16,6 @@ mod config_file;
 mod credentials;
 mod definition;
 mod search_path;
-mod secret;
 
 pub mod install;
 pub mod mock;
@@ -32,6 +31,5 @@ pub use platform::{Platform, UnknownPlatform};
 pub use registry::Registry;
 pub use release::{InvalidVersion, Release, Version, Want};
 pub use search_path::SearchPath;
-pub use secret::Secret;
 pub use table::{Archive, Component, Source, Table};
 pub use template::{Found, InvalidTemplate, Template};

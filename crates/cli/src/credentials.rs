@@ -12,6 +12,7 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use protocol::AgentName;
+use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::{
@@ -99,7 +100,7 @@ fn exports(found: &[Credential]) -> String {
     let valid = found.iter().filter(|credential| credential.is_valid(now));
     let commands = valid.filter_map(|credential| {
         let variable = credential.variable.as_ref()?;
-        exported.insert(variable).then(|| format!("export {variable}={}", quoted(credential.secret.reveal())))
+        exported.insert(variable).then(|| format!("export {variable}={}", quoted(credential.secret.expose_secret())))
     });
     Vec::from_iter(commands).join("\n")
 }

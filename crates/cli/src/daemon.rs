@@ -8,6 +8,7 @@ use ::agents::ConfigFile;
 use anyhow::Context;
 use client::Client;
 use daemon::{Access, BoundDaemon, Config, DaemonServer, Join, Token};
+use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use options::DaemonOptions;
@@ -71,7 +72,7 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
         return Ok(Access::Open);
     }
     match secret::token(options.token.as_ref(), options.token_file.as_deref(), secret::TOKEN_VARIABLE)? {
-        Some(token) => Ok(Access::Token(Token::new(token.reveal())?)),
+        Some(token) => Ok(Access::Token(Token::new(token.expose_secret())?)),
         None => Ok(Access::Open),
     }
 }
@@ -82,6 +83,6 @@ fn join(options: &DaemonOptions) -> anyhow::Result<Option<Join>> {
     let token = secret::token(None, options.join_token_file.as_deref(), secret::JOIN_TOKEN_VARIABLE)?;
     let token =
         token.context("joining a hub requires a token: pass --join-token-file or set TOMBOLO_JOIN_TOKEN")?;
-    let token: client::Token = token.reveal().parse().context("the join token is invalid")?;
+    let token: client::Token = token.expose_secret().parse().context("the join token is invalid")?;
     Ok(Some(Join { hub: Client::new(endpoint, Some(&token))?, name: options.join_as.clone() }))
 }

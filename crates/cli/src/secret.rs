@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
-pub(crate) use ::agents::Secret;
+use secrecy::ExposeSecret;
+pub(crate) use secrecy::SecretString;
 
 use crate::environment;
 
@@ -26,19 +27,19 @@ pub(crate) const VARIABLES: [&str; 4] =
 
 /// The token from the option, else from the file, else from the environment variable.
 pub(crate) fn token(
-    option: Option<&Secret>,
+    option: Option<&SecretString>,
     file: Option<&Path>,
     variable: &str,
-) -> anyhow::Result<Option<Secret>> {
+) -> anyhow::Result<Option<SecretString>> {
     if let Some(token) = option {
-        return Ok(Some(token.clone()));
+        return Ok(Some(token.expose_secret().trim().into()));
     }
     if let Some(path) = file {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("could not read the token file `{}`", path.display()))?;
-        return Ok(Some(Secret::new(&text)));
+        return Ok(Some(text.trim().into()));
     }
     let Some(value) = environment::variable(variable) else { return Ok(None) };
     let text = value.to_str().with_context(|| format!("the value of {variable} is not valid UTF-8"))?;
-    Ok(Some(Secret::new(text)))
+    Ok(Some(text.trim().into()))
 }

@@ -5,11 +5,12 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Args, Subcommand};
 use client::{Client, Endpoint, Token};
 use protocol::ProblemKind;
+use secrecy::ExposeSecret;
 
 use crate::{
     exit::{self, Failure, Outcome},
     output::Output,
-    secret::{self, HUB_TOKEN_VARIABLE, Secret, TOKEN_VARIABLE},
+    secret::{self, HUB_TOKEN_VARIABLE, SecretString, TOKEN_VARIABLE},
 };
 
 /// The URL of a daemon that was started without options.
@@ -38,7 +39,7 @@ pub(crate) struct RequestArgs<U: Args> {
     /// Use this token. Every user of this machine can read it in the process list: prefer
     /// --token-file, or the variable TOMBOLO_TOKEN (daemon) or TOMBOLO_HUB_TOKEN (hub)
     #[arg(long, global = true, conflicts_with = "token_file", hide_short_help = true)]
-    token: Option<Secret>,
+    token: Option<SecretString>,
     /// Print the response body unchanged, for programs
     #[arg(long, global = true)]
     json: bool,
@@ -200,12 +201,12 @@ impl<U: ServerUrl> ServerArgs<U> {
     }
 
     /// A client for the server; `token` takes precedence over the file, and the file over the environment.
-    fn connect_with(&self, token: Option<&Secret>) -> Result<Client, Failure> {
+    fn connect_with(&self, token: Option<&SecretString>) -> Result<Client, Failure> {
         let endpoint: Endpoint = self.url().parse().map_err(|error: client::InvalidEndpoint| {
             Failure::Usage(format!("{}: {error}", self.url.option()))
         })?;
         let token = secret::token(token, self.token_file.as_deref(), self.url.token_variable());
-        let token = token.map_err(Failure::Local)?.map(|token| token.reveal().parse::<Token>()).transpose();
+        let token = token.map_err(Failure::Local)?.map(|token| token.expose_secret().parse::<Token>()).transpose();
         let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
         Ok(Client::new(endpoint, token.as_ref())?)
     }

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
 use clap::Args;
+use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -73,7 +74,7 @@ async fn serve_until_signal(
     hub.attach(LOCAL_RUNTIME.parse()?, daemon.in_process_service())?;
     let token = hub.take_new_token();
     let greeting = UpGreeting { daemon: daemon.address()?, hub: hub.address()?, run_as };
-    print_line(&greeting.text(token.as_ref().map(|token| token.reveal())));
+    print_line(&greeting.text(token.as_ref().map(|token| token.expose_secret())));
     // Stop the hub first: its viewers get a proper close before the daemon that they watch goes away.
     let stop_daemon = CancellationToken::new();
     let both = |stop| async {

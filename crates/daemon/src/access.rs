@@ -2,6 +2,7 @@
 
 use http::{HeaderMap, request::Parts};
 use protocol::ProblemKind;
+use secrecy::ExposeSecret;
 use server::{AccessCheck, HostPolicy, ProblemResponse, bearer_token};
 use subtle::ConstantTimeEq;
 
@@ -32,7 +33,7 @@ impl NetworkAccess {
         }
         let given = bearer_token(headers).unwrap_or_default();
         // In constant time, so that response times do not reveal how much of a guessed token is right.
-        if bool::from(given.as_bytes().ct_eq(token.reveal().as_bytes())) {
+        if bool::from(given.as_bytes().ct_eq(token.expose_secret().as_bytes())) {
             return Ok(());
         }
         Err(ProblemResponse::new(

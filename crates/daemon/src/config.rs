@@ -1,9 +1,10 @@
 //! The configuration of a daemon. The CLI builds it once, from the command line and the configuration file.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, net::SocketAddr, path::PathBuf};
+use std::{collections::BTreeMap, ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use agents::{UserAgent, install};
 use protocol::AgentName;
+use secrecy::{ExposeSecret, SecretString};
 use server::InvalidCors;
 
 use crate::{DaemonSettings, Join};
@@ -47,9 +48,9 @@ pub enum Access {
     Open,
 }
 
-/// A bearer token. It prints as `***`.
-#[derive(Clone)]
-pub struct Token(Box<str>);
+/// A bearer token. Its `Debug` output hides the text, and its memory is zeroed when it is dropped.
+#[derive(Debug, Clone)]
+pub struct Token(SecretString);
 
 impl Token {
     /// Checks a token, without the white space around it.
@@ -60,16 +61,11 @@ impl Token {
         }
         Ok(Self(text.into()))
     }
-
-    /// The token itself, for comparing.
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+impl ExposeSecret<str> for Token {
+    fn expose_secret(&self) -> &str {
+        self.0.expose_secret()
     }
 }
 
@@ -97,8 +93,8 @@ mod tests {
     #[test]
     fn a_token_does_not_print_itself() {
         let token = Token::new(" secret-token\n").unwrap();
-        assert_eq!(token.reveal(), "secret-token");
-        assert_eq!(format!("{token:?}"), "***");
+        assert_eq!(token.expose_secret(), "secret-token");
+        assert!(!format!("{token:?}").contains("secret-token"));
         assert!(Token::new("short").is_err() && Token::new("with a space").is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::{fs, io, path::Path};
 
 use client::Token;
 use protocol::{WorkspaceName, relay::ClientId};
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
 use crate::Home;
@@ -61,7 +62,7 @@ impl Paired {
     /// If it cannot be written.
     pub fn write(&self, home: &Home) -> io::Result<()> {
         let Self { hub, client_id, workspace, token } = self.clone();
-        let token = token.reveal().to_owned();
+        let token = token.expose_secret().to_owned();
         let path = home.paired();
         let directory = path.parent().unwrap_or(Path::new("/"));
         // Only its owner can read a temporary file.
@@ -96,7 +97,7 @@ mod tests {
         let mode = fs::metadata(home.paired()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let read = Paired::read(&home).unwrap().unwrap();
-        assert_eq!((read.hub.as_str(), read.token.reveal()), ("http://hub", "tombolo_dev_secret"));
+        assert_eq!((read.hub.as_str(), read.token.expose_secret()), ("http://hub", "tombolo_dev_secret"));
         assert!(!format!("{read:?}").contains("secret"));
         fs::write(home.paired(), "{\"token\": \"tombolo_dev_secret").unwrap();
         assert!(!Paired::read(&home).unwrap_err().to_string().contains("secret"));

@@ -16,6 +16,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use protocol::{RuntimeId, SessionId, observation::DiagnosticKind};
 use rustix::rand::GetRandomFlags;
+use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
 
 const KEY_BYTES: usize = 32;
@@ -30,8 +31,8 @@ const SEAL_BYTES: usize = 16;
 const CURSOR_CHARS_MAX: usize = 512;
 
 /// What the hub seals with.
-#[derive(Clone)]
-pub struct Key(Arc<[u8; KEY_BYTES]>);
+#[derive(Debug, Clone)]
+pub struct Key(Arc<SecretBox<[u8; KEY_BYTES]>>);
 
 impl Key {
     /// Reads it from the file, or makes one.
@@ -41,17 +42,16 @@ impl Key {
     pub fn open(path: &Path) -> io::Result<Self> {
         match fs::read(path) {
             Ok(bytes) => {
-                let key =
-                    bytes.try_into().map_err(|_| io::Error::other("the file does not contain a key"))?;
-                Ok(Self(Arc::new(key)))
+                let key = Box::<[u8; KEY_BYTES]>::try_from(bytes).map_err(|_| io::Error::other("the file does not contain a key"))?;
+                Ok(Self(Arc::new(SecretBox::new(key))))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let mut key = [0; KEY_BYTES];
+                let mut key = Box::new([0; KEY_BYTES]);
                 // So few bytes are given at once or not at all.
-                rustix::rand::getrandom(&mut key, GetRandomFlags::empty())?;
+                rustix::rand::getrandom(&mut key[..], GetRandomFlags::empty())?;
                 let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-                file.write_all(&key)?;
-                Ok(Self(Arc::new(key)))
+                file.write_all(&key[..])?;
+                Ok(Self(Arc::new(SecretBox::new(key))))
             }
             Err(error) => Err(error),
         }
@@ -59,13 +59,7 @@ impl Key {
 
     fn mac(&self) -> Hmac<Sha256> {
         // Any length of a key is good; this cannot fail.
-        Hmac::new_from_slice(&self.0[..]).unwrap_or_else(|_| Hmac::new(&Default::default()))
-    }
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("***")
+        Hmac::new_from_slice(self.0.expose_secret()).unwrap_or_else(|_| Hmac::new(&Default::default()))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Secrets that are made here: opaque, shown once, and then known by their digest only.
 
-use std::{fmt, io};
+use std::io;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use rustix::rand::{GetRandomFlags, getrandom};
+use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 /// How long a secret is, before it is written as text.
 const SECRET_BYTES: usize = 32;
 
-/// A token that was just made: it is shown once.
-pub struct NewToken(String);
+/// A token that was just made. It is shown once; its `Debug` output hides the text.
+#[derive(Debug)]
+pub struct NewToken(SecretString);
 
 impl NewToken {
     /// A new one. What it begins with tells what it is, should it be left lying about.
@@ -18,23 +20,18 @@ impl NewToken {
         let mut secret = [0; SECRET_BYTES];
         // So few bytes are given at once or not at all.
         getrandom(&mut secret, GetRandomFlags::empty())?;
-        Ok(Self(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(secret))))
-    }
-
-    /// The token itself.
-    pub fn reveal(&self) -> &str {
-        &self.0
+        Ok(Self(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(secret)).into()))
     }
 
     /// What is kept of it.
     pub(crate) fn digest(&self) -> String {
-        digest(&self.0)
+        digest(self.0.expose_secret())
     }
 }
 
-impl fmt::Debug for NewToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+impl ExposeSecret<str> for NewToken {
+    fn expose_secret(&self) -> &str {
+        self.0.expose_secret()
     }
 }
 

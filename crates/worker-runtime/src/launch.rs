@@ -9,7 +9,7 @@ use std::{
 };
 
 use agents::{
-    Definition, Installer, Purpose, Secret, Want,
+    Definition, Installer, Purpose, Want,
     adapter::{self, Adapted, Options, Transport},
     install::{Ask, ReadyError},
     serve::Servers,
@@ -75,7 +75,7 @@ impl Launcher {
                 model: create.model.clone(),
                 variant: create.variant.clone(),
                 resume: start.resume.clone(),
-                token: create.token.as_deref().map(Secret::new),
+                token: create.token.as_deref().map(|token| token.trim().into()),
                 mcp,
                 skills: configured.skills,
             },

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use agents::{Installer, Secret, serve::Servers};
+use agents::{Installer, serve::Servers};
 use bytes::BytesMut;
 use journal::{
     Retention, Seq, Start,
@@ -21,6 +21,7 @@ use protocol::{
     },
     wait::{AnswerWaitRequest, Wait},
 };
+use secrecy::ExposeSecret;
 use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
@@ -126,7 +127,7 @@ impl Sessions {
             }
         };
         if let Some(token) = token {
-            *shared.token.lock() = Some(Secret::new(&token));
+            *shared.token.lock() = Some(token.trim().into());
         }
         let created = self.ask(&entry, Msg::Wake).await?;
         match created.healthy && validate {
@@ -146,7 +147,7 @@ impl Sessions {
         let directory = self.inner.launcher.private(id).join("probe");
         // What cannot be made is told when the agent cannot be started in it.
         let _ = tokio::fs::create_dir_all(&directory).await;
-        let token = shared.token.lock().as_ref().map(|token| token.reveal().to_owned());
+        let token = shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
         let start = launch::Start {
             create: CreateSessionRequest {
                 token,

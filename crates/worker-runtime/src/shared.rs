@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use agents::{Definition, Installer, Secret};
+use agents::{Definition, Installer};
 use journal::durable::Durable;
 use parking_lot::{Mutex, RwLock};
 use protocol::{
     SessionId, TurnId,
     sessions::{Session, SessionState},
 };
+use secrecy::SecretString;
 
 use crate::{board::Board, kept::Kept};
 
@@ -17,7 +18,7 @@ pub(crate) struct Shared {
     pub(crate) id: SessionId,
     pub(crate) journal: Durable,
     /// The agent's key to its model; never written down.
-    pub(crate) token: Mutex<Option<Secret>>,
+    pub(crate) token: Mutex<Option<SecretString>>,
     /// The session as it is now.
     pub(crate) view: RwLock<Session>,
     /// Where its waits are shown.

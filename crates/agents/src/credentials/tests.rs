@@ -1,5 +1,6 @@
 use std::{collections::BTreeMap, path::Path};
 
+use secrecy::ExposeSecret;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -31,7 +32,7 @@ fn of(agent: &str, environment: &Environment) -> Vec<(String, String)> {
         (Some(place), None) | (None, Some(place)) => place.clone(),
         (None, None) => unreachable!("it was found somewhere"),
     };
-    found.iter().map(|one| (place(one), one.secret.reveal().to_owned())).collect()
+    found.iter().map(|one| (place(one), one.secret.expose_secret().to_owned())).collect()
 }
 
 fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {

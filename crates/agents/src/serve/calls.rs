@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{Client, Method, RequestBuilder, Response, header};
+use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Secret, adapter::Call};
+use crate::adapter::Call;
 
 /// How long an answer may take. The first call for a directory waits for its MCP servers, each of which may take half a
 /// minute.
@@ -28,11 +29,11 @@ const EVENTS: &str = "/global/event";
 pub struct Calls {
     client: Client,
     address: String,
-    password: Secret,
+    password: SecretString,
 }
 
 impl Calls {
-    pub(super) fn new(address: String, password: Secret) -> Result<Self, reqwest::Error> {
+    pub(super) fn new(address: String, password: SecretString) -> Result<Self, reqwest::Error> {
         // A proxy would be asked for a server that only this machine has.
         let client = Client::builder().no_proxy().connect_timeout(CONNECT_MAX).read_timeout(SILENCE_MAX);
         Ok(Self { client: client.build()?, address, password })
@@ -62,7 +63,7 @@ impl Calls {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.address));
-        request.basic_auth("opencode", Some(self.password.reveal()))
+        request.basic_auth("opencode", Some(self.password.expose_secret()))
     }
 }
 

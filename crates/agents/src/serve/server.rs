@@ -4,6 +4,7 @@ use std::{future, time::Duration};
 
 use process::{Control, Exit, Lines, Piece, Process, Spec};
 use reqwest::Response;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
@@ -14,7 +15,6 @@ use tracing::{debug, info, warn};
 use uuid::Uuid;
 
 use super::{Attached, Calls, Error, Events, Gone, Said, servers::Attach, stream::Stream};
-use crate::Secret;
 
 /// How long a server may take to say where it listens. A cold start of a large program on a busy machine takes a while.
 const READY_MAX: Duration = Duration::from_secs(60);
@@ -169,9 +169,9 @@ impl Server {
 }
 
 async fn start(spec: Spec) -> Result<Running, Error> {
-    let password = Secret::new(&format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()));
+    let password = SecretString::from(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()));
     let Process { stdin, mut stdout, control } =
-        process::spawn(&spec.env(PASSWORD, password.reveal())).await?;
+        process::spawn(&spec.env(PASSWORD, password.expose_secret())).await?;
     drop(stdin);
     let address = match timeout(READY_MAX, address(&mut stdout)).await {
         Ok(Some(address)) => address,

@@ -6,7 +6,7 @@ use clap::{Args, Parser};
 use daemon::{DEFAULT_PORT, DaemonSettings};
 use protocol::RuntimeId;
 
-use crate::{agents::InstallOptions, secret::Secret, traces::TraceOptions};
+use crate::{agents::InstallOptions, secret::SecretString, traces::TraceOptions};
 
 /// The options of `tombolo daemon`. The ones that need no resolving are declared by the daemon itself.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct DaemonOptions {
     /// Require this token from clients. Other users of this machine can see it: prefer TOMBOLO_TOKEN
     /// or --token-file [env: TOMBOLO_TOKEN]
     #[arg(long, conflicts_with_all = ["no_token", "token_file"])]
-    pub(crate) token: Option<Secret>,
+    pub(crate) token: Option<SecretString>,
     /// Require the token in this file from clients
     #[arg(long, conflicts_with = "no_token", value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use client::{Client, Endpoint, Token};
 use device::{DeviceConfig, Home, Paired};
 use protocol::relay::ClientId;
+use secrecy::ExposeSecret;
 
 use crate::{
     exit::{Failure, local},
@@ -56,7 +57,7 @@ impl LocalDevice {
         let endpoint = parse_endpoint(&hub.ok_or_else(unpaired)?)?;
         let token: Token = match given {
             Some(given) => given
-                .reveal()
+                .expose_secret()
                 .parse()
                 .map_err(|error| Failure::Usage(format!("the device token is invalid: {error}")))?,
             // The stored token belongs to one hub. Never send it to another one, even if the user names one.

@@ -8,6 +8,7 @@ use protocol::{
     RuntimeId, WorkspaceName,
     hub::{AddRuntimeRequest, CreateJoinTokenRequest, Runtime, RuntimeKind},
 };
+use secrecy::ExposeSecret;
 
 use crate::{
     exit::{Failure, Outcome},
@@ -72,7 +73,7 @@ impl RequestCommand for HubRuntimesCommand {
             HubRuntimesCommand::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
             HubRuntimesCommand::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
-                let token = token.map_err(Failure::Local)?.map(|token| token.reveal().to_owned());
+                let token = token.map_err(Failure::Local)?.map(|token| token.expose_secret().to_owned());
                 let add = AddRuntimeRequest { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }

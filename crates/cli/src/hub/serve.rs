@@ -11,6 +11,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, builder::RangedU64ValueParser};
 use hub::{BACKLOG, Config, Files, Hub, Pace, Rate, Retention};
+use secrecy::ExposeSecret;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -119,7 +120,7 @@ async fn serve_until_signal(config: Config) -> anyhow::Result<()> {
     let mut hub = Hub::bind(&config).await?;
     print_line(&format!("listening on http://{}", hub.address()?));
     if let Some(token) = hub.take_new_token() {
-        print_line(&format!("admin token, shown once: {}", token.reveal()));
+        print_line(&format!("admin token, shown once: {}", token.expose_secret()));
     }
     let files = hub.files();
     let serve = |stop| async {

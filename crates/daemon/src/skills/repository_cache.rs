@@ -8,6 +8,7 @@ use std::{
 };
 
 use process::{Piece, Spec};
+use secrecy::ExposeSecret;
 use server::ErrorChain;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -135,7 +136,7 @@ impl RepositoryCache {
         let mut settings =
             vec![("core.hooksPath", "/dev/null".to_owned()), ("init.templateDir", String::new())];
         if let Some(authorization) = &url.authorization {
-            settings.push(("http.extraHeader", format!("Authorization: {}", authorization.reveal())));
+            settings.push(("http.extraHeader", format!("Authorization: {}", authorization.expose_secret())));
         }
         spec = spec.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (index, (key, value)) in settings.into_iter().enumerate() {

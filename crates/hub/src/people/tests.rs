@@ -28,7 +28,7 @@ fn add(name: &str) -> CreateTokenRequest {
 fn the_first_is_the_owner_of_everything() {
     let directory = tempfile::tempdir().unwrap();
     let (people, new) = open(directory.path());
-    let rights = people.find(new.unwrap().reveal()).unwrap();
+    let rights = people.find(new.unwrap().expose_secret()).unwrap();
     assert!(rights.is_admin());
     assert_eq!(rights.role_in(&"made-later".parse().unwrap()), Some(Role::Owner));
     assert!(open(directory.path()).1.is_none(), "there is one already");
@@ -48,7 +48,7 @@ fn a_scope_takes_away_and_never_gives() {
     let check = |scope: Option<TokenScope>, expected: [Option<Role>; 3]| {
         let (_, new) =
             people.add_token(&ana, CreateTokenRequest { scope: scope.clone(), ..add("t") }).unwrap();
-        let rights = people.find(new.reveal()).unwrap();
+        let rights = people.find(new.expose_secret()).unwrap();
         let found = ["lab", "own", "other"].map(|name| rights.role_in(&name.parse().unwrap()));
         assert_eq!(found, expected, "{scope:?}");
         assert_eq!(rights.is_admin(), scope.is_none());
@@ -72,7 +72,7 @@ fn what_has_expired_is_forgotten() {
     let new = NewToken::mint(PREFIX).unwrap();
     let later = now + SignedDuration::from_secs(60);
     state.add_token(&ana, CreateTokenRequest { expires_at: Some(later), ..add("t") }, &new, now).unwrap();
-    let digest = digest(new.reveal());
+    let digest = digest(new.expose_secret());
     assert!(state.find(&digest, now).is_some());
     assert!(state.find(&digest, later).is_none());
     state.sweep(now);
@@ -88,7 +88,7 @@ fn a_user_has_only_so_many_tokens() {
     let (mut state, now) = (State::default(), Timestamp::now());
     state.add_user(ana.clone(), viewer(), now).unwrap();
     let first = NewToken::mint(PREFIX).unwrap();
-    let digest = digest(first.reveal());
+    let digest = digest(first.expose_secret());
     state.add_token(&ana, add("first"), &first, now).unwrap();
     let log_in = |state: &mut State| state.log_in(&digest, &NewToken::mint(PREFIX).unwrap(), now);
     for _ in 0..200 {
@@ -111,7 +111,7 @@ fn what_cannot_be_written_is_not_done() {
     drop(directory);
     assert!(matches!(people.add_user("ana".parse().unwrap(), viewer()), Err(Error::File(_))));
     assert_eq!(people.users().len(), 1);
-    let id = people.find(new.unwrap().reveal()).unwrap().token.id;
+    let id = people.find(new.unwrap().expose_secret()).unwrap().token.id;
     assert!(people.revoke(id).is_err());
     assert!(people.token(id).is_ok());
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use protocol::lending::{PairedDevice, PairingStarted, PendingPairing, StartPairingRequest};
 use rustix::rand::{GetRandomFlags, getrandom};
+use secrecy::ExposeSecret;
 
 use crate::secret::{NewToken, digest};
 
@@ -112,7 +113,7 @@ impl Pairings {
             expires_at,
         };
         all.push(Waiting { request, digest: secret.digest(), state: State::Waiting });
-        let claim_secret = secret.reveal().to_owned();
+        let claim_secret = secret.expose_secret().to_owned();
         Ok(PairingStarted {
             code,
             claim_secret,

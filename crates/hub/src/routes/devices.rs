@@ -7,6 +7,7 @@ use protocol::{
     lending::{AddDeviceRequest, Device, DeviceAdded, DeviceList},
     relay::ClientId,
 };
+use secrecy::ExposeSecret;
 use server::{Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -48,7 +49,7 @@ async fn add(
     let added = app.relay.store.add_device(new, Vec::new());
     let (added, secret) = added.map_err(|error| refused(&error))?;
     let device = device(&app, &added.device);
-    Ok((StatusCode::CREATED, Json(DeviceAdded { device, secret: secret.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(DeviceAdded { device, secret: secret.expose_secret().to_owned() })))
 }
 
 /// Get a device.

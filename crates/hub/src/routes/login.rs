@@ -10,6 +10,7 @@ use protocol::{
     ProblemKind,
     people::{CallerIdentity, LoginRequest, User},
 };
+use secrecy::ExposeSecret;
 use server::{PeerAddress, ProblemResponse, Result, extract};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -48,7 +49,7 @@ async fn login(
     let theirs = app.people.find(&login.token).ok_or_else(|| app.limits.not_let_in(peer))?;
     app.limits.spend(theirs.token.id)?;
     let (rights, new) = app.people.log_in(&login.token).map_err(|error| refused(&error))?;
-    let cookie = Cookie::for_request(&headers, peer).set(new.reveal(), SESSION);
+    let cookie = Cookie::for_request(&headers, peer).set(new.expose_secret(), SESSION);
     let mut response = Json(who(&rights)).into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     // So that the audit knows who it was.

@@ -14,6 +14,7 @@ use protocol::{
         PendingPairing, StartPairingRequest,
     },
 };
+use secrecy::ExposeSecret;
 use server::{PeerAddress, ProblemResponse, Result, bearer_token, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -140,7 +141,7 @@ fn let_in(
     let device = PairedDevice {
         client_id: request.client_id.clone(),
         workspace: confirm.workspace.clone(),
-        token: secret.reveal().to_owned(),
+        token: secret.expose_secret().to_owned(),
         expires_at: added.token.token.expires_at,
     };
     Ok((device, added))

@@ -7,6 +7,7 @@ use protocol::{
     hub::{AddRuntimeRequest, CreateJoinTokenRequest, JoinToken, Runtime, RuntimeList},
     info::HealthStatus,
 };
+use secrecy::ExposeSecret;
 use server::{ProblemResponse, Result, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -53,7 +54,7 @@ async fn invite(
     extract::Json(CreateJoinTokenRequest { id, workspace }): extract::Json<CreateJoinTokenRequest>,
 ) -> Result<(StatusCode, Json<JoinToken>)> {
     let token = app.registry.invite(id.clone(), workspace).map_err(|error| refused(&error))?;
-    Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.reveal().into() })))
+    Ok((StatusCode::CREATED, Json(JoinToken { id, token: token.expose_secret().into() })))
 }
 
 /// Get a runtime and check its health.

@@ -6,6 +6,7 @@ use protocol::{
     ProblemKind, TokenId, UserName,
     people::{AccessTokenList, CreateTokenRequest, TokenCreated},
 };
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 use server::{
     ProblemResponse, Result, extract,
@@ -58,7 +59,7 @@ async fn add(
         return Err(ProblemResponse::new(ProblemKind::Forbidden, "a scoped token cannot create tokens"));
     }
     let (token, new) = app.people.add_token(&user, add).map_err(|error| refused(&error))?;
-    Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(TokenCreated { token, secret: new.expose_secret().to_owned() })))
 }
 
 /// Revoke a token. Open streams that use it are closed.

@@ -1,17 +1,17 @@
-//! The API key that agents must have. It prints as `***`.
-
-use std::fmt;
+//! The API key that agents must have.
 
 use axum::http::{HeaderMap, Uri};
+use secrecy::{ExposeSecret, SecretString};
 
 /// Where the vendors' APIs take a key.
 const HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
-pub(super) struct Key(String);
+#[derive(Debug)]
+pub(super) struct Key(SecretString);
 
 impl Key {
     pub(super) fn new(key: &str) -> Self {
-        Self(key.to_owned())
+        Self(key.into())
     }
 
     /// Whether a request has this key.
@@ -19,12 +19,6 @@ impl Key {
         let sent = HEADERS.iter().filter_map(|name| headers.get(*name)?.to_str().ok());
         let sent = sent.map(|value| value.trim_start_matches("Bearer "));
         let query = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("key="));
-        sent.chain(query).any(|key| key == self.0)
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+        sent.chain(query).any(|key| key == self.0.expose_secret())
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use protocol::{event::TurnEndReason, sessions::AgentError};
+use secrecy::ExposeSecret;
 use tokio::time::Instant;
 use tracing::info;
 
@@ -111,7 +112,7 @@ impl Worker {
         self.kept.runs += 1;
         self.dirty = true;
         let mut create = self.kept.create.clone();
-        create.token = self.shared.token.lock().as_ref().map(|token| token.reveal().to_owned());
+        create.token = self.shared.token.lock().as_ref().map(|token| token.expose_secret().to_owned());
         let start = Start {
             create,
             directory: self.kept.directory.clone(),

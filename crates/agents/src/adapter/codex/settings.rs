@@ -10,10 +10,10 @@ use protocol::{
     config::{McpCommand, McpOauth, McpServer, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Secret,
     adapter::{Options, unsupported},
 };
 
@@ -30,7 +30,7 @@ pub(super) struct Settings {
     /// What the thread was last told of that; none if an earlier process may have told it something.
     told: Option<Mode>,
     effort: Option<String>,
-    token: Option<Secret>,
+    token: Option<SecretString>,
     permissions: PermissionMode,
     directory: PathBuf,
     servers: Map<String, Value>,
@@ -89,7 +89,7 @@ impl Settings {
     /// from its environment.
     pub(super) fn login(&self) -> Option<Value> {
         let token = self.token.as_ref()?;
-        Some(json!({ "type": "apiKey", "apiKey": token.reveal() }))
+        Some(json!({ "type": "apiKey", "apiKey": token.expose_secret() }))
     }
 
     /// The names of the MCP servers that it is to use.

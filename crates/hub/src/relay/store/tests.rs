@@ -1,4 +1,5 @@
 use jiff::SignedDuration;
+use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::*;
@@ -30,7 +31,7 @@ fn what_is_lent_is_read_again() {
     let grant = store.change(|state, now| state.add_grant(add, runtime, now)).unwrap();
     store.set_enabled(&"lab".parse().unwrap(), false).unwrap();
     let path = directory.path().join("relay.json");
-    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret.reveal()));
+    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret.expose_secret()));
     let state = Store::open(path).unwrap().now();
     let (found, by) = state.find(&secret.digest(), Timestamp::now()).unwrap();
     assert_eq!((&found.client_id, by.token.id), (&device.client_id, token.token.id));

@@ -8,6 +8,7 @@ use protocol::{
     hub::Role,
     lending::{CreateEnvironmentRequest, EnvironmentSpec},
 };
+use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use server::{ErrorChain, ProblemResponse, Result, request_body};
 use tracing::error;
@@ -86,7 +87,7 @@ pub(super) async fn describe(
     let url = format!("{}/api/v1/relay/environments/{id}/mcp", app.public_url());
     let server = json!({
         "type": "remote", "url": url, "transport": "http", "oauth": false,
-        "headers": { "Authorization": format!("Bearer {}", secret.reveal()) },
+        "headers": { "Authorization": format!("Bearer {}", secret.expose_secret()) },
     });
     put(&mut description, server);
     let body = serde_json::to_vec(&description).unwrap_or_default().into();

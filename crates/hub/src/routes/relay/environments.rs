@@ -7,6 +7,7 @@ use protocol::{
     hub::Role,
     lending::{CreateEnvironmentRequest, Environment, EnvironmentCreated, EnvironmentList},
 };
+use secrecy::ExposeSecret;
 use server::{PeerAddress, Result, WebSocketUpgrade, bearer_token, extract, extract::Path};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -53,7 +54,7 @@ async fn add(
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, token) = made.map_err(|error| not_added(&error))?;
     let environment = app.relay.view(&environment);
-    Ok((StatusCode::CREATED, Json(EnvironmentCreated { environment, secret: token.reveal().to_owned() })))
+    Ok((StatusCode::CREATED, Json(EnvironmentCreated { environment, secret: token.expose_secret().to_owned() })))
 }
 
 /// Get an environment.

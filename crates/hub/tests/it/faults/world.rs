@@ -19,6 +19,7 @@ use protocol::{
     hub::AddRuntimeRequest,
     observation::{DiagnosticKind, StreamCloseCode, StreamEnd, StreamLeg as Side},
 };
+use secrecy::ExposeSecret;
 use server::{
     OpenWebSockets, WebSocketUpgrade,
     observed::{self, Observed, Patience},
@@ -169,7 +170,7 @@ async fn backend(directory: PathBuf) -> (Server, Option<String>) {
         .spawn(async move {
             let mut hub = Hub::bind(&config).await.unwrap();
             let address = hub.address().unwrap();
-            let token = hub.take_new_token().map(|token| token.reveal().to_owned());
+            let token = hub.take_new_token().map(|token| token.expose_secret().to_owned());
             (address, token, hub)
         })
         .await

@@ -11,6 +11,7 @@ use protocol::{
 };
 use relay::{Ask, Handler, Limits, Peer, Refused, Reply, Side, Socket};
 use reqwest::{Method, RequestBuilder};
+use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -269,7 +270,7 @@ async fn start(
     }
     let mut hub = Hub::bind(&config).await.unwrap();
     let base = format!("http://{}", hub.address().unwrap());
-    let token = hub.take_new_token().map(|token| token.reveal().to_owned());
+    let token = hub.take_new_token().map(|token| token.expose_secret().to_owned());
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     let files = hub.files();
     tasks.spawn(hub.serve(stop.clone()));

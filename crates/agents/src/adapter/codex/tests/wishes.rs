@@ -13,7 +13,6 @@ use super::{
     everything, hear,
 };
 use crate::{
-    Secret,
     adapter::{Fact, Options, Order, Out, Prompt, Saying, replay},
 };
 
@@ -112,7 +111,7 @@ fn what_a_session_wants_is_said_when_its_thread_begins() {
 fn a_key_is_kept_in_memory_and_out_of_the_arguments() {
     let mut options = replay::options();
     assert!(adapt(&options).unwrap().args.is_empty());
-    options.token = Some(Secret::new("sk-hush"));
+    options.token = Some("sk-hush".into());
     assert_eq!(adapt(&options).unwrap().args, ["-c", "cli_auth_credentials_store=\"ephemeral\""]);
 }
 
