@@ -30,7 +30,6 @@ use protocol::{
 use secrecy::SecretString;
 use serde_json::Value;
 
-
 /// One process of one session, in the agent's own protocol.
 pub trait Adapter: Send {
     /// The agent is there: what is said to it first. It is told nothing else before [`Fact::Ready`].

@@ -18,8 +18,8 @@ impl Token {
     /// The token as the value of `Authorization`, marked so that nothing prints it.
     pub(crate) fn header(&self) -> HeaderValue {
         // `from_str` has let nothing in that a header cannot carry.
-        let mut value =
-            HeaderValue::try_from(format!("Bearer {}", self.0.expose_secret())).unwrap_or(HeaderValue::from_static(""));
+        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0.expose_secret()))
+            .unwrap_or(HeaderValue::from_static(""));
         value.set_sensitive(true);
         value
     }

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use files::private_file;
 use parking_lot::Mutex;
 use protocol::{
     ProblemKind,
@@ -194,10 +195,8 @@ impl<T: Clone + Serialize + DeserializeOwned + Send + 'static> EntryFile<T> {
 
 /// Reads all entries; none if the file does not exist. An invalid file is renamed, so that it is not lost, and reported.
 fn read_whole<T: DeserializeOwned>(file: &Path) -> Result<Entries<T>, ApiError> {
-    let bytes = match std::fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entries::default()),
-        Err(error) => return Err(ApiError::internal(&error)),
+    let Some(bytes) = private_file::read(file).map_err(|error| ApiError::internal(&error))? else {
+        return Ok(Entries::default());
     };
     let broken = match serde_json::from_slice(&bytes) {
         Ok(entries) => return Ok(entries),
@@ -214,16 +213,11 @@ fn read_whole<T: DeserializeOwned>(file: &Path) -> Result<Entries<T>, ApiError> 
     Err(ApiError::new(ProblemKind::StoreCorrupt, detail))
 }
 
-/// Writes a temporary file and renames it over the old one. Entries may contain API keys, so only the owner may read it.
+/// Replaces the file. Entries may hold keys, so only the owner may read it.
 fn write_whole<T: Serialize>(file: &Path, entries: &Entries<T>) -> io::Result<()> {
     let directory = file.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(directory)?;
-    // `tempfile` creates it with mode 0600.
-    let mut beside = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer_pretty(&mut beside, entries)?;
-    beside.as_file().sync_all()?;
-    beside.persist(file)?;
-    std::fs::File::open(directory)?.sync_all()
+    private_file::write(file, &serde_json::to_vec_pretty(entries)?)
 }
 
 #[cfg(test)]

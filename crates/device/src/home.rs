@@ -3,10 +3,11 @@
 use std::{
     fs::{self, File, TryLockError},
     io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
+use files::private_file;
 use protocol::relay::ClientId;
 
 /// All devices are below this.
@@ -81,7 +82,7 @@ impl Home {
     /// # Errors
     /// If that is not possible.
     pub fn create(&self) -> Result<(), HomeError> {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.0);
+        let made = private_file::create_directory(&self.0);
         // It may have been there before, for others to read.
         made.and_then(|()| fs::set_permissions(&self.0, fs::Permissions::from_mode(0o700)))
             .map_err(|source| HomeError::Files { path: self.0.clone(), source })

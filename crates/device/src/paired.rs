@@ -1,8 +1,9 @@
 //! What a device was paired with: a hub, and the token for it.
 
-use std::{fs, io, path::Path};
+use std::io;
 
 use client::Token;
+use files::private_file;
 use protocol::{WorkspaceName, relay::ClientId};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -38,11 +39,7 @@ impl Paired {
     /// # Errors
     /// If it cannot be read.
     pub fn read(home: &Home) -> io::Result<Option<Self>> {
-        let bytes = match fs::read(home.paired()) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let Some(bytes) = private_file::read(&home.paired())? else { return Ok(None) };
         // What is wrong with it is not told with what it holds.
         let unreadable = || {
             io::Error::new(
@@ -63,20 +60,14 @@ impl Paired {
     pub fn write(&self, home: &Home) -> io::Result<()> {
         let Self { hub, client_id, workspace, token } = self.clone();
         let token = token.expose_secret().to_owned();
-        let path = home.paired();
-        let directory = path.parent().unwrap_or(Path::new("/"));
-        // Only its owner can read a temporary file.
-        let mut file = tempfile::NamedTempFile::new_in(directory)?;
-        serde_json::to_writer_pretty(&mut file, &File { hub, client_id, workspace, token })?;
-        file.as_file().sync_all()?;
-        file.persist(&path)?;
-        fs::File::open(directory)?.sync_all()
+        let content = serde_json::to_vec_pretty(&File { hub, client_id, workspace, token })?;
+        private_file::write(&home.paired(), &content)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::{fs, os::unix::fs::PermissionsExt};
 
     use super::*;
 

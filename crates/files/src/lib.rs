@@ -31,6 +31,7 @@ mod temp;
 mod watch;
 
 mod archive;
+pub mod private_file;
 pub mod unpack;
 
 pub use append::AppendFile;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use axum::{extract::FromRef, response::Response};
+use files::private_file;
 use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout, observed::Patience};
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,6 @@ use crate::{
     people::People,
     policy::{Policies, Roles},
     presence::Presences,
-    private,
     relay::{OpenError, Relay},
     start::StartError,
 };
@@ -82,7 +82,7 @@ impl App {
     pub(crate) async fn new(config: &Config) -> Result<(Self, Option<NewToken>), StartError> {
         let directory = &config.data_dir;
         let files = |source| StartError::Files { path: directory.clone(), source };
-        private::create_directory(directory).map_err(files)?;
+        private_file::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
         let registry = Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?;
         if let Some(file) = &config.runtimes {

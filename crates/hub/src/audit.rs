@@ -3,6 +3,7 @@
 use std::{num::NonZeroU64, path::Path, sync::Arc, time::Instant};
 
 use axum::extract::Request;
+use files::private_file;
 use http::StatusCode;
 use jiff::Timestamp;
 use journal::{
@@ -15,7 +16,7 @@ use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::error;
 
-use crate::{caller::Caller, guard::Asked, private};
+use crate::{caller::Caller, guard::Asked};
 
 /// How much is kept.
 const KEPT: Retention =
@@ -47,7 +48,7 @@ impl Audit {
         let owned = path.to_owned();
         let opened = tokio::task::spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
-            let _ = private::create(&owned);
+            let _ = private_file::create_if_missing(&owned);
             Store::open(owned)
         });
         let store = opened.await.map_err(|_| Error::Died)??;

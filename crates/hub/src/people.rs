@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::{
     caller::Rights,
-    private,
+    json_file,
     secret::{NewToken, digest},
 };
 pub(crate) use state::State;
@@ -60,7 +60,7 @@ pub(crate) enum Error {
 impl People {
     /// Reads the file. If nobody has a token to manage the hub with, as the first time, one is made, which is shown once.
     pub(crate) fn open(path: PathBuf) -> io::Result<(Self, Option<NewToken>)> {
-        let state = State::from_kept(private::read(&path)?);
+        let state = State::from_kept(json_file::read(&path)?);
         let lost = !state.can_be_managed(Timestamp::now());
         let people = Self(Arc::new(Inner {
             path,
@@ -156,7 +156,7 @@ impl People {
         let (mut next, now) = (State::clone(&self.now()), Timestamp::now());
         next.sweep(now);
         let done = change(&mut next, now)?;
-        private::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
+        json_file::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
         self.0.state.send_replace(Arc::new(next));
         Ok(done)
     }

@@ -17,7 +17,7 @@ use protocol::{RuntimeId, WorkspaceName};
 use tokio::sync::watch;
 
 use crate::{
-    Runtime, metrics, private,
+    Runtime, json_file, metrics,
     runtime::Joined,
     secret::{NewToken, digest},
 };
@@ -85,7 +85,7 @@ impl Registry {
     /// If it cannot be read, or a runtime in it cannot be used.
     pub fn open(path: PathBuf, silence_max: Duration) -> Result<Self, RegistryError> {
         let entries: Vec<Entry> =
-            private::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
+            json_file::read(&path).map_err(|source| RegistryError::File { doing: "read", source })?;
         let mut all = BTreeMap::new();
         for entry in entries {
             all.insert(entry.id.clone(), Registered::told(entry, silence_max)?);
@@ -231,7 +231,8 @@ impl Registry {
 
     fn write(&self, all: &All) -> Result<(), RegistryError> {
         let entries: Vec<&Entry> = all.values().filter_map(Registered::kept).collect();
-        private::write(&self.path, &entries).map_err(|source| RegistryError::File { doing: "write", source })
+        json_file::write(&self.path, &entries)
+            .map_err(|source| RegistryError::File { doing: "write", source })
     }
 }
 

@@ -4,15 +4,10 @@
 //! hub has. So nobody can make one up, one of another worker is known for what it is, and each is good for as long as
 //! the runtime knows the place, whatever becomes of the hub meanwhile.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{io, path::Path, sync::Arc};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use files::private_file;
 use hmac::{Hmac, KeyInit, Mac};
 use protocol::{RuntimeId, SessionId, observation::DiagnosticKind};
 use rustix::rand::GetRandomFlags;
@@ -40,20 +35,19 @@ impl Key {
     /// # Errors
     /// If the file can be neither read nor made, or holds something else.
     pub fn open(path: &Path) -> io::Result<Self> {
-        match fs::read(path) {
-            Ok(bytes) => {
-                let key = Box::<[u8; KEY_BYTES]>::try_from(bytes).map_err(|_| io::Error::other("the file does not contain a key"))?;
+        match private_file::read(path)? {
+            Some(bytes) => {
+                let key = Box::<[u8; KEY_BYTES]>::try_from(bytes)
+                    .map_err(|_| io::Error::other("the file does not contain a key"))?;
                 Ok(Self(Arc::new(SecretBox::new(key))))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            None => {
                 let mut key = Box::new([0; KEY_BYTES]);
                 // So few bytes are given at once or not at all.
                 rustix::rand::getrandom(&mut key[..], GetRandomFlags::empty())?;
-                let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-                file.write_all(&key[..])?;
+                private_file::write(path, &key[..])?;
                 Ok(Self(Arc::new(SecretBox::new(key))))
             }
-            Err(error) => Err(error),
         }
     }
 
@@ -149,7 +143,7 @@ mod tests {
         let path = directory.path().join("key");
         let cursor = seal(&Key::open(&path).unwrap(), "a").close("x");
         assert_eq!(seal(&Key::open(&path).unwrap(), "a").open(&cursor).as_deref(), Ok("x"));
-        fs::write(&path, "short").unwrap();
+        std::fs::write(&path, "short").unwrap();
         assert!(Key::open(&path).is_err());
     }
 }

@@ -1,9 +1,7 @@
 //! Starting the agent of a session.
 
 use std::{
-    fs,
-    io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,11 +12,13 @@ use agents::{
     install::{Ask, ReadyError},
     serve::Servers,
 };
+use files::private_file;
 use process::Spec;
 use protocol::{
     AgentName, SessionId,
     sessions::{AgentError, CreateSessionRequest},
 };
+use tokio::task::spawn_blocking;
 
 use crate::{Config, Settings, error::chain, link::Link, metrics::Metrics};
 
@@ -87,8 +87,11 @@ impl Launcher {
         let token = create.token.as_ref().zip(agent.credentials.variables.first());
         let token = token.map(|(token, variable)| (variable.clone(), token.into()));
         spec.env.extend(env.into_iter().chain(own).chain(token).map(|(name, value)| (name.into(), value)));
-        write_files(&start.private, &files)
-            .map_err(|error| failed("write its configuration files", &error))?;
+        let private = start.private.clone();
+        // Each file is flushed to the disk, which may take a while.
+        let written = spawn_blocking(move || write_files(&private, &files)).await;
+        let written = written.map_err(io::Error::other).flatten();
+        written.map_err(|error| failed("write its configuration files", &error))?;
         match transport {
             Transport::Lines => {
                 let process =
@@ -136,17 +139,13 @@ fn not_installed(error: &dyn std::error::Error) -> AgentError {
 
 /// Writes files that nobody else may read; they may hold keys.
 fn write_files(private: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
-    let mut directory = fs::DirBuilder::new();
-    directory.recursive(true).mode(0o700);
-    directory.create(private)?;
+    private_file::create_directory(private)?;
     for (path, content) in files {
         let path = private.join(path);
         if let Some(parent) = path.parent() {
-            directory.create(parent)?;
+            private_file::create_directory(parent)?;
         }
-        let mut file =
-            fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
-        file.write_all(content)?;
+        private_file::write(&path, content)?;
     }
     Ok(())
 }

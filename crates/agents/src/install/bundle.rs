@@ -12,6 +12,7 @@ use std::{
     sync::Arc,
 };
 
+use files::private_file;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 
@@ -80,17 +81,14 @@ impl Installer {
 
 /// Writes a bundle of what is installed.
 fn write(components: &[Stored], out: &Path) -> Result<(), Fault> {
-    let doing = || Fault::local("write the bundle");
-    let directory = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(doing())?;
-    let mut bundle = tar::Builder::new(zstd::Encoder::new(file.as_file_mut(), LEVEL).map_err(doing())?);
-    for stored in components {
-        append(&mut bundle, stored).map_err(doing())?;
-    }
-    bundle.into_inner().and_then(zstd::Encoder::finish).map_err(doing())?;
-    file.as_file().sync_all().map_err(doing())?;
-    file.persist(out).map_err(|error| doing()(error.error))?;
-    Ok(())
+    let written = private_file::write_with(out, |file| {
+        let mut bundle = tar::Builder::new(zstd::Encoder::new(file, LEVEL)?);
+        for stored in components {
+            append(&mut bundle, stored)?;
+        }
+        bundle.into_inner()?.finish().map(drop)
+    });
+    written.map_err(Fault::local("write the bundle"))
 }
 
 fn append(bundle: &mut tar::Builder<impl Write>, stored: &Stored) -> io::Result<()> {

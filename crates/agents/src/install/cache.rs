@@ -9,6 +9,7 @@ use std::{
     time::SystemTime,
 };
 
+use files::private_file;
 use serde::{Deserialize, Serialize};
 
 use super::digest;
@@ -70,15 +71,11 @@ impl Cache {
         fs::create_dir_all(self.directory.join("index"))?;
         if fs::rename(path, &archive).is_err() {
             // Another filesystem: what is there is whole or not there, all the same.
-            let temporary = tempfile::NamedTempFile::new_in(self.directory.join("archives"))?;
-            fs::copy(path, temporary.path())?;
-            temporary.persist(&archive)?;
+            private_file::write_with(&archive, |file| io::copy(&mut fs::File::open(path)?, file).map(drop))?;
             fs::remove_file(path)?;
         }
         let entry = Entry { what: what.to_owned(), sha256: sha256.to_owned(), verified };
-        let temporary = tempfile::NamedTempFile::new_in(self.directory.join("index"))?;
-        fs::write(temporary.path(), serde_json::to_vec(&entry)?)?;
-        temporary.persist(self.index(what))?;
+        private_file::write(&self.index(what), &serde_json::to_vec(&entry)?)?;
         self.bound(CACHE_BYTES_MAX, &archive)?;
         Ok(archive)
     }

@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
+use files::private_file;
 use process::Spec;
 use serde::{Deserialize, Serialize};
 
@@ -84,11 +85,8 @@ impl Inner {
         all.retain(|program, _| program.exists());
         all.insert(program.to_path_buf(), said);
         // Whoever cannot read it asks again.
-        let _ = fs::create_dir_all(cache).and_then(|()| {
-            let file = tempfile::NamedTempFile::new_in(cache)?;
-            fs::write(file.path(), serde_json::to_vec(&all)?)?;
-            file.persist(cache.join(SAID)).map_err(io::Error::from)
-        });
+        let _ = fs::create_dir_all(cache)
+            .and_then(|()| private_file::write(&cache.join(SAID), &serde_json::to_vec(&all)?));
     }
 }
 

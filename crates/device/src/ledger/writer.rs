@@ -3,12 +3,13 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
+use files::private_file;
 use parking_lot::Mutex;
 use protocol::relay::audit::chain::{Head, link};
 use serde_json::Value;
@@ -37,7 +38,7 @@ impl Writer {
     pub(super) fn open(directory: &Path, kept: Kept) -> Result<Self, LedgerError> {
         let path = pages::current(directory);
         let failed = |source| LedgerError::Open { path: path.clone(), source };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+        private_file::create_directory(directory).map_err(failed)?;
         let mut file = create(&path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let whole = whole(&mut file, length).map_err(failed)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use protocol::{hub::Role, people::TokenScope};
+use secrecy::ExposeSecret;
 
 use super::*;
 

@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use files::private_file;
 use journal::{
     Frames, Item, Retention, Seq, Start,
     durable::{Durable, Error, Store},
@@ -34,8 +35,6 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 use tracing::error;
-
-use crate::private;
 
 /// How much is kept.
 const KEPT: Retention =
@@ -78,7 +77,7 @@ impl Ledger {
         let owned = path.to_owned();
         let opened = spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
-            let _ = private::create(&owned);
+            let _ = private_file::create_if_missing(&owned);
             Store::open(owned)
         });
         let store = Arc::new(opened.await.map_err(|_| Error::Died)??);

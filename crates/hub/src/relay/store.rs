@@ -17,7 +17,7 @@ use tokio::{
     task::block_in_place,
 };
 
-use crate::{private, registry::Identity, secret::NewToken};
+use crate::{json_file, registry::Identity, secret::NewToken};
 
 pub(crate) use state::{DeviceEntry, EnvironmentEntry, GrantEntry, NewDevice, State, TokenEntry};
 
@@ -69,7 +69,7 @@ pub(crate) enum Error {
 impl Store {
     /// Reads the file, if there is one.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        let state = State::from_kept(private::read(&path)?);
+        let state = State::from_kept(json_file::read(&path)?);
         let (changing, state) = (Mutex::new(()), watch::Sender::new(Arc::new(state)));
         Ok(Self(Arc::new(Inner { path, changing, state })))
     }
@@ -94,7 +94,7 @@ impl Store {
             let (mut next, now) = (State::clone(&self.now()), Timestamp::now());
             next.sweep(now);
             let done = change(&mut next, now)?;
-            private::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
+            json_file::write(&self.0.path, &next.to_kept()).map_err(Error::File)?;
             self.0.state.send_replace(Arc::new(next));
             Ok(done)
         })

@@ -13,9 +13,7 @@ use protocol::{
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    adapter::{Options, unsupported},
-};
+use crate::adapter::{Options, unsupported};
 
 /// How a session wants Codex to be.
 pub(super) struct Settings {

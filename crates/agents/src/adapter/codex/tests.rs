@@ -14,9 +14,7 @@ use protocol::{
 use serde_json::Value;
 
 use super::adapt;
-use crate::{
-    adapter::{Adapter, Heard, Options, Out, replay},
-};
+use crate::adapter::{Adapter, Heard, Options, Out, replay};
 
 fn check(case: &str, change: impl FnOnce(&mut Options)) -> Transcript {
     let mut options = replay::options();

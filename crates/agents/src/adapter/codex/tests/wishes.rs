@@ -12,9 +12,7 @@ use super::{
     super::{adapt, elicitation::Form, prompt},
     everything, hear,
 };
-use crate::{
-    adapter::{Fact, Options, Order, Out, Prompt, Saying, replay},
-};
+use crate::adapter::{Fact, Options, Order, Out, Prompt, Saying, replay};
 
 /// sessions-7: agent unsupported feature.
 #[test]

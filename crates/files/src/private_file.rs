@@ -1,0 +1,137 @@
+//! Files that only their owner can read, replaced as a whole.
+//!
+//! A write goes to a temporary file in the same directory (mode 0600), is flushed to the disk, and is then renamed over the
+//! old file; the directory is flushed last. A crash at any point leaves the old content or the new, never a part.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+};
+
+use tempfile::NamedTempFile;
+
+/// Reads a file; `None` if it does not exist.
+///
+/// # Errors
+/// If it exists and cannot be read.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Replaces the content of a file, or creates it.
+///
+/// # Errors
+/// If it cannot be written. The old content is still there then.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_with(path, |file| file.write_all(content))
+}
+
+/// Replaces the content of a file by what `fill` writes, for content that is too large to hold in memory.
+///
+/// # Errors
+/// If `fill` fails or the file cannot be written. The old content is still there then.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // `tempfile` creates files with mode 0600 and deletes this one if we return before `persist`.
+    let mut file = NamedTempFile::new_in(directory)?;
+    fill(file.as_file_mut())?;
+    // Without this, a power failure after the rename could leave an empty file under the final name.
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    // The rename itself is durable once the directory is.
+    File::open(directory)?.sync_all()
+}
+
+/// Creates an empty file if there is none, for a library that opens the path itself and would make it readable to others.
+///
+/// # Errors
+/// If it cannot be created.
+pub fn create_if_missing(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+}
+
+/// Creates a directory that only its owner can enter, and its parents, if it does not exist.
+///
+/// # Errors
+/// If it cannot be created.
+pub fn create_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = directory.read_dir().unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_created_and_replaced_for_its_owner_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        assert_eq!(read(&path).unwrap(), None);
+        write(&path, b"old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write(&path, b"new").unwrap();
+        assert_eq!(read(&path).unwrap().unwrap(), b"new");
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_write_that_fails_halfway_leaves_the_old_content_and_nothing_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        write(&path, b"old").unwrap();
+        let failed = write_with(&path, |file| {
+            file.write_all(b"ne")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "disk full");
+        assert_eq!(read(&path).unwrap().unwrap(), b"old");
+        assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    /// A reader that opens the file during any number of writes sees one of the two contents as a whole.
+    #[test]
+    fn readers_never_see_a_partial_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let contents = [vec![b'a'; 100_000], vec![b'b'; 50_000]];
+        write(&path, &contents[0]).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| (0..20).for_each(|turn| write(&path, &contents[turn % 2]).unwrap()));
+            while !writer.is_finished() {
+                assert!(contents.contains(&read(&path).unwrap().unwrap()));
+            }
+        });
+    }
+
+    #[test]
+    fn an_existing_file_is_not_truncated_when_it_should_only_exist() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("a/b");
+        create_directory(&inner).unwrap();
+        assert_eq!(mode(&inner), 0o700);
+        let path = inner.join("file");
+        create_if_missing(&path).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        write(&path, b"content").unwrap();
+        create_if_missing(&path).unwrap();
+        assert_eq!(read(&path).unwrap().unwrap(), b"content");
+    }
+}
