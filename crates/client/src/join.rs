@@ -3,13 +3,13 @@
 use protocol::RuntimeId;
 use reqwest::Method;
 
-use crate::{Client, Result, WebSocket, websocket};
+use crate::{Client, Result, WebSocket, handshake};
 
 impl Client {
     /// Joins the hub, which from then on asks over this WebSocket; the token says as which runtime, and `name`, if there is
     /// one, must be the same.
     pub async fn join(&self, name: Option<&RuntimeId>) -> Result<WebSocket> {
         let request = self.request(Method::GET, &["api", "join", "ws"]);
-        websocket::open(request.query(&[("name", name.map(RuntimeId::as_str))])).await
+        handshake::open(request.query(&[("name", name.map(RuntimeId::as_str))])).await
     }
 }

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use crate::{Answer, Client, Result, WebSocket, websocket};
+use crate::{Answer, Client, Result, WebSocket, handshake};
 
 /// The route of environments.
 const ENVIRONMENTS: [&str; 4] = ["api", "v1", "relay", "environments"];
@@ -20,7 +20,7 @@ impl Client {
     /// Connects a device to the hub; the token says which.
     pub async fn relay_connect(&self, config: WebSocketConfig) -> Result<WebSocket> {
         let request = self.request(Method::GET, &["api", "v1", "relay", "connect"]);
-        websocket::open_with(request, Some(config)).await
+        handshake::open_with(request, Some(config)).await
     }
 }
 
@@ -86,7 +86,7 @@ impl Environments<'_> {
     /// Uses a device over a WebSocket; the token of the client is that of the environment.
     pub async fn connect(self, id: EnvironmentId, config: WebSocketConfig) -> Result<WebSocket> {
         let request = self.0.request(Method::GET, &of(&id.to_string(), Some("connect")));
-        websocket::open_with(request, Some(config)).await
+        handshake::open_with(request, Some(config)).await
     }
 
     /// Asks one thing of a device; the token of the client is that of the environment.

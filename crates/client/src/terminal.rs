@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
     error::{Error, Result},
-    websocket::{self, WebSocket},
+    handshake::{self, WebSocket},
 };
 
 /// What a terminal says.
@@ -33,7 +33,7 @@ pub struct TerminalInput(SplitSink<WebSocket, Message>);
 
 /// Opens a terminal: both directions, so that each can have its own owner.
 pub(crate) async fn open(request: RequestBuilder) -> Result<(TerminalOutput, TerminalInput)> {
-    let (input, output) = websocket::open(request).await?.split();
+    let (input, output) = handshake::open(request).await?.split();
     Ok((TerminalOutput(output), TerminalInput(input)))
 }
 

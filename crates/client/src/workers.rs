@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use protocol::{SessionId, observation::ObservationFrame};
+use protocol::{SessionId, observation::Frame};
 use reqwest::{Method, RequestBuilder, StatusCode};
-use tokio::time::{Instant, timeout_at};
-use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+use websocket::{Disconnected, IncomingMessage, WebSocketReceiver};
 
 use crate::{
     Client,
     error::{Error, Result},
-    websocket::{self, WebSocket},
+    handshake::{self, WebSocket},
 };
 
 /// The workers of a daemon.
@@ -26,32 +25,28 @@ impl Workers<'_> {
     }
 }
 
-/// How long a server may be silent: it sends a sign of life every 20 seconds.
+/// How long a server may be silent: it pings every 15 seconds, older ones every 20.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// What happens in a worker.
 #[derive(Debug)]
-pub struct Watched {
-    socket: WebSocket,
-    silence_max: Duration,
-    /// When the server last gave a sign of life, however often somebody has stopped to wait for it.
-    heard: Instant,
-}
+pub struct Watched(WebSocketReceiver<WebSocket>);
 
 impl Watched {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
-        Ok(Self::over(websocket::open(request).await?))
+        Ok(Self::over(handshake::open(request).await?))
     }
 
     /// What comes over a WebSocket that is open already.
     pub fn over(socket: WebSocket) -> Self {
-        Self { socket, silence_max: SILENCE_MAX, heard: Instant::now() }
+        Self(WebSocketReceiver::new(socket, SILENCE_MAX))
     }
 
     /// Takes the server for lost after this long without a sign of life.
     #[must_use]
-    pub fn with_silence_max(self, silence_max: Duration) -> Self {
-        Self { silence_max, ..self }
+    pub fn with_silence_max(mut self, silence_max: Duration) -> Self {
+        self.0.set_idle_timeout(silence_max);
+        self
     }
 
     /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.
@@ -66,21 +61,14 @@ impl Watched {
 
     /// The next frame, as it was sent; `None` once the stream was closed. Cancel safe.
     pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
-        loop {
-            // Pings count: a worker in which nothing happens is no lost server.
-            let message = timeout_at(self.heard + self.silence_max, self.socket.next()).await;
-            let message = message.map_err(Error::transport)?;
-            self.heard = Instant::now();
-            match message {
-                None | Some(Ok(Message::Close(_))) => return Ok(None),
-                Some(Ok(Message::Text(text))) => return Ok(Some(text)),
-                Some(Ok(Message::Binary(bytes))) => {
-                    let reason = "a frame is not text";
-                    return Err(Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, &bytes));
-                }
-                Some(Ok(_)) => {}
-                Some(Err(error)) => return Err(Error::transport(error)),
+        match self.0.next().await {
+            Ok(IncomingMessage::Text(text)) => Ok(Some(text)),
+            Ok(IncomingMessage::Binary(bytes)) => {
+                let reason = "a frame is not text";
+                Err(Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, &bytes))
             }
+            Ok(IncomingMessage::Close(_)) | Err(Disconnected::Ended) => Ok(None),
+            Err(error @ (Disconnected::Idle | Disconnected::Failed(_))) => Err(Error::transport(error)),
         }
     }
 }

@@ -9,7 +9,7 @@ use server::{ErrorChain, InProcessService};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
-use tunnel::Patience;
+use websocket::KeepAlive;
 
 /// The shortest and the longest delay before the daemon dials the hub again.
 const REDIAL_MIN: Duration = Duration::from_millis(100);
@@ -74,5 +74,5 @@ impl Join {
 async fn answer(socket: WebSocket, inside: InProcessService, stop: CancellationToken) {
     let (near, far) = tunnel::pipe();
     // Each ends with the other; what was said last is still carried.
-    tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, Patience::default()));
+    tokio::join!(tunnel::serve(near, inside, stop), tunnel::carry(socket, far, KeepAlive::default()));
 }

@@ -8,8 +8,9 @@ use std::{
 
 use axum::{extract::FromRef, response::Response};
 use files::private_file;
-use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout, observed::Patience};
+use server::{HttpMetrics, HostPolicy, OpenWebSockets, StallTimeout};
 use tokio_util::sync::CancellationToken;
+use websocket::KeepAlive;
 
 use crate::{
     Config, Feeds, Key, NewToken, Registry,
@@ -52,7 +53,7 @@ pub(crate) struct Parts {
     /// Who may do and see what.
     pub(crate) policies: Arc<Policies>,
     /// How long those at the other end of a stream may be silent.
-    pub(crate) patience: Patience,
+    pub(crate) keep_alive: KeepAlive,
     pub(crate) metrics: HttpMetrics,
     /// Ends what would go on for ever.
     pub(crate) stop: CancellationToken,
@@ -84,7 +85,7 @@ impl App {
         let files = |source| StartError::Files { path: directory.clone(), source };
         private_file::create_directory(directory).map_err(files)?;
         let key = Key::open(&directory.join(KEY)).map_err(files)?;
-        let registry = Registry::open(directory.join(RUNTIMES), config.pace.patience.silence_max)?;
+        let registry = Registry::open(directory.join(RUNTIMES), config.pace.keep_alive.idle_timeout)?;
         if let Some(file) = &config.runtimes {
             registry.name(file)?;
         }
@@ -122,7 +123,7 @@ impl App {
             names,
             sockets: OpenWebSockets::new(SOCKETS_MAX),
             policies,
-            patience: config.pace.patience,
+            keep_alive: config.pace.keep_alive,
             metrics: HttpMetrics::default(),
             stop: CancellationToken::new(),
             stall: config.stall,

@@ -25,7 +25,6 @@ mod json_file;
 mod limits;
 mod metrics;
 mod pace;
-mod passage;
 mod people;
 mod permit;
 pub mod policy;
@@ -44,6 +43,7 @@ mod start;
 mod verb;
 mod viewer;
 mod watch;
+mod websocket_proxy;
 
 pub use self::files::Files;
 pub use api::document as openapi;

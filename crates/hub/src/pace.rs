@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use server::observed::Patience;
+use websocket::KeepAlive;
 
 use crate::runtime::ANSWER_MAX;
 
@@ -17,8 +17,8 @@ pub struct Pace {
     pub pause_max: Duration,
     /// How long a worker is followed that nobody watches: whoever comes back soon finds everything.
     pub linger: Duration,
-    /// How long somebody at the other end of a stream may be silent.
-    pub patience: Patience,
+    /// How a lost peer of a WebSocket is detected.
+    pub keep_alive: KeepAlive,
 }
 
 impl Default for Pace {
@@ -28,7 +28,7 @@ impl Default for Pace {
             pause_min: Duration::from_millis(100),
             pause_max: Duration::from_secs(5),
             linger: Duration::from_secs(30),
-            patience: Patience::default(),
+            keep_alive: KeepAlive::default(),
         }
     }
 }

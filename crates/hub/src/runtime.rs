@@ -15,8 +15,9 @@ use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Problem, ProblemKind, RuntimeId, SessionId};
 use serde::{Serialize, de::DeserializeOwned};
-use server::{ProblemResponse, observed::Patience};
+use server::Refusal;
 use tokio::time::timeout;
+use websocket::KeepAlive;
 
 pub(crate) use hop::Hop;
 pub(crate) use joined::Joined;
@@ -44,7 +45,7 @@ pub trait Runtime: Send + Sync + 'static {
 
     /// After how long without a sign of life one of its streams is taken for lost.
     fn silence_max(&self) -> Duration {
-        Patience::default().silence_max
+        KeepAlive::default().idle_timeout
     }
 
     /// Begins to watch a worker, after the place that the runtime calls `cursor`.

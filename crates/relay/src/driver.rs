@@ -18,6 +18,7 @@ use tokio::{
     sync::{mpsc, watch},
     time::{Instant, timeout},
 };
+use websocket::CLOSE_WAIT_MAX;
 
 use self::{
     calls::Calls,
@@ -31,7 +32,7 @@ use self::{
 use crate::{
     Ask, Handler, Lost, Refused, Side, Transport,
     call::{Heard, Unwanted},
-    limits::{CLOSE_WAIT_MAX, UNHEARD_BYTES_MAX, UNHEARD_FRAMES_MAX, UNSENT_BYTES_MAX, UNSENT_FRAMES_MAX},
+    limits::{UNHEARD_BYTES_MAX, UNHEARD_FRAMES_MAX, UNSENT_BYTES_MAX, UNSENT_FRAMES_MAX},
     lost::LATE,
     peer::Shared,
     reply::Queued,

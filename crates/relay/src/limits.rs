@@ -80,9 +80,6 @@ pub(crate) const WINDOW_BYTES_MAX: usize = Semaphore::MAX_PERMITS / 2;
 /// How many times as long as it may work on what was cancelled the other side may take to answer it. Then it never will.
 pub(crate) const CANCEL_WAITS_MAX: u32 = 3;
 
-/// How long the other side may take to hear that the connection is closed.
-pub(crate) const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
-
 /// The reason in a close frame: what a control frame of a WebSocket holds, without the code.
 pub(crate) const REASON_BYTES_MAX: usize = 123;
 

@@ -1,19 +1,14 @@
 //! What happens in a worker, over a WebSocket that can only be listened to.
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use futures_util::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
-use protocol::observation::{DiagnosticKind, ObservationFrame, StreamEnd, StreamLeg};
+use protocol::observation::{StreamEnd, ObservationFrame, StreamLeg, DiagnosticKind};
 use serde::Deserialize;
-use tokio::time::{Instant, MissedTickBehavior, timeout};
-use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, protocol::CloseFrame};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use utoipa::IntoParams;
+use websocket::{IncomingMessage, KeepAlive, SplitReceiver, WebSocketSender, close_frame};
 
-use crate::{WebSocket, fragments};
+use crate::WebSocket;
 
 /// What happens in a worker, as frames.
 pub trait Observed: Send {
@@ -36,116 +31,62 @@ pub struct WatchQuery {
     pub cursor: Option<String>,
 }
 
-/// How long a peer is waited for.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// How often a peer is asked whether it is there.
-    pub heartbeat: Duration,
-    /// After how long without a sign of life, or without taking what is sent, a peer is taken for lost. More than one
-    /// heartbeat, or every quiet peer is.
-    pub silence_max: Duration,
-}
-
-impl Default for Patience {
-    /// A heartbeat is due at least every 30 s, and a dead peer must be detected within 90 s.
-    fn default() -> Self {
-        Self { heartbeat: Duration::from_secs(20), silence_max: Duration::from_secs(60) }
-    }
-}
-
-/// How long a peer may take to close its side.
-const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
-
 /// The largest message of a peer, which has nothing to say.
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
-/// Shows what happens until that ends or the peer leaves.
-pub async fn serve<O: Observed>(socket: WebSocket, observed: O, patience: Patience) {
-    serve_until(socket, observed, patience, std::future::pending()).await;
+/// Sends the frames until they end or the peer leaves.
+pub async fn serve<O: Observed>(socket: WebSocket, observed: O, keep_alive: KeepAlive) {
+    serve_until(socket, observed, keep_alive, std::future::pending()).await;
 }
 
-/// The same, at most until `over` says how it ends.
+/// Sends the frames until they end, the peer leaves, or `over` resolves, which then says how the stream ends.
 pub async fn serve_until<O: Observed>(
     socket: WebSocket,
     mut observed: O,
-    patience: Patience,
+    keep_alive: KeepAlive,
     over: impl Future<Output = StreamEnd> + Send,
 ) {
-    let (mut sender, mut receiver) = socket.split();
+    let (mut sender, mut receiver) = websocket::split(socket, keep_alive);
     let end = tokio::select! {
         biased;
         end = over => Some(end),
-        end = show(&mut observed, &mut sender, patience) => end,
-        end = listen(&mut receiver, O::LEG, patience) => end,
+        end = send_frames(&mut observed, &mut sender) => end,
+        end = reject_messages(&mut receiver, O::LEG) => end,
     };
     let Some(end) = end else { return };
     let reason = end.diagnostic.as_ref().map(|diagnostic| diagnostic.code.clone()).unwrap_or_default();
-    let farewell = async {
-        if let Some(diagnostic) = end.diagnostic {
-            // A wire type always can be serialised.
-            let last =
-                serde_json::to_string(&ObservationFrame::Diagnostic { diagnostic }).unwrap_or_default();
-            let _ = sender.send(Message::Text(last.into())).await;
-        }
-        let close = CloseFrame { code: end.code.0.into(), reason: reason.into() };
-        let _ = sender.send(Message::Close(Some(close))).await;
-        // A connection that is cut while the peer still sends may lose what was sent to it last.
-        while let Some(Ok(_)) = receiver.next().await {}
-    };
-    let _ = timeout(CLOSE_WAIT_MAX, farewell).await;
+    let diagnostic = end.diagnostic.map(|diagnostic| {
+        // Our wire types can always be serialised.
+        let text = serde_json::to_string(&ObservationFrame::Diagnostic { diagnostic }).unwrap_or_default();
+        Message::Text(text.into())
+    });
+    let close = Message::Close(Some(close_frame(end.code.0, &reason)));
+    websocket::close(sender, receiver, diagnostic.into_iter().chain([close])).await;
 }
 
-/// Sends what happens; how it ended, or nothing if the peer is gone.
-async fn show(
+/// Sends the frames. Returns how they end, or `None` if the peer is lost.
+async fn send_frames<S: AsyncRead + AsyncWrite + Unpin>(
     observed: &mut impl Observed,
-    sender: &mut SplitSink<WebSocket, Message>,
-    patience: Patience,
-) -> Option<StreamEnd> {
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + patience.heartbeat, patience.heartbeat);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        let messages = tokio::select! {
-            frames = observed.next() => match frames {
-                Ok(frames) => frames.into_iter().filter_map(text).collect(),
-                Err(end) => return Some(end),
-            },
-            _ = heartbeat.tick() => vec![Message::Ping(Bytes::new())],
-        };
-        timeout(patience.silence_max, send(sender, messages)).await.ok()?.ok()?;
-    }
-}
-
-/// Sends all of them with one system call, if they are small.
-async fn send(
-    sender: &mut SplitSink<WebSocket, Message>,
-    messages: Vec<Message>,
-) -> Result<(), tungstenite::Error> {
-    for frame in messages.into_iter().flat_map(fragments) {
-        sender.feed(frame).await?;
-    }
-    sender.flush().await
-}
-
-/// Hears the peer, which may only show that it is there.
-async fn listen(
-    receiver: &mut SplitStream<WebSocket>,
-    leg: StreamLeg,
-    patience: Patience,
+    sender: &mut WebSocketSender<S>,
 ) -> Option<StreamEnd> {
     loop {
-        match timeout(patience.silence_max, receiver.next()).await {
-            // Frames are put together before anybody hears of them.
-            Ok(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => {}
-            Ok(Some(Ok(Message::Text(_) | Message::Binary(_)))) => {
-                return Some(StreamEnd::new(
-                    leg,
-                    DiagnosticKind::ObservationOnly,
-                    "this stream can only be listened to",
-                ));
-            }
-            // It has left, or nothing was heard of it for long.
-            Ok(Some(Ok(Message::Close(_)) | Err(_)) | None) | Err(_) => return None,
+        match sender.ping_until(observed.next()).await.ok()? {
+            Ok(frames) => sender.send_all(frames.into_iter().filter_map(text)).await.ok()?,
+            Err(end) => return Some(end),
         }
+    }
+}
+
+/// Reads from the peer, which may send nothing but pongs. Returns how the stream ends if it does, or `None` if it is lost.
+async fn reject_messages<S: AsyncRead + AsyncWrite + Unpin>(
+    receiver: &mut SplitReceiver<S>,
+    leg: StreamLeg,
+) -> Option<StreamEnd> {
+    match receiver.next().await.ok()? {
+        IncomingMessage::Text(_) | IncomingMessage::Binary(_) => {
+            Some(StreamEnd::new(leg, DiagnosticKind::ObservationOnly, "this stream can only be listened to"))
+        }
+        IncomingMessage::Close(_) => None,
     }
 }
 

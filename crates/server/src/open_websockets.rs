@@ -15,8 +15,9 @@ use tokio_tungstenite::{
 };
 use tokio_util::task::TaskTracker;
 use tracing::debug;
+use websocket::FRAME_BYTES_MAX;
 
-use crate::{ProblemResponse, WebSocketUpgrade, fragments::FRAME_BYTES_MAX};
+use crate::{ProblemResponse, WebSocketUpgrade};
 
 /// An open WebSocket.
 pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;

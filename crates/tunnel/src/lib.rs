@@ -12,7 +12,7 @@ mod far;
 mod limits;
 mod near;
 
-pub use carry::{MESSAGE_BYTES_MAX, Patience, carry};
+pub use carry::{MESSAGE_BYTES_MAX, carry};
 pub use far::serve;
 pub use limits::{HOST, pipe};
 pub use near::{Lost, Tunnel};

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use protocol::observation::{StreamEnd, StreamLeg};
 use server::observed::Observed;
 
-pub use server::observed::{INPUT_BYTES_MAX, Patience, serve};
+pub use server::observed::{INPUT_BYTES_MAX, serve};
 
 use crate::Observation;
 

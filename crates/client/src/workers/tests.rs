@@ -1,6 +1,6 @@
 use futures_util::SinkExt;
-use tokio::net::TcpListener;
-use tokio_tungstenite::accept_async;
+use tokio::{net::TcpListener, time::Instant};
+use tokio_tungstenite::{accept_async, tungstenite::Message};
 
 use super::*;
 

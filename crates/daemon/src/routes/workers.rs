@@ -8,7 +8,8 @@ use server::{
     observed::WatchQuery,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
-use worker_runtime::ws::{self, Patience};
+use websocket::KeepAlive;
+use worker_runtime::ws;
 
 use super::Problems;
 use crate::{api_error::Result, app::App};
@@ -34,6 +35,6 @@ async fn watch(
     upgrade: server::Result<WebSocketUpgrade>,
 ) -> Result<Response> {
     let observation = app.sessions.observe(&id, query.cursor.as_deref()).await?;
-    let serve = move |socket| ws::serve(socket, observation, Patience::default());
+    let serve = move |socket| ws::serve(socket, observation, KeepAlive::default());
     Ok(app.sockets.open(upgrade, ws::INPUT_BYTES_MAX, serve)?)
 }

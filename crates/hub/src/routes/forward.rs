@@ -28,11 +28,11 @@ use crate::{
     app::App,
     caller::Caller,
     guard::Asked,
-    passage::{self, Opened},
     permit::{Permit, Revoked},
     policy::Sight,
     runtime::refused,
     verb,
+    websocket_proxy::{self, UpgradeResponse},
 };
 use partial::Shape;
 
@@ -95,15 +95,15 @@ async fn forward(
     *request.uri_mut() = route(&asked.pieces, parts.uri.query())?;
     *request.headers_mut() = said_by(&caller, parts.headers);
     if let Some(upgrade) = upgrade {
-        let opened = or_revoked(&permit, passage::open(&*registered.runtime, request)).await?;
-        let ends = match opened.map_err(|down| refused(&id, &down))? {
-            Opened::Ends(ends) => ends,
-            Opened::Not(response) => return Ok(answered(response, permit)),
+        let connected = or_revoked(&permit, websocket_proxy::connect(&*registered.runtime, request)).await?;
+        let runtime = match connected.map_err(|down| refused(&id, &down))? {
+            UpgradeResponse::Open(socket) => socket,
+            UpgradeResponse::Refused(response) => return Ok(answered(response, permit)),
         };
         let stop = app.stop.clone();
-        let patience = app.patience;
-        let serve = move |socket| passage::pass(socket, ends, patience, (stop, permit));
-        return app.sockets.open(Ok(upgrade), passage::MESSAGE_BYTES_MAX, serve);
+        let keep_alive = app.keep_alive;
+        let serve = move |client| websocket_proxy::forward(client, runtime, keep_alive, stop, permit);
+        return app.sockets.open(Ok(upgrade), websocket_proxy::MESSAGE_BYTES_MAX, serve);
     }
     let body = Body::from_stream(permit.clone().cut(body.into_data_stream()));
     let made = match &asked.worker {

@@ -83,10 +83,10 @@ async fn watch(
         permit.ended().await;
         StreamEnd::new(StreamLeg::Backend, DiagnosticKind::Denied, "your access to this worker was revoked")
     };
-    let (presences, user, patience) = (app.presences.clone(), caller.user, app.patience);
+    let (presences, user, keep_alive) = (app.presences.clone(), caller.user, app.keep_alive);
     let serve = move |socket| async move {
         let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
-        observed::serve_until(socket, viewer, patience, revoked).await;
+        observed::serve_until(socket, viewer, keep_alive, revoked).await;
     };
     app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
 }

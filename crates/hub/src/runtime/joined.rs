@@ -13,7 +13,8 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::debug;
-use tunnel::{Lost, Patience, Tunnel};
+use tunnel::{Lost, Tunnel};
+use websocket::KeepAlive;
 
 use super::{Down, Runtime, ask};
 
@@ -70,7 +71,7 @@ impl Joined {
             replaced.cancelled().await;
         };
         tokio::select! {
-            () = tunnel::carry(socket, far, Patience::default()) => {}
+            () = tunnel::carry(socket, far, KeepAlive::default()) => {}
             () = driving => {}
             () = holding => {}
             () = self.ended.cancelled() => {}

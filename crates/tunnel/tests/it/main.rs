@@ -19,7 +19,8 @@ use tokio_tungstenite::{
     tungstenite::{self, protocol::Role},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tunnel::{Lost, Patience, Tunnel};
+use tunnel::{Lost, Tunnel};
+use websocket::KeepAlive;
 
 /// More than may be on its way in one stream.
 const LARGE: usize = 1 << 20;
@@ -62,7 +63,7 @@ async fn wire(
     let (one, two) = tokio::io::duplex(4096);
     let one = WebSocketStream::from_raw_socket(one, Role::Server, None).await;
     let two = WebSocketStream::from_raw_socket(two, Role::Client, None).await;
-    (tunnel::carry(one, near, Patience::default()), tunnel::carry(two, far, Patience::default()))
+    (tunnel::carry(one, near, KeepAlive::default()), tunnel::carry(two, far, KeepAlive::default()))
 }
 
 /// Says everything louder.
@@ -167,8 +168,8 @@ async fn a_tunnel_that_ends_answers_nobody() {
 /// An end that gives no sign of life is lost; one of which only nothing else is heard is not.
 #[tokio::test(start_paused = true)]
 async fn silence_is_not_the_same_as_nothing_new() {
-    let Patience { heartbeat, silence_max } = Patience::default();
-    for (signs, expected) in [(0, silence_max), (5, heartbeat * 5 + silence_max)] {
+    let KeepAlive { ping_interval, idle_timeout } = KeepAlive::default();
+    for (signs, expected) in [(0, idle_timeout), (5, ping_interval * 5 + idle_timeout)] {
         let (one, two) = tokio::io::duplex(4096);
         let one = WebSocketStream::from_raw_socket(one, Role::Server, None).await;
         let mut two = WebSocketStream::from_raw_socket(two, Role::Client, None).await;
@@ -176,13 +177,13 @@ async fn silence_is_not_the_same_as_nothing_new() {
         let started = tokio::time::Instant::now();
         let other = async {
             for _ in 0..signs {
-                tokio::time::sleep(heartbeat).await;
+                tokio::time::sleep(ping_interval).await;
                 two.send(tungstenite::Message::Ping(Vec::new().into())).await.unwrap();
             }
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = tunnel::carry(one, end, Patience::default()) => {}
+            () = tunnel::carry(one, end, KeepAlive::default()) => {}
             () = other => {}
         }
         let took = started.elapsed();

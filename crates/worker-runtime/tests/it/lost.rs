@@ -9,12 +9,12 @@ use tokio::{
     time::{Instant, interval},
 };
 use tokio_tungstenite::{connect_async, tungstenite::Message};
-use worker_runtime::ws::Patience;
+use websocket::KeepAlive;
 
 use crate::runtime::{Runtime, within};
 
-const PATIENCE: Patience =
-    Patience { heartbeat: Duration::from_millis(50), silence_max: Duration::from_secs(3) };
+const KEEP_ALIVE: KeepAlive =
+    KeepAlive { ping_interval: Duration::from_millis(50), idle_timeout: Duration::from_secs(3) };
 
 /// How many pings are awaited: they take longer than a peer may be silent.
 const PINGS: u32 = 30;
@@ -39,7 +39,7 @@ async fn silent(runtime: &Runtime) -> TcpStream {
 /// observation-48: a peer that is there is asked at every heartbeat, and stays however little happens.
 #[tokio::test]
 async fn a_quiet_peer_is_asked_whether_it_is_there() {
-    let runtime = Runtime::start(PATIENCE).await;
+    let runtime = Runtime::start(KEEP_ALIVE).await;
     let begun = Instant::now();
     let (mut socket, _) = connect_async(format!("ws://{}/", runtime.address)).await.unwrap();
     let mut pings = 0;
@@ -54,28 +54,28 @@ async fn a_quiet_peer_is_asked_whether_it_is_there() {
         }
     })
     .await;
-    assert!(begun.elapsed() >= PATIENCE.heartbeat * PINGS, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() >= KEEP_ALIVE.ping_interval * PINGS, "{:?}", begun.elapsed());
     runtime.sessions.shutdown().await;
 }
 
 /// observation-48: "a dead peer is detected […] and its resources freed".
 #[tokio::test]
 async fn a_peer_that_answers_no_ping_is_dropped() {
-    let runtime = Runtime::start(PATIENCE).await;
+    let runtime = Runtime::start(KEEP_ALIVE).await;
     let begun = Instant::now();
     let _peer = silent(&runtime).await;
     within(runtime.left.notified()).await;
-    assert!(begun.elapsed() >= PATIENCE.silence_max, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() >= KEEP_ALIVE.idle_timeout, "{:?}", begun.elapsed());
     runtime.sessions.shutdown().await;
 }
 
 /// observation-48: so is one that says it is there but takes nothing of what is sent.
 #[tokio::test]
 async fn a_peer_that_never_reads_is_dropped() {
-    let runtime = Runtime::start(PATIENCE).await;
+    let runtime = Runtime::start(KEEP_ALIVE).await;
     let mut peer = silent(&runtime).await;
     runtime.say("/chunks 5000").await;
-    let mut pace = interval(PATIENCE.heartbeat);
+    let mut pace = interval(KEEP_ALIVE.ping_interval);
     within(async {
         loop {
             tokio::select! {

@@ -4,7 +4,7 @@ use protocol::{
     observation::{ObservationFrame, StreamControl},
 };
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
-use worker_runtime::ws::Patience;
+use websocket::KeepAlive;
 
 use crate::runtime::{Runtime, id, within};
 
@@ -17,7 +17,7 @@ async fn next(socket: &mut WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>
 /// observation-9, observation-11, observation-13, observation-14, observation-72: a runtime by itself shows what it holds, and what happens.
 #[tokio::test]
 async fn a_worker_is_watched_without_a_daemon() {
-    let runtime = Runtime::start(Patience::default()).await;
+    let runtime = Runtime::start(KeepAlive::default()).await;
     let (mut socket, _) = connect_async(format!("ws://{}/", runtime.address)).await.unwrap();
     let ObservationFrame::Event { envelope } = next(&mut socket).await else {
         panic!("an event comes first")

@@ -19,12 +19,10 @@ use protocol::{
 use server::{OpenWebSockets, WebSocketUpgrade};
 use tempfile::TempDir;
 use tokio::{net::TcpSocket, sync::Notify, task::JoinSet};
-use worker_runtime::{
-    Config, DirectorySettings, Sessions, Settings,
-    ws::{self, Patience},
-};
+use websocket::KeepAlive;
+use worker_runtime::{Config, DirectorySettings, Sessions, Settings, ws};
 
-/// How long a fact is waited for; less than any patience of the product.
+/// How long a fact is waited for; less than any idle timeout of the product.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
 /// So little is on its way to a peer that one which does not read is soon noticed.
@@ -42,7 +40,7 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    pub(crate) async fn start(patience: Patience) -> Self {
+    pub(crate) async fn start(keep_alive: KeepAlive) -> Self {
         let home = TempDir::new().unwrap();
         let (sessions, left) = (sessions(&home), Arc::new(Notify::new()));
         let create: CreateSessionRequest = serde_json::from_str(r#"{ "agent": "mock" }"#).unwrap();
@@ -52,7 +50,8 @@ impl Runtime {
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = socket.listen(8).unwrap();
         let address = listener.local_addr().unwrap();
-        let app = Router::new().route("/", get(watch)).with_state((sessions.clone(), patience, left.clone()));
+        let app =
+            Router::new().route("/", get(watch)).with_state((sessions.clone(), keep_alive, left.clone()));
         let mut served = JoinSet::new();
         served.spawn(async move { axum::serve(listener, app).await });
         Self { sessions, address, left, _served: served, _home: home }
@@ -70,12 +69,12 @@ impl Runtime {
 }
 
 async fn watch(
-    State((sessions, patience, left)): State<(Sessions, Patience, Arc<Notify>)>,
+    State((sessions, keep_alive, left)): State<(Sessions, KeepAlive, Arc<Notify>)>,
     upgrade: server::Result<WebSocketUpgrade>,
 ) -> server::Result<Response> {
     let observation = sessions.observe(&id(), None).await.unwrap();
     OpenWebSockets::new(1).open(upgrade, ws::INPUT_BYTES_MAX, move |socket| async move {
-        ws::serve(socket, observation, patience).await;
+        ws::serve(socket, observation, keep_alive).await;
         left.notify_one();
     })
 }
@@ -111,7 +110,7 @@ fn sessions(home: &TempDir) -> Sessions {
         current_dir: home.path().into(),
         env_remove: Vec::new(),
         grace: Duration::from_secs(2),
-        patience: None,
+        keep_alive: None,
         idle: Duration::from_secs(600),
         sessions_max: 10,
     };

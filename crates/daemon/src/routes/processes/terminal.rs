@@ -1,16 +1,9 @@
 //! The terminal of a process over a WebSocket: binary frames are its bytes, text frames are about it.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use axum::{extract::State, response::Response};
 use bytes::Bytes;
-use futures_util::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
 use journal::Seq;
 use protocol::{
     ProcessId,
@@ -21,31 +14,20 @@ use server::{
     WebSocket, WebSocketUpgrade,
     extract::{Path, Query},
 };
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::{
     Message,
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
 use user_processes::{Attachment, Event, Follower, Input, Item};
 use utoipa::IntoParams;
+use websocket::{Disconnected, IncomingMessage, KeepAlive, SplitReceiver, WebSocketSender, close_frame};
 
 use super::INPUT_BYTES_MAX;
 use crate::{api_error::Result, app::App, routes::Problems};
 
-/// Proxies close what is silent for long; 15 s is below all common limits.
-const HEARTBEAT: Duration = Duration::from_secs(15);
-
-/// After how many heartbeats without a sign of life a client is taken for lost.
-const SILENT_HEARTBEATS_MAX: u32 = 3;
-
-/// How long a client may take to close its side.
-const CLOSE_WAIT_MAX: Duration = Duration::from_secs(1);
-
 /// How long to wait before typing again on a terminal whose process does not read.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-
-/// The longest reason that fits into a close frame.
-const REASON_BYTES_MAX: usize = 123;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -77,87 +59,66 @@ pub(super) async fn terminal(
 /// Serves one viewer until the process ends or the viewer leaves.
 async fn session(socket: WebSocket, attachment: Attachment) {
     let Attachment { events, input } = attachment;
-    let (mut sender, mut receiver) = socket.split();
-    let heard = AtomicBool::new(true);
+    let (mut sender, mut receiver) = websocket::split(socket, KeepAlive::default());
     let close = tokio::select! {
-        close = show(events, &mut sender, &heard) => close,
-        close = take(&mut receiver, &input, &heard) => close,
+        close = show_output(events, &mut sender) => close,
+        close = take_input(&mut receiver, &input) => close,
     };
-    let farewell = async {
-        if let Some(close) = close {
-            let _ = sender.send(Message::Close(Some(close))).await;
-        }
-        // A connection that is cut while the client still sends may lose what was sent to it last.
-        while let Some(Ok(_)) = receiver.next().await {}
-    };
-    let _ = tokio::time::timeout(CLOSE_WAIT_MAX, farewell).await;
+    websocket::close(sender, receiver, close.map(|frame| Message::Close(Some(frame)))).await;
 }
 
-/// Sends what is shown, to the end of the process. A slow client is late, and told so, but holds up nobody.
-async fn show(
+/// Sends what the terminal shows until the process ends. Returns the close frame, or `None` if the client is lost. A client
+/// that is too slow gets a gap event; it never slows down the process or other clients.
+async fn show_output<S: AsyncRead + AsyncWrite + Unpin>(
     mut events: Follower,
-    sender: &mut SplitSink<WebSocket, Message>,
-    heard: &AtomicBool,
+    sender: &mut WebSocketSender<S>,
 ) -> Option<CloseFrame> {
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut silent = 0;
     let attached = TerminalEvent::Attached { after: events.position().get() };
     sender.send(text(&attached)).await.ok()?;
     loop {
-        let message = tokio::select! {
-            item = events.next() => match item {
-                Some(Item::Event(_, Event::Output(output))) => Message::Binary(output.bytes()),
-                Some(Item::Event(_, Event::Exited(exit))) => {
-                    let exited = TerminalEvent::Exited { code: exit.code, signal: exit.signal, at: exit.at };
-                    sender.send(text(&exited)).await.ok()?;
-                    return Some(closing(CloseCode::Normal, "the process has ended"));
-                }
-                Some(Item::Gap(gap)) => {
-                    text(&TerminalEvent::Gap { oldest: gap.oldest.get(), newest: gap.newest.get() })
-                }
-                None => return Some(closing(CloseCode::Normal, "the process has ended")),
-            },
-            _ = heartbeat.tick() => {
-                silent = if heard.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
-                if silent >= SILENT_HEARTBEATS_MAX {
-                    return Some(closing(CloseCode::Away, "nothing was heard of the client"));
-                }
-                Message::Ping(Bytes::new())
+        let message = match sender.ping_until(events.next()).await.ok()? {
+            Some(Item::Event(_, Event::Output(output))) => Message::Binary(output.bytes()),
+            Some(Item::Event(_, Event::Exited(exit))) => {
+                let exited = TerminalEvent::Exited { code: exit.code, signal: exit.signal, at: exit.at };
+                sender.send(text(&exited)).await.ok()?;
+                return Some(closing(CloseCode::Normal, "the process has ended"));
             }
+            Some(Item::Gap(gap)) => {
+                text(&TerminalEvent::Gap { oldest: gap.oldest.get(), newest: gap.newest.get() })
+            }
+            None => return Some(closing(CloseCode::Normal, "the process has ended")),
         };
         sender.send(message).await.ok()?;
     }
 }
 
-/// Takes what is typed and asked for, until the client leaves or says what nobody understands.
-async fn take(
-    receiver: &mut SplitStream<WebSocket>,
+/// Types what the client sends, and resizes the terminal. Returns the close frame, or `None` if the client left or is lost.
+async fn take_input<S: AsyncRead + AsyncWrite + Unpin>(
+    receiver: &mut SplitReceiver<S>,
     input: &Input,
-    heard: &AtomicBool,
 ) -> Option<CloseFrame> {
-    while let Some(Ok(message)) = receiver.next().await {
-        heard.store(true, Ordering::Relaxed);
-        match message {
-            Message::Binary(bytes) => type_in(bytes, input, heard).await,
-            Message::Text(command) => {
+    loop {
+        match receiver.next().await {
+            Ok(IncomingMessage::Binary(bytes)) => type_in(bytes, input).await,
+            Ok(IncomingMessage::Text(command)) => {
                 if let Err(reason) = obey(&command, input) {
                     return Some(closing(CloseCode::Invalid, &reason));
                 }
             }
-            // Frames are put together before anybody hears of them.
-            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
-            Message::Close(_) => return None,
+            Err(Disconnected::Idle) => {
+                return Some(closing(CloseCode::Away, "nothing was heard of the client"));
+            }
+            Ok(IncomingMessage::Close(_)) | Err(Disconnected::Ended | Disconnected::Failed(_)) => {
+                return None;
+            }
         }
     }
-    None
 }
 
 /// Types `bytes`. While the process does not read, nothing more is taken from the client.
-async fn type_in(bytes: Bytes, input: &Input, heard: &AtomicBool) {
+async fn type_in(bytes: Bytes, input: &Input) {
     // Once it has ended or takes no more, there is nobody to tell but who sees its end.
     while let Err(user_processes::Error::Busy(_)) = input.send(bytes.clone()) {
-        heard.store(true, Ordering::Relaxed);
         tokio::time::sleep(BUSY_PAUSE).await;
     }
 }
@@ -177,6 +138,5 @@ fn text(event: &TerminalEvent) -> Message {
 }
 
 fn closing(code: CloseCode, reason: &str) -> CloseFrame {
-    let reason = &reason[..reason.floor_char_boundary(REASON_BYTES_MAX)];
-    CloseFrame { code, reason: reason.into() }
+    close_frame(code.into(), reason)
 }

@@ -72,7 +72,7 @@ pub(super) async fn describe(
     (runtime, session): (&RuntimeId, &SessionId),
     body: Body,
 ) -> Result<Described> {
-    let body = request_body::collect(body, BODY_BYTES_MAX, app.patience.silence_max).await?;
+    let body = request_body::collect(body, BODY_BYTES_MAX, app.keep_alive.idle_timeout).await?;
     let Some((mut description, using)) = read(&body)? else {
         return Ok(Described { body, environment: None });
     };

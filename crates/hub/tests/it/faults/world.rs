@@ -22,10 +22,11 @@ use protocol::{
 use secrecy::ExposeSecret;
 use server::{
     OpenWebSockets, WebSocketUpgrade,
-    observed::{self, Observed, Patience},
+    observed::{self, Observed},
 };
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+use websocket::KeepAlive;
 
 use super::leg::Leg;
 use crate::{
@@ -38,8 +39,8 @@ const SMALL: Retention =
     Retention { events: NonZeroU64::new(24).unwrap(), bytes: NonZeroU64::new(1 << 20).unwrap() };
 
 /// Whoever is silent for so long is taken for lost; a busy machine makes that wrong at times, which is one more fault.
-pub(super) const PATIENCE: Patience =
-    Patience { heartbeat: Duration::from_millis(20), silence_max: Duration::from_millis(70) };
+pub(super) const KEEP_ALIVE: KeepAlive =
+    KeepAlive { ping_interval: Duration::from_millis(20), idle_timeout: Duration::from_millis(70) };
 
 /// How long the hub waits for others.
 const PACE: Pace = Pace {
@@ -47,7 +48,7 @@ const PACE: Pace = Pace {
     pause_min: Duration::from_millis(1),
     pause_max: Duration::from_millis(8),
     linger: Duration::from_millis(50),
-    patience: PATIENCE,
+    keep_alive: KEEP_ALIVE,
 };
 
 /// Nobody is told to come more slowly.
@@ -142,8 +143,8 @@ impl World {
         let client = self.client.clone();
         let worker = bus.name.clone();
         let watched = async move { client.runtimes().watch(&name(), &worker, cursor.as_deref()).await };
-        let watched = tokio::time::timeout(2 * PATIENCE.silence_max, watched).await.ok()?.ok()?;
-        Some(watched.with_silence_max(PATIENCE.silence_max))
+        let watched = tokio::time::timeout(2 * KEEP_ALIVE.idle_timeout, watched).await.ok()?.ok()?;
+        Some(watched.with_silence_max(KEEP_ALIVE.idle_timeout))
     }
 }
 
@@ -201,7 +202,7 @@ async fn show(
     let Some(bus) = buses.lock().get(&worker).cloned() else { return StatusCode::NOT_FOUND.into_response() };
     match Host(bus).watch(&worker, query.get("cursor").map(String::as_str)).await {
         Ok(heard) => {
-            let serve = |socket| observed::serve(socket, Heard(heard), PATIENCE);
+            let serve = |socket| observed::serve(socket, Heard(heard), KEEP_ALIVE);
             let opened = OpenWebSockets::new(1).open(upgrade, observed::INPUT_BYTES_MAX, serve);
             opened.unwrap_or_else(IntoResponse::into_response)
         }

@@ -1,5 +1,3 @@
-//! Large messages in small frames.
-
 use std::{iter, mem};
 
 use bytes::Bytes;
@@ -11,10 +9,12 @@ use tokio_tungstenite::tungstenite::{
     },
 };
 
-/// How much of a message is in one frame. A socket keeps the memory that its largest frame once needed.
-pub(crate) const FRAME_BYTES_MAX: usize = 16 << 10;
+/// How much of a message is sent in one frame. A connection keeps a buffer of the size of the largest frame that it ever
+/// wrote, so frames are small.
+pub const FRAME_BYTES_MAX: usize = 16 << 10;
 
-/// A message as it is sent: whole, or if it is large in frames that whoever gets them puts together.
+/// The frames of a message: the message itself, or if it is large several frames that the peer joins. The bytes are shared,
+/// not copied.
 pub fn fragments(message: Message) -> impl Iterator<Item = Message> {
     let (mut whole, mut kind, mut rest) = match message {
         Message::Text(text) if text.len() > FRAME_BYTES_MAX => (None, Data::Text, text.into()),
@@ -38,9 +38,8 @@ mod tests {
 
     use super::*;
 
-    /// Whoever gets the frames has the message, and none of them is large.
     #[tokio::test]
-    async fn a_large_message_comes_in_small_frames() {
+    async fn a_large_message_is_sent_in_small_frames_and_received_whole() {
         let (near, far) = tokio::io::duplex(FRAME_BYTES_MAX / 2);
         let mut server = WebSocketStream::from_raw_socket(near, Role::Server, None).await;
         let mut client = WebSocketStream::from_raw_socket(far, Role::Client, None).await;
