@@ -10,7 +10,6 @@ mod calls;
 mod error;
 mod server;
 mod servers;
-mod stream;
 
 pub use attached::{Attached, Events, Gone, Said};
 pub use calls::Calls;

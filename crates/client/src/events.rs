@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use protocol::ServerId;
+use sse::SseFrame;
 
-use crate::{Client, error::Result, follow::Follow, sse::Frame};
+use crate::{Client, error::Result, follow::Follow};
 
 /// One event of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Events {
     }
 }
 
-fn event(frame: Frame) -> Event {
+fn event(frame: SseFrame) -> Event {
     let id = frame.id.and_then(|id| id.parse().ok());
     let kind = match (frame.event.as_str(), id) {
         ("" | "message", Some(id)) => EventKind::Message { id },

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use backoff::Backoff;
 use protocol::ProblemKind;
-use reqwest::{Method, RequestBuilder, Response, header::CONTENT_TYPE};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, header::CONTENT_TYPE};
+use sse::{SseFrame, SseParser};
 
 use crate::{
     Client,
     client::accepted,
     error::{Error, Result},
-    sse::{Frame, Parser},
 };
 
 /// How often a lost connection is made anew without having brought anything, before that is an error; more often if
@@ -48,7 +48,7 @@ pub(crate) struct Follow {
     heard_at: Instant,
     /// How long it is tried to reach a server that is not heard of, at least.
     patience: Duration,
-    parser: Parser,
+    parser: SseParser,
     /// New connections since the last frame, or since one that lasted.
     tries: u32,
     backoff: Backoff,
@@ -73,7 +73,7 @@ impl Follow {
             connected_at: Instant::now(),
             heard_at: Instant::now(),
             patience: Duration::ZERO,
-            parser: Parser::default(),
+            parser: SseParser::default(),
             tries: 0,
             backoff: Backoff::new(RECONNECT_MIN, RECONNECT_MAX),
             over: false,
@@ -83,9 +83,11 @@ impl Follow {
     }
 
     /// The next frame; `None` once the stream has ended. Nothing is lost if the future is dropped.
-    pub(crate) async fn next(&mut self) -> Result<Option<Frame>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>> {
         loop {
             if let Some(frame) = self.parser.pop() {
+                let frame =
+                    frame.map_err(|error| Error::unexpected(StatusCode::OK, error.to_string(), b""))?;
                 self.forget_failures();
                 self.over = false;
                 if let Some(id) = &frame.id {
@@ -110,10 +112,7 @@ impl Follow {
             let cut = match tokio::time::timeout(SILENCE_MAX, response.chunk()).await {
                 Ok(Ok(Some(piece))) => {
                     self.heard_at = Instant::now();
-                    let status = response.status();
-                    self.parser
-                        .push(&piece)
-                        .map_err(|error| Error::unexpected(status, error.to_string(), b""))?;
+                    self.parser.push(&piece);
                     continue;
                 }
                 Ok(Ok(None)) => Cut::Ended,
@@ -141,7 +140,7 @@ impl Follow {
             self.forget_failures();
         }
         // What was not whole comes again.
-        self.parser = Parser::default();
+        self.parser = SseParser::default();
         match cut {
             Cut::Ended if self.gives_up() => self.over = true,
             Cut::Lost(error) if self.gives_up() => return Err(error),

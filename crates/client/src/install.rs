@@ -3,11 +3,9 @@
 use protocol::agents::{AgentInstalled, InstallProgress};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
+use sse::SseParser;
 
-use crate::{
-    error::{Error, Refusal, Result},
-    sse::Parser,
-};
+use crate::error::{Error, Refusal, Result};
 
 /// Something that an installation tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,18 +20,20 @@ pub enum InstallEvent {
 #[derive(Debug)]
 pub struct InstallEvents {
     response: Response,
-    parser: Parser,
+    parser: SseParser,
 }
 
 impl InstallEvents {
     pub(crate) fn new(response: Response) -> Self {
-        Self { response, parser: Parser::default() }
+        Self { response, parser: SseParser::default() }
     }
 
     /// The next event; `None` after the last. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Result<Option<InstallEvent>> {
         loop {
             while let Some(frame) = self.parser.pop() {
+                let frame =
+                    frame.map_err(|error| Error::unexpected(StatusCode::OK, error.to_string(), b""))?;
                 match frame.event.as_str() {
                     "progress" => return Ok(Some(InstallEvent::Progress(read(&frame.data)?))),
                     "done" => return Ok(Some(InstallEvent::Done(read(&frame.data)?, frame.data))),
@@ -42,8 +42,7 @@ impl InstallEvents {
                 }
             }
             let Some(piece) = self.response.chunk().await? else { return Ok(None) };
-            let status = self.response.status();
-            self.parser.push(&piece).map_err(|error| Error::unexpected(status, error.to_string(), b""))?;
+            self.parser.push(&piece);
         }
     }
 }

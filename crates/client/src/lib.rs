@@ -28,7 +28,6 @@ mod records;
 mod relay;
 mod runtimes;
 mod sessions;
-mod sse;
 mod terminal;
 mod token;
 mod tokens;

@@ -1,8 +1,9 @@
 //! What a process writes, as it writes it.
 
 use protocol::{ProcessId, processes::ProcessLogEntry};
+use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
+use crate::{Client, Error, error::Result, follow::Follow};
 
 /// One event in the log of a process.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +64,7 @@ impl Logs {
     }
 }
 
-fn event(frame: Frame) -> Result<LogEvent> {
+fn event(frame: SseFrame) -> Result<LogEvent> {
     let kind = match frame.event.as_str() {
         "output" => {
             LogEventKind::Output(serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {

@@ -8,19 +8,19 @@ use http_body::Body;
 use http_body_util::BodyDataStream;
 use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
+use sse::SseParser;
 use tokio::time::timeout;
 
 use crate::{
     error::{Error, Result},
     follow::SILENCE_MAX,
-    sse::Parser,
     told,
 };
 
 /// What a server tells in an answer that has begun; it ends with the connection.
 pub struct Messages<B, T> {
     body: BodyDataStream<B>,
-    parser: Parser,
+    parser: SseParser,
     meaning: PhantomData<fn() -> T>,
 }
 
@@ -32,7 +32,7 @@ where
 {
     /// What comes as the body of an answer.
     pub fn over(body: B) -> Self {
-        Self { body: BodyDataStream::new(body), parser: Parser::default(), meaning: PhantomData }
+        Self { body: BodyDataStream::new(body), parser: SseParser::default(), meaning: PhantomData }
     }
 
     /// The next event; `None` once the answer is over.
@@ -41,12 +41,13 @@ where
     pub async fn next(&mut self) -> Result<Option<T>> {
         loop {
             if let Some(frame) = self.parser.pop() {
+                let frame =
+                    frame.map_err(|error| Error::unexpected(StatusCode::OK, error.to_string(), b""))?;
                 return told::read(&frame).map(Some);
             }
             let piece = timeout(SILENCE_MAX, self.body.next()).await.map_err(Error::transport)?;
             let Some(piece) = piece.transpose().map_err(Error::transport)? else { return Ok(None) };
-            let pushed = self.parser.push(&piece);
-            pushed.map_err(|error| Error::unexpected(StatusCode::OK, error.to_string(), b""))?;
+            self.parser.push(&piece);
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use protocol::{EventRecord, SessionId};
+use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
+use crate::{Client, Error, error::Result, follow::Follow};
 
 /// Something on the stream of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +51,7 @@ impl Records {
     }
 }
 
-fn event(frame: Frame) -> Result<RecordEvent> {
+fn event(frame: SseFrame) -> Result<RecordEvent> {
     match frame.event.as_str() {
         "" | "message" => {
             let record = serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {

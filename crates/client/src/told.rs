@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use reqwest::StatusCode;
 use serde::de::DeserializeOwned;
+use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, follow::Follow, sse::Frame};
+use crate::{Client, Error, error::Result, follow::Follow};
 
 /// What a server tells. A cut connection is made anew by itself, a bounded number of times; the server then begins with
 /// what there is.
@@ -31,7 +32,7 @@ impl<T: DeserializeOwned> Told<T> {
 }
 
 /// What an event says.
-pub(crate) fn read<T: DeserializeOwned>(frame: &Frame) -> Result<T> {
+pub(crate) fn read<T: DeserializeOwned>(frame: &SseFrame) -> Result<T> {
     serde_json::from_str(&frame.data).map_err(|error| {
         Error::unexpected(StatusCode::OK, format!("an event cannot be read: {error}"), frame.data.as_bytes())
     })

@@ -14,8 +14,8 @@ mod sse;
 pub mod tls;
 mod within;
 
+pub use self::sse::{Event, Events};
 pub use daemon::{Daemon, DaemonOptions, users_places};
 pub use hub::{Hub, HubOptions};
 pub use mounted::Mounted;
-pub use sse::{Event, Events};
 pub use within::{within, within_blocking};

@@ -1,6 +1,7 @@
 //! Reads server-sent events off a response.
 
 use reqwest::Response;
+use sse::{SseFrame, SseParser};
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,7 @@ pub struct Event {
 #[derive(Debug)]
 pub struct Events {
     response: Response,
-    buffer: Vec<u8>,
-    read: usize,
+    parser: SseParser,
 }
 
 impl Events {
@@ -29,21 +29,17 @@ impl Events {
     pub fn new(response: Response) -> Self {
         assert_eq!(response.status(), 200, "{response:?}");
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, buffer: Vec::new(), read: 0 }
+        Self { response, parser: SseParser::default() }
     }
 
     /// The next event; `None` at the end of the stream. Comments are passed over.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.take() {
-                return Some(event);
+            if let Some(frame) = self.parser.pop() {
+                return Some(Event::from(frame.expect("an event is not that large")));
             }
             match self.response.chunk().await {
-                Ok(Some(chunk)) => {
-                    self.buffer.drain(..self.read);
-                    self.read = 0;
-                    self.buffer.extend_from_slice(&chunk);
-                }
+                Ok(Some(chunk)) => self.parser.push(&chunk),
                 Ok(None) | Err(_) => return None,
             }
         }
@@ -71,35 +67,13 @@ impl Events {
         }
         all
     }
-
-    fn take(&mut self) -> Option<Event> {
-        loop {
-            let unread = &self.buffer[self.read..];
-            let end = unread.windows(2).position(|pair| pair == b"\n\n")?;
-            let text = String::from_utf8(unread[..end].to_vec()).expect("a stream is UTF-8");
-            self.read += end + 2;
-            if let Some(event) = parse(&text) {
-                return Some(event);
-            }
-        }
-    }
 }
 
-/// Strict on purpose: our frames have one line per field and nothing else.
-fn parse(text: &str) -> Option<Event> {
-    let (mut event, mut id, mut data) = (None, None, None);
-    for line in text.split('\n') {
-        match line.split_once(": ") {
-            Some(("event", value)) => event = Some(value.to_owned()),
-            Some(("id", value)) => id = Some(value.parse().expect("an id is a number")),
-            Some(("data", value)) => {
-                assert!(data.replace(value.to_owned()).is_none(), "one line of data: {text}")
-            }
-            _ if line.starts_with(':') => {}
-            _ => panic!("not a line of an event: {line:?}"),
-        }
+impl From<SseFrame> for Event {
+    /// A frame without a type is a message, as the standard says.
+    fn from(frame: SseFrame) -> Self {
+        let event = if frame.event.is_empty() { "message".to_owned() } else { frame.event };
+        let id = frame.id.map(|id| id.parse().expect("an id is a number"));
+        Self { event, id, data: frame.data }
     }
-    // One that only has data is a message, as the standard says.
-    let event = event.or_else(|| data.is_some().then(|| "message".to_owned()))?;
-    Some(Event { event, id, data: data.unwrap_or_default() })
 }

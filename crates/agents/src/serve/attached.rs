@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use process::Exit;
+use sse::{FrameTooLarge, SseFrame};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Calls;
@@ -35,6 +36,16 @@ pub enum Said {
         /// How long it was.
         bytes: u64,
     },
+}
+
+impl From<Result<SseFrame, FrameTooLarge>> for Said {
+    /// Of an event only its data counts: the server repeats the rest in it.
+    fn from(frame: Result<SseFrame, FrameTooLarge>) -> Self {
+        match frame {
+            Ok(frame) => Self::Event(frame.data.into()),
+            Err(FrameTooLarge { bytes }) => Self::TooLong { bytes: bytes as u64 },
+        }
+    }
 }
 
 /// Why a server tells nothing more.

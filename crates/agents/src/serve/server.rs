@@ -5,6 +5,7 @@ use std::{future, time::Duration};
 use process::{Control, Exit, Lines, Piece, Process, Spec};
 use reqwest::Response;
 use secrecy::{ExposeSecret, SecretString};
+use sse::SseParser;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-use super::{Attached, Calls, Error, Events, Gone, Said, servers::Attach, stream::Stream};
+use super::{Attached, Calls, Error, Events, Gone, Said, servers::Attach};
 
 /// How long a server may take to say where it listens. A cold start of a large program on a busy machine takes a while.
 const READY_MAX: Duration = Duration::from_secs(60);
@@ -105,7 +106,7 @@ impl Server {
     }
 
     async fn serve(&mut self, running: &mut Running) -> End {
-        let mut stream = Stream::new();
+        let mut parser = SseParser::default();
         let mut unused = Some(Instant::now() + self.grace);
         let control = running.control.clone();
         let ended = control.wait();
@@ -115,7 +116,12 @@ impl Server {
                 () = self.stop.cancelled() => return End::Stopped,
                 _exit = &mut ended => return End::Died,
                 piece = running.events.chunk() => match piece {
-                    Ok(Some(piece)) => stream.push(&piece).into_iter().for_each(|said| self.tell(&said)),
+                    Ok(Some(piece)) => {
+                        parser.push(&piece);
+                        while let Some(frame) = parser.pop() {
+                            self.tell(&Said::from(frame));
+                        }
+                    }
                     end => {
                         // Without its events a server is of no use. If it is dying, its end says more.
                         warn!(error = ?end.err().map(reqwest::Error::without_url), "the event stream of an agent server ended");

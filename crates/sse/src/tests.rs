@@ -2,21 +2,21 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Frame> {
-    let mut parser = Parser::default();
+fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseFrame> {
+    let mut parser = SseParser::default();
     let mut frames = Vec::new();
     for piece in pieces {
-        parser.push(piece).unwrap();
-        frames.extend(std::iter::from_fn(|| parser.pop()));
+        parser.push(piece);
+        frames.extend(std::iter::from_fn(|| parser.pop()).map(Result::unwrap));
     }
     frames
 }
 
-fn frame(event: &str, id: Option<&str>, data: &str) -> Frame {
-    Frame { event: event.into(), id: id.map(Into::into), data: data.into() }
+fn frame(event: &str, id: Option<&str>, data: &str) -> SseFrame {
+    SseFrame { event: event.into(), id: id.map(Into::into), data: data.into() }
 }
 
-fn check(text: &str, expected: &[Frame]) {
+fn check(text: &str, expected: &[SseFrame]) {
     assert_eq!(parse([text.as_bytes()]), expected, "{text:?}");
 }
 
@@ -40,20 +40,41 @@ fn bytes_that_are_no_text_are_replaced() {
     assert_eq!(parse([&b"data: \xff\n\n"[..]]), [frame("", None, "\u{fffd}")]);
 }
 
+/// The results for a stream that is pushed in pieces of `size` bytes to a parser with a limit of 16 bytes.
+fn parse_limited(text: &str, size: usize) -> Vec<Result<SseFrame, FrameTooLarge>> {
+    let mut parser = SseParser::new(16);
+    text.as_bytes().chunks(size).for_each(|piece| parser.push(piece));
+    std::iter::from_fn(|| parser.pop()).collect()
+}
+
 #[test]
-fn a_frame_without_end_is_refused_and_not_kept() {
-    let piece = vec![b'x'; 1 << 20];
-    let mut line = Parser::default();
-    let taken = (0..100).take_while(|_| line.push(&piece).is_ok()).count();
-    assert_eq!(taken, FRAME_BYTES_MAX >> 20);
-    let mut lines = Parser::default();
-    let piece: Vec<u8> = [b"data: ".as_slice(), &piece, b"\n"].concat();
-    let taken = (0..100).take_while(|_| lines.push(&piece).is_ok()).count();
-    assert!((60..66).contains(&taken), "{taken}");
+fn a_frame_that_is_too_large_is_skipped_and_the_next_one_is_read() {
+    let long_line = format!("data: {}\n\ndata: ok\n\n", "x".repeat(100));
+    let many_lines = format!("{}\ndata: ok\n\n", "data: four\r\n".repeat(10));
+    for text in [long_line, many_lines] {
+        for size in 1..=text.len() {
+            let results = parse_limited(&text, size);
+            assert_eq!(results.len(), 2, "{size} {results:?}");
+            assert!(results[0].as_ref().is_err_and(|error| error.bytes > 16), "{size} {results:?}");
+            assert_eq!(results[1], Ok(frame("", None, "ok")), "{size}");
+        }
+    }
+}
+
+#[test]
+fn a_line_without_end_is_not_kept_in_memory() {
+    let mut parser = SseParser::new(1 << 10);
+    for _ in 0..1000 {
+        parser.push(&[b'x'; 1 << 10]);
+        assert!(parser.buffered_bytes() <= 1 << 10);
+    }
+    assert_eq!(parser.pop(), None);
+    parser.push(b"\n\n");
+    assert_eq!(parser.pop(), Some(Err(FrameTooLarge { bytes: 1000 << 10 })));
 }
 
 /// The standard, as slowly and plainly as it can be written.
-fn model(text: &[u8]) -> Vec<Frame> {
+fn model(text: &[u8]) -> Vec<SseFrame> {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
     let mut frames = Vec::new();
