@@ -11,11 +11,11 @@ use protocol::{
     AgentName, IdempotencyKey, ServerId,
     acp::{self, AcpInstanceState, AcpProcessExit, EventRange},
 };
+use subscribers::{SubscriberCount, Subscription};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error, JsonRpcMessage, Listener, ResponseMode, SendOutcome,
-    attendance::{Attendance, Attending},
     delivered_keys::{DeliveredKeys, KeyStatus},
     launch_options::LaunchOptions,
     pending_requests::{PendingRequests, RegisterError, RequestOutcome},
@@ -54,7 +54,7 @@ pub(crate) struct Instance {
 /// Lets an instance be deleted after a time without readers and messages in progress.
 #[derive(Debug)]
 struct Linger {
-    attendance: Attendance,
+    subscribers: SubscriberCount,
     time: Duration,
 }
 
@@ -81,7 +81,7 @@ impl Instance {
 
     /// Deletes the instance after `time` without readers and messages in progress.
     pub(crate) fn with_linger(mut self, time: Option<Duration>) -> Self {
-        self.linger = time.map(|time| Linger { attendance: Attendance::default(), time });
+        self.linger = time.map(|time| Linger { subscribers: SubscriberCount::default(), time });
         self
     }
 
@@ -133,20 +133,19 @@ impl Instance {
     }
 
     /// Keeps the instance from being deleted by its linger time until the guard is dropped.
-    pub(crate) fn attend(&self) -> Result<Attending, Error> {
-        match &self.linger {
-            None => Ok(Attending::default()),
-            Some(linger) => linger.attendance.attend().ok_or_else(|| self.deleted()),
-        }
+    /// `None` if it has no linger time.
+    pub(crate) fn subscribe(&self) -> Result<Option<Subscription>, Error> {
+        let Some(linger) = &self.linger else { return Ok(None) };
+        linger.subscribers.subscribe().map(Some).ok_or_else(|| self.deleted())
     }
 
     /// Waits until the instance was unused for its linger time, which it returns; `None` if the instance was deleted
     /// before, or has no linger time.
     pub(crate) async fn wait_unused(&self) -> Option<Duration> {
-        let Linger { attendance, time } = self.linger.as_ref()?;
+        let Linger { subscribers, time } = self.linger.as_ref()?;
         tokio::select! {
             () = self.bridge.closed() => None,
-            () = attendance.deserted(*time) => Some(*time),
+            () = subscribers.close_when_idle(*time) => Some(*time),
         }
     }
 
@@ -247,8 +246,8 @@ impl Instance {
 
     /// Opens the event stream after `last`, or at the oldest retained event.
     pub(crate) fn listener(&self, last: Option<Seq>) -> Result<Listener, Error> {
-        let _attending = self.attend()?;
-        Ok(Listener { reader: self.events.reader(last.map_or(Start::Oldest, Start::Resume))?, _attending })
+        let _subscription = self.subscribe()?;
+        Ok(Listener { reader: self.events.reader(last.map_or(Start::Oldest, Start::Resume))?, _subscription })
     }
 
     pub(crate) fn describe(&self) -> acp::AcpInstance {

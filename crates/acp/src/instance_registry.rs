@@ -16,13 +16,13 @@ use protocol::{
     AgentName, ServerId,
     acp::{self, PrepareInstanceRequest},
 };
+use subscribers::Subscription;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 use tracing::info;
 
 use crate::{
     Error, JsonRpcMessage, Listener, OutgoingMessage, ResponseMode, SendOutcome,
-    attendance::Attending,
     instance::Instance,
     launch_options::{LaunchOptions, check_linger},
     metrics::InstanceMetrics,
@@ -62,15 +62,15 @@ struct RegistryInner {
 }
 
 /// An instance together with the guard that keeps its linger time from expiring while it is used.
-struct AttendedInstance {
+struct SubscribedInstance {
     instance: Arc<Instance>,
-    _attending: Attending,
+    _subscription: Option<Subscription>,
 }
 
-impl AttendedInstance {
+impl SubscribedInstance {
     fn new(instance: Arc<Instance>) -> Result<Self, Error> {
-        let _attending = instance.attend()?;
-        Ok(Self { instance, _attending })
+        let _subscription = instance.subscribe()?;
+        Ok(Self { instance, _subscription })
     }
 }
 
@@ -100,8 +100,8 @@ impl InstanceRegistry {
         if self.was_delivered(id, &message)? {
             return Ok(SendOutcome::Accepted);
         }
-        let attended = self.ensure_running(id, &mut message).await?;
-        attended.instance.send(message.body, message.response_mode, message.idempotency_key.as_ref()).await
+        let subscribed = self.ensure_running(id, &mut message).await?;
+        subscribed.instance.send(message.body, message.response_mode, message.idempotency_key.as_ref()).await
     }
 
     fn was_delivered(&self, id: &ServerId, message: &OutgoingMessage) -> Result<bool, Error> {
@@ -117,29 +117,29 @@ impl InstanceRegistry {
         &self,
         id: &ServerId,
         message: &mut OutgoingMessage,
-    ) -> Result<AttendedInstance, Error> {
-        // Attended from here on: an installation may take longer than the linger time.
+    ) -> Result<SubscribedInstance, Error> {
+        // Subscribed from here on: an installation may take longer than the linger time.
         let existing = match self.existing(id, message.agent.as_ref())? {
-            Some(attended) if attended.instance.is_running() => return Ok(attended),
+            Some(subscribed) if subscribed.instance.is_running() => return Ok(subscribed),
             existing => existing,
         };
         // A message that cannot be sent must not start a process.
         JsonRpcMessage::parse_client(&message.body)?;
-        let agent = existing.as_ref().map(|attended| attended.instance.agent().clone());
+        let agent = existing.as_ref().map(|subscribed| subscribed.instance.agent().clone());
         let agent =
             agent.or_else(|| message.agent.clone()).ok_or_else(|| Error::AgentRequired(id.clone()))?;
         let launch = self.install(&agent, &mut message.response_mode).await?;
-        let attended = match existing {
-            Some(attended) => attended,
-            None => AttendedInstance::new(self.get_or_create(id, &agent, message.linger)?)?,
+        let subscribed = match existing {
+            Some(subscribed) => subscribed,
+            None => SubscribedInstance::new(self.get_or_create(id, &agent, message.linger)?)?,
         };
-        let spec = attended.instance.launch_options().apply_to(self.default_spec(launch));
-        attended.instance.start(spec).await?;
-        Ok(attended)
+        let spec = subscribed.instance.launch_options().apply_to(self.default_spec(launch));
+        subscribed.instance.start(spec).await?;
+        Ok(subscribed)
     }
 
     /// The instance, if it exists and accepts a message for `agent`.
-    fn existing(&self, id: &ServerId, agent: Option<&AgentName>) -> Result<Option<AttendedInstance>, Error> {
+    fn existing(&self, id: &ServerId, agent: Option<&AgentName>) -> Result<Option<SubscribedInstance>, Error> {
         let Some(instance) = self.get(id) else { return Ok(None) };
         match agent {
             Some(agent) => check_agent(&instance, agent)?,
@@ -151,7 +151,7 @@ impl InstanceRegistry {
                 }
             }
         }
-        AttendedInstance::new(instance).map(Some)
+        SubscribedInstance::new(instance).map(Some)
     }
 
     /// The instance `id`. It may exist by now although the caller did not find it: requests race to create it.

@@ -4,21 +4,21 @@
 //! agent writes is appended unchanged to a journal with any number of readers; a response also goes to the request that
 //! waits for it. This crate knows nothing of HTTP: its routes are in `daemon`.
 
-mod attendance;
 mod delivered_keys;
 mod error;
 mod instance;
 mod instance_registry;
 mod json_rpc;
 mod launch_options;
+mod listener;
 mod metrics;
 mod outgoing_message;
 mod pending_requests;
 mod process_bridge;
 mod sse_frame;
 
-pub use attendance::Listener;
 pub use error::Error;
 pub use instance_registry::{Config, InstanceRegistry};
 pub use json_rpc::{InvalidEnvelope, JsonRpcMessage};
+pub use listener::Listener;
 pub use outgoing_message::{OutgoingMessage, ResponseMode, SendOutcome};

@@ -17,11 +17,11 @@ use protocol::{
     Event, RuntimeId, SessionId, SessionProjection,
     observation::{DiagnosticKind, ResumeOutcome, StreamControl, StreamDiagnostic, StreamLeg},
 };
+use subscribers::{SubscriberCount, Subscription};
 use tokio::sync::watch;
 
 use crate::{
     Key, Pace, Runtime,
-    attendance::Attendance,
     metrics::{Fill, Metrics},
     policy::{Lens, Sight},
     seal::Seal,
@@ -62,8 +62,7 @@ pub(crate) struct Feed {
     ring: Ring,
     now: Mutex<Now>,
     phase: watch::Sender<Phase>,
-    /// How many watch it.
-    pub(crate) attendance: Attendance,
+    pub(crate) subscribers: SubscriberCount,
     pub(crate) metrics: Metrics,
 }
 
@@ -125,7 +124,7 @@ impl Feed {
                 lenses: Lenses::default(),
             }),
             phase: watch::Sender::new(Phase::New),
-            attendance: Attendance::new(),
+            subscribers: SubscriberCount::default(),
             metrics,
         }
     }
@@ -133,7 +132,7 @@ impl Feed {
     /// Adds it to how it is with all of them.
     pub(crate) fn count(&self, fill: &mut Fill) {
         let away = matches!(&*self.phase.borrow(), Phase::Away(_));
-        fill.add(away, self.attendance.len(), &self.ring.bounds());
+        fill.add(away, self.subscribers.len(), &self.ring.bounds());
     }
 
     /// Follows the worker for as long as there is one.
@@ -145,10 +144,10 @@ impl Feed {
         self.phase.subscribe()
     }
 
-    /// Counts somebody who watches, until dropped.
-    pub(crate) fn attend(self: &Arc<Self>) -> Attended {
-        self.attendance.come();
-        Attended(Arc::clone(self))
+    /// Subscribes a viewer; `None` if the feed was given up because it had none for long.
+    pub(crate) fn subscribe(self: &Arc<Self>) -> Option<SubscribedFeed> {
+        let subscription = self.subscribers.subscribe()?;
+        Some(SubscribedFeed { feed: Arc::clone(self), _subscription: subscription })
     }
 
     /// Where to begin after `cursor`, or with what there is now.
@@ -346,19 +345,16 @@ enum Taken {
     Trouble(StreamDiagnostic),
 }
 
-/// Somebody watches.
-pub(crate) struct Attended(Arc<Feed>);
+/// A feed that is followed for as long as this is not dropped.
+pub(crate) struct SubscribedFeed {
+    feed: Arc<Feed>,
+    _subscription: Subscription,
+}
 
-impl std::ops::Deref for Attended {
+impl std::ops::Deref for SubscribedFeed {
     type Target = Feed;
 
     fn deref(&self) -> &Feed {
-        &self.0
-    }
-}
-
-impl Drop for Attended {
-    fn drop(&mut self) {
-        self.0.attendance.go();
+        &self.feed
     }
 }

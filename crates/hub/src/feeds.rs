@@ -62,21 +62,26 @@ impl Feeds {
     ) -> Result<Watch, TooMany> {
         let mut all = self.all.lock();
         let name = (id.clone(), worker.clone());
-        if all.len() >= FEEDS_MAX && !all.contains_key(&name) {
-            return Err(TooMany);
+        loop {
+            if all.len() >= FEEDS_MAX && !all.contains_key(&name) {
+                return Err(TooMany);
+            }
+            let feed = all.entry(name.clone()).or_insert_with(|| {
+                let feed = Arc::new(Feed::new(
+                    (self.key.clone(), self.backlog, self.metrics.clone()),
+                    id.clone(),
+                    worker.clone(),
+                    cursor.as_deref(),
+                ));
+                self.tasks.spawn(self.clone().follow(Arc::clone(&feed), Arc::clone(&runtime)));
+                feed
+            });
+            if let Some(feed) = feed.subscribe() {
+                return Ok(Watch::new(feed, cursor));
+            }
+            // The feed was closed because it was idle, and its task waits for this lock to remove it. A new one takes its place.
+            all.remove(&name);
         }
-        let feed = all.entry(name).or_insert_with(|| {
-            let feed = Arc::new(Feed::new(
-                (self.key.clone(), self.backlog, self.metrics.clone()),
-                id.clone(),
-                worker.clone(),
-                cursor.as_deref(),
-            ));
-            self.tasks.spawn(self.clone().follow(Arc::clone(&feed), runtime));
-            feed
-        });
-        // Under the lock: a feed that is attended is never retired.
-        Ok(Watch::new(feed.attend(), cursor))
     }
 
     /// Tells those who watch a worker something about it, if anybody does.
@@ -120,10 +125,8 @@ impl Feeds {
 
     async fn follow(self, feed: Arc<Feed>, runtime: Arc<dyn Runtime>) {
         tokio::select! {
-            () = feed.follow(&*runtime, &self.pace) => {
-                self.retire(&feed, |_| true);
-            }
-            () = self.deserted(&feed) => {}
+            () = feed.follow(&*runtime, &self.pace) => self.remove(&feed),
+            () = feed.subscribers.close_when_idle(self.pace.linger) => self.remove(&feed),
             () = feed.dismissed() => {}
             () = self.stop.cancelled() => feed.seal(),
         }
@@ -136,26 +139,13 @@ impl Feeds {
         self.tasks.wait().await;
     }
 
-    /// Waits until nobody has watched for a while, and then gives it up.
-    async fn deserted(&self, feed: &Arc<Feed>) {
-        loop {
-            feed.attendance.deserted(self.pace.linger).await;
-            if self.retire(feed, |feed| !feed.attendance.is_anybody_there()) {
-                return;
-            }
-        }
-    }
-
-    /// Whoever comes next gets another, if it may be given up.
-    fn retire(&self, feed: &Arc<Feed>, may: impl FnOnce(&Feed) -> bool) -> bool {
+    /// Removes a feed, unless another has taken its place. The next viewer gets a new one.
+    fn remove(&self, feed: &Arc<Feed>) {
         let mut all = self.all.lock();
         let name = (feed.runtime.clone(), feed.worker.clone());
-        let known = all.get(&name).is_some_and(|known| Arc::ptr_eq(known, feed));
-        let retired = known && may(feed);
-        if retired {
+        if all.get(&name).is_some_and(|known| Arc::ptr_eq(known, feed)) {
             all.remove(&name);
         }
-        retired
     }
 }
 

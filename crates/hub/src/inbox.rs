@@ -17,16 +17,14 @@ use protocol::{
     inbox::{InboxWait, WaitInbox as Waiting},
     wait::WaitList,
 };
+use subscribers::{SubscriberCount, Subscription};
 use tokio::{
     task::{AbortHandle, JoinSet},
     time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{
-    Pace, Registry, attendance::Attendance, caller::Rights, policy::Policies, runtime::ask,
-    standing::Standing,
-};
+use crate::{Pace, Registry, caller::Rights, policy::Policies, runtime::ask, standing::Standing};
 use board::{Board, oldest_first};
 pub(crate) use listener::Listener;
 
@@ -45,7 +43,7 @@ struct Inner {
     policies: Arc<Policies>,
     pace: Pace,
     board: Board,
-    attendance: Attendance,
+    subscribers: SubscriberCount,
     /// Whether the runtimes are followed.
     is_followed: Mutex<bool>,
     tasks: TaskTracker,
@@ -60,7 +58,7 @@ impl Inbox {
             policies,
             pace,
             board: Board::new(),
-            attendance: Attendance::new(),
+            subscribers: SubscriberCount::default(),
             is_followed: Mutex::new(false),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -113,15 +111,16 @@ impl Inbox {
         listener
     }
 
-    /// Counts somebody who listens, and follows the runtimes if they are the first.
-    fn attend(&self) {
+    /// Subscribes a listener, and follows the runtimes if it is the first. Never `None`: this count is not closed.
+    fn subscribe(&self) -> Option<Subscription> {
         let mut is_followed = self.0.is_followed.lock();
-        self.0.attendance.come();
+        let subscription = self.0.subscribers.subscribe();
         if !std::mem::replace(&mut *is_followed, true) {
             let there = self.0.registry.list().into_iter();
             self.0.board.expect(there.map(|(id, registered)| (id, registered.workspace)));
             self.0.tasks.spawn(self.clone().follow());
         }
+        subscription
     }
 
     /// Follows the runtimes that there are until nobody has listened for a while.
@@ -134,10 +133,11 @@ impl Inbox {
             tokio::select! {
                 // The registry is there as long as we are.
                 _ = changes.changed() => {}
-                () = self.0.attendance.deserted(LINGER) => {
+                () = self.0.subscribers.wait_until_idle(LINGER) => {
                     let mut is_followed = self.0.is_followed.lock();
-                    // Under the lock: whoever comes next has the runtimes followed anew.
-                    if !self.0.attendance.is_anybody_there() {
+                    // Look again under the lock: a listener may have subscribed since the wait ended. One that subscribes
+                    // after this finds that nothing is followed and starts anew.
+                    if self.0.subscribers.is_empty() {
                         *is_followed = false;
                         pulls.abort_all();
                         return self.0.board.clear();

@@ -10,7 +10,6 @@
 
 mod api;
 mod app;
-mod attendance;
 mod audit;
 mod caller;
 mod config;

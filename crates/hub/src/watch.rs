@@ -17,13 +17,13 @@ use tokio::sync::watch;
 
 use crate::{
     eye::Eye,
-    feed::{self, Attended, Beginning, Phase, Ticket},
+    feed::{self, Beginning, Phase, SubscribedFeed, Ticket},
     policy::{Policies, Sight, Verdict, What, Who},
 };
 
 /// Somebody who watches a worker.
 pub struct Watch {
-    feed: Attended,
+    feed: SubscribedFeed,
     cursor: Option<String>,
     phase: watch::Receiver<Phase>,
     /// What was told to be wrong while it waits to begin.
@@ -53,7 +53,7 @@ struct Reading {
 }
 
 impl Watch {
-    pub(crate) fn new(feed: Attended, cursor: Option<String>) -> Self {
+    pub(crate) fn new(feed: SubscribedFeed, cursor: Option<String>) -> Self {
         let phase = feed.phase();
         Self {
             feed,

@@ -10,6 +10,7 @@ use futures_util::{
 use journal::{Item, Reader};
 use protocol::{RuntimeId, WorkspaceName};
 use server::sse;
+use subscribers::Subscription;
 use tokio::sync::watch;
 
 use super::{Inbox, board::seen};
@@ -28,6 +29,7 @@ pub(crate) struct Listener {
     view: Option<View>,
     /// What comes next, unless they were told nothing yet or have missed something.
     reader: Option<Reader>,
+    _subscription: Option<Subscription>,
 }
 
 /// What decides what somebody sees: what they may do, and the policy.
@@ -47,9 +49,9 @@ impl View {
 
 impl Listener {
     pub(super) fn new(inbox: Inbox, standing: Standing) -> Self {
-        inbox.attend();
+        let subscription = inbox.subscribe();
         let policy = inbox.0.policies.subscribe();
-        Self { inbox, standing, policy, view: None, reader: None }
+        Self { inbox, standing, policy, view: None, reader: None, _subscription: subscription }
     }
 
     /// What they are told, as events: until nothing is told any more, or they are no longer let in.
@@ -91,11 +93,5 @@ impl Listener {
                 }
             }
         }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.inbox.0.attendance.go();
     }
 }

@@ -1,0 +1,21 @@
+//! A reader of the messages of an instance.
+
+use std::task::{Context, Poll};
+
+use journal::{Item, Reader};
+use subscribers::Subscription;
+
+/// A reader of the messages of an instance. An instance that lingers is not deleted while it has one.
+#[derive(Debug)]
+pub struct Listener {
+    pub(crate) reader: Reader,
+    /// `None` if the instance does not linger.
+    pub(crate) _subscription: Option<Subscription>,
+}
+
+impl Listener {
+    /// The next of what the agent says; `None` once nothing will come any more.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        self.reader.poll_next(cx)
+    }
+}
