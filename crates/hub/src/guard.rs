@@ -13,9 +13,9 @@ use server::{PeerAddress, ProblemResponse, Result, bearer_token};
 use crate::{
     app::App,
     caller::Caller,
-    cookie::Cookie,
     eye::Eye,
     permit::Permit,
+    session_cookie::SessionCookie,
     standing::Standing,
     verb::{self, Entry, Need, Verb},
 };
@@ -126,10 +126,10 @@ fn admit(app: &App, request: &Request, asked: &Asked, known: &mut impl FnMut(&Ca
 /// Who asks: by a token in the head, or by the cookie of a browser that has logged in.
 fn authenticate(app: &App, request: &Request) -> Result<Caller> {
     let (headers, peer) = (request.headers(), peer(request));
-    let cookie = Cookie::for_request(headers, peer).read(headers);
+    let cookie = SessionCookie::for_request(headers, peer).read(headers);
     let (rights, by_cookie) = match (bearer_token(headers), cookie) {
         (Some(token), _) => (app.people.find(token), false),
-        (None, Some(secret)) => (app.people.find(secret).filter(|rights| rights.token.is_session), true),
+        (None, Some(secret)) => (app.people.find(&secret).filter(|rights| rights.token.is_session), true),
         (None, None) => (None, false),
     };
     let Some(rights) = rights else { return Err(app.limits.not_let_in(peer)) };

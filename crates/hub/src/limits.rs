@@ -8,19 +8,23 @@ use std::{
 use protocol::{EnvironmentId, ProblemKind, TokenId};
 use server::{PeerAddress, ProblemResponse, Result};
 
-use crate::rate::{Buckets, Rate};
+use crate::rate_limiter::{KeyedRateLimiter, Rate};
 
 /// How much of the hub one may use.
 pub(crate) struct Limits {
-    failures: Buckets<Option<IpAddr>>,
-    requests: Buckets<TokenId>,
-    environments: Buckets<EnvironmentId>,
+    failures: KeyedRateLimiter<Option<IpAddr>>,
+    requests: KeyedRateLimiter<TokenId>,
+    environments: KeyedRateLimiter<EnvironmentId>,
 }
 
 impl Limits {
     pub(crate) fn new(failures: Rate, requests: Rate) -> Self {
-        let environments = Buckets::new(requests);
-        Self { failures: Buckets::new(failures), requests: Buckets::new(requests), environments }
+        let environments = KeyedRateLimiter::new(requests);
+        Self {
+            failures: KeyedRateLimiter::new(failures),
+            requests: KeyedRateLimiter::new(requests),
+            environments,
+        }
     }
 
     /// What to tell somebody whose token is no good.

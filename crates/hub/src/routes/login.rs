@@ -18,8 +18,8 @@ use super::{Problems, users::refused};
 use crate::{
     app::App,
     caller::{Caller, Rights},
-    cookie::Cookie,
     people::SESSION,
+    session_cookie::SessionCookie,
 };
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -49,7 +49,7 @@ async fn login(
     let theirs = app.people.find(&login.token).ok_or_else(|| app.limits.not_let_in(peer))?;
     app.limits.spend(theirs.token.id)?;
     let (rights, new) = app.people.log_in(&login.token).map_err(|error| refused(&error))?;
-    let cookie = Cookie::for_request(&headers, peer).set(new.expose_secret(), SESSION);
+    let cookie = SessionCookie::for_request(&headers, peer).set(new.expose_secret(), SESSION);
     let mut response = Json(who(&rights)).into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     // So that the audit knows who it was.
@@ -75,7 +75,7 @@ async fn logout(
         ));
     }
     app.people.revoke(caller.token).map_err(|error| refused(&error))?;
-    let cookie = Cookie::for_request(&headers, peer.map(|Extension(peer)| peer)).clear();
+    let cookie = SessionCookie::for_request(&headers, peer.map(|Extension(peer)| peer)).clear();
     let mut response = StatusCode::NO_CONTENT.into_response();
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     Ok(response)

@@ -1,10 +1,15 @@
-//! What is to happen later.
+//! The timers of a connection.
+//!
+//! Each request sets a timer and removes it when it is answered, so both must be cheap and a timer must be found by what its
+//! owner knows already: its deadline and its purpose. `tokio_util::time::DelayQueue` would need a key to be kept with each
+//! call for its removal, rounds to milliseconds, and panics on deadlines more than two years ahead. A sorted set and one
+//! `Sleep` do the same without that.
 
 use std::{collections::BTreeSet, future::pending, pin::Pin};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// What is to happen later, in order.
+/// Timers by deadline, and one `Sleep` for the first of them.
 pub(super) struct Timers {
     set: BTreeSet<(Instant, Timer)>,
     sleep: Pin<Box<Sleep>>,
@@ -36,7 +41,7 @@ impl Timers {
         self.set.remove(&(at, timer));
     }
 
-    /// The next one that is due, once it is.
+    /// Waits for the next timer that is due, and removes it. Cancel safe.
     pub(super) async fn next(&mut self) -> Timer {
         let Some(&(at, timer)) = self.set.first() else { return pending().await };
         if self.sleep.deadline() != at {
