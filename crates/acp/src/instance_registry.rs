@@ -139,7 +139,11 @@ impl InstanceRegistry {
     }
 
     /// The instance, if it exists and accepts a message for `agent`.
-    fn existing(&self, id: &ServerId, agent: Option<&AgentName>) -> Result<Option<SubscribedInstance>, Error> {
+    fn existing(
+        &self,
+        id: &ServerId,
+        agent: Option<&AgentName>,
+    ) -> Result<Option<SubscribedInstance>, Error> {
         let Some(instance) = self.get(id) else { return Ok(None) };
         match agent {
             Some(agent) => check_agent(&instance, agent)?,

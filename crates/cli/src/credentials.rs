@@ -100,7 +100,9 @@ fn exports(found: &[Credential]) -> String {
     let valid = found.iter().filter(|credential| credential.is_valid(now));
     let commands = valid.filter_map(|credential| {
         let variable = credential.variable.as_ref()?;
-        exported.insert(variable).then(|| format!("export {variable}={}", quoted(credential.secret.expose_secret())))
+        exported
+            .insert(variable)
+            .then(|| format!("export {variable}={}", quoted(credential.secret.expose_secret())))
     });
     Vec::from_iter(commands).join("\n")
 }

@@ -206,7 +206,8 @@ impl<U: ServerUrl> ServerArgs<U> {
             Failure::Usage(format!("{}: {error}", self.url.option()))
         })?;
         let token = secret::token(token, self.token_file.as_deref(), self.url.token_variable());
-        let token = token.map_err(Failure::Local)?.map(|token| token.expose_secret().parse::<Token>()).transpose();
+        let token =
+            token.map_err(Failure::Local)?.map(|token| token.expose_secret().parse::<Token>()).transpose();
         let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
         Ok(Client::new(endpoint, token.as_ref())?)
     }

@@ -8,7 +8,7 @@ use std::{
 
 use axum::{extract::FromRef, response::Response};
 use files::private_file;
-use server::{HttpMetrics, HostPolicy, OpenWebSockets, StallTimeout};
+use server::{HostPolicy, HttpMetrics, OpenWebSockets, StallTimeout};
 use tokio_util::sync::CancellationToken;
 use websocket::KeepAlive;
 

@@ -21,7 +21,8 @@ pub(crate) enum SessionCookie {
 impl SessionCookie {
     /// Chooses the cookie for a request. A request from another machine, or through a proxy, must come over TLS.
     pub(crate) fn for_request(headers: &HeaderMap, peer: Option<PeerAddress>) -> Self {
-        let local = peer.is_some_and(|PeerAddress(address)| address.ip().is_loopback()) && is_loopback_host(headers);
+        let local =
+            peer.is_some_and(|PeerAddress(address)| address.ip().is_loopback()) && is_loopback_host(headers);
         if local { Self::Local } else { Self::Secure }
     }
 

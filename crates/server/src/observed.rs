@@ -1,7 +1,7 @@
 //! What happens in a worker, over a WebSocket that can only be listened to.
 
 use bytes::Bytes;
-use protocol::observation::{StreamEnd, ObservationFrame, StreamLeg, DiagnosticKind};
+use protocol::observation::{DiagnosticKind, ObservationFrame, StreamEnd, StreamLeg};
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};

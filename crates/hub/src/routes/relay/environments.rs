@@ -54,7 +54,10 @@ async fn add(
     let made = app.relay.add_environment(add, &caller.rights);
     let (environment, token) = made.map_err(|error| not_added(&error))?;
     let environment = app.relay.view(&environment);
-    Ok((StatusCode::CREATED, Json(EnvironmentCreated { environment, secret: token.expose_secret().to_owned() })))
+    Ok((
+        StatusCode::CREATED,
+        Json(EnvironmentCreated { environment, secret: token.expose_secret().to_owned() }),
+    ))
 }
 
 /// Get an environment.
