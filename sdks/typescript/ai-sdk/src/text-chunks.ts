@@ -2,7 +2,7 @@ import type { UIMessageChunk } from "ai";
 
 type TextKind = "text" | "reasoning";
 
-/** Converts growing texts to chunks. Only one text is open at a time, as the AI SDK does not support interleaved texts. */
+/** Converts growing texts to chunks. One text is open at a time, as the AI SDK does not support interleaved texts. */
 export class TextChunks {
   /** The part of each text that was sent. */
   readonly #sent = new Map<string, string>();

@@ -2,7 +2,7 @@ import { useChat } from "@ai-sdk/react";
 import { approvalsAnswered, SessionChatTransport, type SessionChatTransportOptions } from "@tombolo/ai-sdk";
 import type { SandboxAgentClient } from "@tombolo/sandbox-agent";
 import type { UIMessage } from "ai";
-import { type Look, look } from "../../react/tests/look.js";
+import { type RenderedHook, renderHook } from "../../react/tests/render-hook.js";
 
 export type Chat = ReturnType<typeof useChat>;
 
@@ -11,10 +11,10 @@ export async function chat(
   client: SandboxAgentClient,
   id: string,
   { resume = false, ...options }: SessionChatTransportOptions & { readonly resume?: boolean } = {},
-): Promise<Look<Chat>> {
+): Promise<RenderedHook<Chat>> {
   await client.sessions.create(id, { agent: "mock" });
   const transport = new SessionChatTransport(client, options);
-  return look(() => useChat({ id, transport, resume, sendAutomaticallyWhen: approvalsAnswered }));
+  return renderHook(() => useChat({ id, transport, resume, sendAutomaticallyWhen: approvalsAnswered }));
 }
 
 export const isReady = ({ status, messages }: Chat) => status === "ready" && messages.length > 1;

@@ -4,7 +4,7 @@ import * as library from "@tombolo/ai-sdk";
 import { createElement } from "react";
 import { codeBlocks, until } from "tombolo-testing";
 import { expect, test } from "vitest";
-import { page } from "../../react/tests/look.js";
+import { renderElement } from "../../react/tests/render-hook.js";
 import { sandbox } from "../../react/tests/sandbox.js";
 import { Chat } from "./example.js";
 
@@ -18,7 +18,7 @@ test("the README contains this example", async () => {
 test("the example works", async () => {
   await here.client.sessions.create("example", { agent: "mock" });
   // In strict mode `useChat` drops a message that is sent before its effects have run twice.
-  using shown = page(createElement(Chat, { client: here.client, id: "example" }), { strict: false });
+  using shown = renderElement(createElement(Chat, { client: here.client, id: "example" }), { strict: false });
   const press = (label: string) =>
     until(() => {
       const buttons = [...shown.element.querySelectorAll("button")];

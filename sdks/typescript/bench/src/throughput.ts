@@ -17,7 +17,7 @@ const READERS: readonly (readonly [string, (url: string) => Promise<number>])[] 
   ["sandbox-agent", sandbox],
 ];
 
-/** Measures how long reading the same recorded stream takes: the best of several rounds. Returns the readers that are too slow. */
+/** Measures reading the same recorded stream: the best of several rounds. Returns the readers that are too slow. */
 export async function throughput(): Promise<readonly string[]> {
   const recording = await record();
   await using server = await serve(recording);

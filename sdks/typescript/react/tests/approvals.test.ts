@@ -1,7 +1,7 @@
 import { useApprovals } from "@tombolo/react";
 import { ProblemError } from "@tombolo/sandbox-agent";
 import { expect, test } from "vitest";
-import { look } from "./look.js";
+import { renderHook } from "./render-hook.js";
 import { sandbox } from "./sandbox.js";
 
 const here = sandbox();
@@ -13,8 +13,8 @@ test("open waits are shown for all sessions or one, and answered once", async ()
     await client.sessions.create(id, { agent: "mock" });
     await client.sessions.send(id, "/permission");
   }
-  using all = look(() => useApprovals(client));
-  using one = look(() => useApprovals(client, { sessionId: "b" }));
+  using all = renderHook(() => useApprovals(client));
+  using one = renderHook(() => useApprovals(client, { sessionId: "b" }));
   const { state, answer } = await all.until(({ state }) => state?.length === 2, "two");
   await one.until(({ state }) => state?.length === 1, "one");
   expect(one.now().state?.[0]).toEqual(state?.find(({ sessionId }) => sessionId === "b"));
@@ -34,7 +34,7 @@ test("open waits are shown for all sessions or one, and answered once", async ()
 test("a new wait appears without a reload", async () => {
   const { client } = here;
   await client.sessions.create("later", { agent: "mock" });
-  using approvals = look(() => useApprovals(client));
+  using approvals = renderHook(() => useApprovals(client));
   await approvals.until(({ status, state }) => status === "live" && state?.length === 0, "none");
   await client.sessions.send("later", "/question");
   const { state } = await approvals.until(({ state }) => state?.length === 1, "asked");

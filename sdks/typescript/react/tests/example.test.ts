@@ -5,7 +5,7 @@ import { createElement } from "react";
 import { codeBlocks, until } from "tombolo-testing";
 import { expect, test } from "vitest";
 import { Session } from "./example.js";
-import { page } from "./look.js";
+import { renderElement } from "./render-hook.js";
 import { sandbox } from "./sandbox.js";
 
 const here = sandbox();
@@ -17,7 +17,7 @@ test("the README contains this example", async () => {
 
 test("the example works", async () => {
   await here.client.sessions.create("example", { agent: "mock" });
-  using shown = page(createElement(Session, { client: here.client, id: "example" }));
+  using shown = renderElement(createElement(Session, { client: here.client, id: "example" }));
   const { element } = shown;
   const press = (label: string) =>
     until(() => {

@@ -3,7 +3,7 @@ import { GapError } from "@tombolo/sandbox-agent";
 import type { EventRecord, SessionClient } from "@tombolo/session";
 import { until } from "tombolo-testing";
 import { expect, test } from "vitest";
-import { look } from "./look.js";
+import { renderHook } from "./render-hook.js";
 import { sandbox, textOf } from "./sandbox.js";
 
 const here = sandbox();
@@ -30,8 +30,8 @@ test("components share one connection, which closes with the last of them", asyn
     },
   }));
   const [first, second] = [
-    look(() => useSession(client, "shared")),
-    look(() => useSession(client, "shared")),
+    renderHook(() => useSession(client, "shared")),
+    renderHook(() => useSession(client, "shared")),
   ];
   await Promise.all([first, second].map((each) => each.until(({ status }) => status === "live")));
   await first.now().send("hello");
@@ -60,7 +60,7 @@ test("after a gap the state is read again", async () => {
       }
     },
   }));
-  using session = look(() => useSession(client, "gap"));
+  using session = renderHook(() => useSession(client, "gap"));
   await session.until(({ status }) => status === "live");
   await session.now().send("hello");
   const { state } = await session.until(({ status }) => status === "gap", "gap");
@@ -87,7 +87,7 @@ test("the last state stays available while broken and while retrying", async () 
       yield* events(id, options);
     },
   }));
-  using session = look(() => useSession(client, "stays"));
+  using session = renderHook(() => useSession(client, "stays"));
   const { state: before } = await session.until(({ status }) => status === "live");
   cut.reject(new Error("gone"));
   const { state, error, retry } = await session.until(({ status }) => status === "broken", "broken");
@@ -112,7 +112,7 @@ test("events that arrive together cause one render", async () => {
       await new Promise(() => {});
     },
   }));
-  using session = look(() => useSession(client, "burst"));
+  using session = renderHook(() => useSession(client, "burst"));
   await session.until(({ state }) => textOf(state)?.[0]?.length === 1000, "all of it");
-  expect(session.drawn()).toBeLessThan(50);
+  expect(session.renderCount()).toBeLessThan(50);
 });

@@ -3,7 +3,7 @@ import { HubClient, ObservationError, SandboxAgentClient } from "@tombolo/sandbo
 import { toSnapshot } from "@tombolo/session";
 import { Daemon, Hub, Network, until } from "tombolo-testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { look } from "./look.js";
+import { renderHook } from "./render-hook.js";
 
 const token = "a-token-of-the-daemon";
 let daemon: Daemon;
@@ -28,7 +28,7 @@ const hubOf = () => new HubClient({ baseUrl: network.url, token: hub.token });
 test("a session is watched through a hub across lost connections", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("seen", { agent: "mock" });
-  using observed = look(() => useObservation(client, "box", "seen"));
+  using observed = renderHook(() => useObservation(client, "box", "seen"));
   await observed.until(({ state }) => state?.live === true, "live");
   await sandbox.sessions.send("seen", "/think hm\n/tool\n/drip 20 20\nhello");
   await observed.until(({ state }) => state?.session?.session.state === "running", "running");
@@ -47,7 +47,7 @@ test("presence lists a viewer until they leave", async () => {
   const [sandbox, client] = [sandboxOf(), hubOf()];
   await sandbox.sessions.create("watched", { agent: "mock" });
   const { user } = await client.whoAmI();
-  const observed = look(() => useObservation(client, "box", "watched"));
+  const observed = renderHook(() => useObservation(client, "box", "watched"));
   const isSeen = ({ state }: ReturnType<typeof useObservation>) =>
     state?.presence?.watchers.some((watcher) => watcher.user === user.name) ?? false;
   await observed.until(isSeen, "presence");
@@ -57,7 +57,7 @@ test("presence lists a viewer until they leave", async () => {
 
 test("a missing worker is broken until it exists", async () => {
   const client = hubOf();
-  using observed = look(() => useObservation(client, "box", "later"));
+  using observed = renderHook(() => useObservation(client, "box", "later"));
   const { error, retry } = await observed.until(({ status }) => status === "broken", "broken");
   expect(error).toBeInstanceOf(ObservationError);
   await sandboxOf().sessions.create("later", { agent: "mock" });

@@ -12,7 +12,7 @@ export function sandbox(): { readonly client: SandboxAgentClient; readonly url: 
   });
   afterAll(() => running?.daemon[Symbol.asyncDispose]());
   const started = () => {
-    if (running === undefined) throw new Error("it is not started yet");
+    if (running === undefined) throw new Error("the daemon is not started yet");
     return running;
   };
   return {

@@ -1,7 +1,7 @@
 import { useSession } from "@tombolo/react";
 import { ProblemError } from "@tombolo/sandbox-agent";
 import { expect, test } from "vitest";
-import { look } from "./look.js";
+import { renderHook } from "./render-hook.js";
 import { sandbox, textOf } from "./sandbox.js";
 
 const here = sandbox();
@@ -9,7 +9,7 @@ const here = sandbox();
 test("a session can be followed, sent to and answered", async () => {
   const { client } = here;
   await client.sessions.create("whole", { agent: "mock" });
-  using session = look(() => useSession(client, "whole"));
+  using session = renderHook(() => useSession(client, "whole"));
   const { send } = await session.until(({ status }) => status === "live");
   const { turnId } = await send("hello\n/permission\nbye");
   const asked = await session.until(({ state }) => state?.waits.length === 1, "asked");
@@ -23,7 +23,7 @@ test("a session can be followed, sent to and answered", async () => {
 test("cancel interrupts a turn", async () => {
   const { client } = here;
   await client.sessions.create("hanging", { agent: "mock" });
-  using session = look(() => useSession(client, "hanging"));
+  using session = renderHook(() => useSession(client, "hanging"));
   await session.until(({ status }) => status === "live");
   await session.now().send("/hang");
   await session.until(({ state }) => state?.session.turnId != null, "running");
@@ -33,7 +33,7 @@ test("cancel interrupts a turn", async () => {
 
 test("a missing session is broken until it exists", async () => {
   const { client } = here;
-  using session = look(() => useSession(client, "later"));
+  using session = renderHook(() => useSession(client, "later"));
   const { error, retry } = await session.until(({ status }) => status === "broken", "broken");
   expect(error).toBeInstanceOf(ProblemError);
   expect(error).toMatchObject({ status: 404 });
@@ -45,7 +45,7 @@ test("a missing session is broken until it exists", async () => {
 test("a deleted session has ended and keeps its last state", async () => {
   const { client } = here;
   await client.sessions.create("short", { agent: "mock" });
-  using session = look(() => useSession(client, "short"));
+  using session = renderHook(() => useSession(client, "short"));
   await session.until(({ status }) => status === "live");
   await session.now().send("hello");
   await session.until(({ state }) => textOf(state)?.length === 2, "answered");

@@ -78,7 +78,7 @@ export class SandboxAgentClient {
     return this.#http.json("get", "/v1/health", { signal });
   }
 
-  /** Connects to the agent and starts it if it is not running. Throws `AlreadyConnectedError` if there is a connection. */
+  /** Connects to the agent and starts it if necessary. Throws `AlreadyConnectedError` if there is a connection. */
   connect(options: ConnectOptions = {}): Promise<ConnectedAgent> {
     return this.#link.connect(options);
   }
@@ -184,7 +184,7 @@ export class SandboxAgentClient {
     return this.#link.list(options);
   }
 
-  /** Merges metadata into that of a session; `undefined` removes a field. It is only stored: the agent does not see it. */
+  /** Merges metadata into that of a session; `undefined` removes a field. The agent does not receive it. */
   setMetadata(sessionId: string, metadata: SessionMetadata): Promise<SessionInfo> {
     return this.#link.updateMetadata(sessionId, metadata);
   }

@@ -15,7 +15,7 @@ export class Fanout<Item> {
     return this.#all((reader) => reader.room(), signal);
   }
 
-  /** Returns a promise that resolves once all readers have taken the items so far, or the signal is aborted; nothing if they have. */
+  /** Returns a promise if a reader has not taken every item so far; it resolves once all have, or on abort. */
   drained(signal: AbortSignal): Promise<unknown> | undefined {
     return this.#all((reader) => reader.drained(), signal);
   }

@@ -80,7 +80,7 @@ export class Processes {
     });
   }
 
-  /** Reads the output of a process until it exits. Throws `GapError` if the server has evicted output that was not read. */
+  /** Reads the output of a process until it exits. Throws `GapError` if the server has evicted unread output. */
   logs(
     id: string,
     { after, signal }: LogsOptions = {},

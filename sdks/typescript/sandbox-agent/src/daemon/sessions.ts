@@ -28,7 +28,10 @@ export interface SessionEventsOptions extends CallOptions {
 
 /** Options for sending a message. */
 export interface SendOptions extends CallOptions {
-  /** The server stores only the first of several messages with the same key. Default: a random key for each call, so that it can be retried. */
+  /**
+   * The server stores only the first of several messages with the same key. Default: a random key for each call, with which
+   * the client retries it.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 

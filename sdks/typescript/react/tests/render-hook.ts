@@ -4,17 +4,17 @@ import { createRoot } from "react-dom/client";
 import { until } from "tombolo-testing";
 
 /** A rendered component that uses a hook. */
-export interface Look<T> extends Disposable {
+export interface RenderedHook<T> extends Disposable {
   /** The last result of the hook. */
   now(): T;
   /** Number of renders. */
-  drawn(): number;
+  renderCount(): number;
   /** Waits until the result matches. */
-  until(isSo: (value: T) => boolean, what?: string): Promise<T>;
+  until(matches: (value: T) => boolean, description?: string): Promise<T>;
 }
 
 /** Renders an element, by default in strict mode, which mounts everything twice. */
-export function page(
+export function renderElement(
   shown: ReactNode,
   { strict = true }: { readonly strict?: boolean } = {},
 ): Disposable & { readonly element: HTMLElement } {
@@ -32,25 +32,25 @@ export function page(
 }
 
 /** Renders a component that uses the hook. */
-export function look<T>(hook: () => T): Look<T> {
+export function renderHook<T>(hook: () => T): RenderedHook<T> {
   const seen: T[] = [];
-  function Looking(): null {
+  function HookUser(): null {
     const value = hook();
     useEffect(() => {
       seen.push(value);
     });
     return null;
   }
-  const shown = page(createElement(Looking));
+  const shown = renderElement(createElement(HookUser));
   const last = (): T => {
-    if (seen.length === 0) throw new Error("it was not drawn yet");
+    if (seen.length === 0) throw new Error("the component was not rendered yet");
     return seen.at(-1) as T;
   };
   return {
     now: last,
-    drawn: () => seen.length,
-    async until(isSo, what) {
-      await until(() => seen.length > 0 && isSo(last()), what);
+    renderCount: () => seen.length,
+    async until(matches, description) {
+      await until(() => seen.length > 0 && matches(last()), description);
       return last();
     },
     [Symbol.dispose]: () => shown[Symbol.dispose](),
