@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{SessionId, observation::Frame};
+use protocol::{SessionId, observation::ObservationFrame};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use websocket::{Disconnected, IncomingMessage, WebSocketReceiver};

@@ -417,7 +417,8 @@ impl Sessions {
     /// An event is seen a moment before what it comes to: whoever has read it and asks is not told what was before. And
     /// what was under way when the daemon was last ended is gone on with first.
     async fn catch_up(&self, entry: &Arc<Entry>) {
-        let behind = |shared: &Arc<Shared>| shared.view.read().newest < shared.journal.bounds().newest.get();
+        let behind =
+            |shared: &Arc<Shared>| shared.view.read().newest_seq < shared.journal.bounds().newest.get();
         let unfinished = entry.unfinished.load(Ordering::Acquire);
         if !unfinished && !entry.shared.get().is_some_and(behind) {
             return;
