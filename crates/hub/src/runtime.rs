@@ -15,7 +15,7 @@ use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{Problem, ProblemKind, RuntimeId, SessionId};
 use serde::{Serialize, de::DeserializeOwned};
-use server::Refusal;
+use server::ProblemResponse;
 use tokio::time::timeout;
 use websocket::KeepAlive;
 

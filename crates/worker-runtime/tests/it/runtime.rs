@@ -110,7 +110,7 @@ fn sessions(home: &TempDir) -> Sessions {
         current_dir: home.path().into(),
         env_remove: Vec::new(),
         grace: Duration::from_secs(2),
-        keep_alive: None,
+        patience: None,
         idle: Duration::from_secs(600),
         sessions_max: 10,
     };
