@@ -66,7 +66,7 @@ pub(crate) enum ApiResource {
     /// Run processes in the sandbox
     Processes(DaemonResource<processes::ProcessesCommand>),
     /// Configure the MCP servers of a directory
-    Mcp(DaemonResource<mcp::McpCommand>),
+    Mcp(DaemonResource<mcp::McpServersCommand>),
     /// Configure the skills of a directory
     Skills(DaemonResource<skills::SkillsCommand>),
     /// Show the health, metrics and API document of the daemon

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum McpCommand {
+pub(crate) enum McpServersCommand {
     /// List the MCP servers that are configured for a directory
     #[command(after_help = "Examples:\n  tombolo api mcp list --directory /workspace")]
     List {
@@ -58,14 +58,14 @@ The JSON of a local and of a remote server:
     },
 }
 
-mirrors! { McpCommand:
+mirrors! { McpServersCommand:
     List = "list" GET "/v1/config/mcp";
     Get = "get" GET "/v1/config/mcp";
     Set = "set" PUT "/v1/config/mcp";
     Delete = "delete" DELETE "/v1/config/mcp";
 }
 
-impl RequestCommand for McpCommand {
+impl RequestCommand for McpServersCommand {
     fn describe(&self) -> String {
         self.operation().to_string()
     }
@@ -73,13 +73,15 @@ impl RequestCommand for McpCommand {
     async fn run(self, client: &Client, output: Output) -> Outcome {
         let mcp = client.mcp();
         match self {
-            McpCommand::List { directory } => output.answer(&mcp.list(&directory).await?, list),
-            McpCommand::Get { name, directory } => output.answer(&mcp.get(&directory, &name).await?, server),
-            McpCommand::Set { name, entry, directory } => {
+            McpServersCommand::List { directory } => output.answer(&mcp.list(&directory).await?, list),
+            McpServersCommand::Get { name, directory } => {
+                output.answer(&mcp.get(&directory, &name).await?, server)
+            }
+            McpServersCommand::Set { name, entry, directory } => {
                 mcp.set_json(&directory, &name, &input::json(entry, output).await?).await?;
                 output.done(&format!("stored MCP server {name}"))
             }
-            McpCommand::Delete { name, directory } => {
+            McpServersCommand::Delete { name, directory } => {
                 mcp.delete(&directory, &name).await?;
                 output.done(&format!("deleted MCP server {name}"))
             }
