@@ -112,7 +112,7 @@ impl SseParser {
         }
     }
 
-    /// Whether `more` of the current line fits into the frame. If not, the frame is skipped. `in_line` says whether the line
+    /// Whether `more` of the current line fits into the frame. If not, the frame is skipped. `in_line` is true if the line
     /// goes on after `more`.
     fn fits(&mut self, more: &[u8], in_line: bool) -> bool {
         if let Some(skipped) = &mut self.skipped {

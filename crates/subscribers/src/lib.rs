@@ -1,8 +1,8 @@
 //! Idle eviction: something is kept while it has subscribers, and for a while after the last one has left.
 //!
 //! A [`SubscriberCount`] hands out a [`Subscription`] to each. The owner waits with [`SubscriberCount::close_when_idle`]
-//! and then evicts: from that moment on nobody can subscribe, so no subscriber loses what it has just found. An owner that
-//! starts again instead of closing uses [`SubscriberCount::wait_until_idle`], and looks again under its own lock.
+//! and then evicts: from that moment on `subscribe` returns `None`, so no subscriber loses what it has just found. An owner
+//! that starts again instead of closing uses [`SubscriberCount::wait_until_idle`], and looks again under its own lock.
 
 use std::{sync::Arc, time::Duration};
 
