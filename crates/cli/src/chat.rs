@@ -1,16 +1,16 @@
 //! `tombolo chat`: a conversation with an agent in the terminal, line by line.
 //!
-//! One loop hears the session, the keyboard and the signals. What is typed is never lost: while the agent works it waits
-//! for its turn in the daemon.
+//! One loop reads the events of the session, the user's input and signals. What is typed while the agent works is sent to the
+//! daemon at once and queued there, so it is not lost if the terminal closes.
 
-pub(crate) mod ask;
+mod background_printer;
 mod diff;
-mod keyboard;
 mod options;
-mod printer;
 mod screen;
 mod session;
-mod show;
+mod session_view;
+mod terminal_input;
+pub(crate) mod wait_prompt;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -29,258 +29,265 @@ use tokio::signal::unix::{SignalKind, signal};
 pub(crate) use options::ChatOptions;
 
 use crate::exit::{self, Failure, Outcome};
-use ask::{Answered, Asking};
-use keyboard::{Keyboard, Typed};
-use screen::{Look, Screen};
-use session::Opened;
-use show::Show;
+use screen::{ChatScreen, TextStyle};
+use session::OpenedSession;
+use session_view::SessionView;
+use terminal_input::{TerminalInput, UserInput};
+use wait_prompt::{TypedAnswer, WaitPrompt};
 
-/// How long a daemon that is gone is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long to wait for the daemon to return after the connection was lost.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How many messages of before are shown.
-const PAST_MAX: usize = 6;
+/// How many earlier messages are shown when a session is resumed.
+const PAST_MESSAGES_MAX: usize = 6;
 
-/// Talks until one of the two leaves.
+/// Runs the chat until the user leaves or the session ends.
 pub(crate) fn run(options: &ChatOptions) -> ExitCode {
     let outcome = options.server.connect().and_then(|client| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(talk(&client, options));
-        // A thread may still wait for the keyboard, which nobody needs any more.
+        let outcome = runtime.block_on(chat(&client, options));
+        // Do not wait for the thread that reads the keyboard: its read may never return.
         runtime.shutdown_background();
         outcome
     });
     let unreachable = matches!(outcome, Err(Failure::Unreachable(_)));
     let code = exit::report(outcome, false, &format!("tombolo chat at {}", options.server.url()));
     if unreachable {
-        exit::say("start a daemon with `tombolo up`, or say where one is with --endpoint");
+        exit::say("start a daemon with `tombolo up`, or pass its URL with --endpoint");
     }
     code
 }
 
-async fn talk(client: &Client, options: &ChatOptions) -> Outcome {
-    let Opened { id, snapshot, resumed } = session::open(client, options).await?;
-    let events = client.sessions().events(&id, snapshot.seq, false).await?.patient(PATIENCE);
-    let (keyboard, printer) = Keyboard::open()?;
-    let mut screen = Screen::new(keyboard.is_terminal());
+async fn chat(client: &Client, options: &ChatOptions) -> Outcome {
+    let OpenedSession { id, snapshot, resumed } = session::open_session(client, options).await?;
+    let events = client.sessions().events(&id, snapshot.seq, false).await?.patient(RECONNECT_TIMEOUT);
+    let (input, printer) = TerminalInput::open()?;
+    let mut screen = ChatScreen::new(input.is_terminal());
     screen.set_printer(printer);
-    let mut show = Show::new(screen);
-    show.greet(&snapshot.session, resumed)?;
+    let mut view = SessionView::new(screen);
+    view.show_header(&snapshot.session, resumed)?;
     if resumed {
-        let skip = snapshot.messages.len().saturating_sub(PAST_MAX);
+        let skip = snapshot.messages.len().saturating_sub(PAST_MESSAGES_MAX);
         if snapshot.has_earlier || skip > 0 {
-            show.screen.line(Look::Dim, "…")?;
+            view.screen.line(TextStyle::Dim, "…")?;
         }
-        snapshot.messages[skip..].iter().try_for_each(|message| show.past(message))?;
+        snapshot.messages[skip..].iter().try_for_each(|message| view.show_past_message(message))?;
     }
-    let asked = snapshot.waits.iter().map(Asking::new).collect();
-    let chat = Chat {
+    let open_waits = snapshot.waits.iter().map(WaitPrompt::from_wait).collect();
+    let chat_loop = ChatLoop {
         client,
         id,
-        show,
-        keyboard,
-        asked,
-        shown: false,
-        running: snapshot.session.turn_id,
-        sent: HashSet::new(),
-        ended: false,
-        leaving: false,
-        last: None,
+        view,
+        input,
+        open_waits,
+        is_wait_shown: false,
+        running_turn: snapshot.session.turn_id,
+        unfinished_turns: HashSet::new(),
+        input_ended: false,
+        interrupted: false,
+        last_turn_end: None,
     };
-    chat.run(events).await
+    chat_loop.run(events).await
 }
 
-struct Chat<'a> {
+struct ChatLoop<'a> {
     client: &'a Client,
     id: SessionId,
-    show: Show,
-    keyboard: Keyboard,
-    /// What the agent asks, in order.
-    asked: VecDeque<Asking>,
-    /// The first of them is on the screen.
-    shown: bool,
-    running: Option<TurnId>,
-    /// The turns of what was typed here and that have not ended.
-    sent: HashSet<TurnId>,
-    /// Nothing more is typed.
-    ended: bool,
-    /// Ctrl-C was pressed; once more leaves.
-    leaving: bool,
-    /// How the last turn ended.
-    last: Option<TurnEndReason>,
+    view: SessionView,
+    input: TerminalInput,
+    /// Unanswered permission requests and questions of the agent, oldest first.
+    open_waits: VecDeque<WaitPrompt>,
+    /// The first open wait is on the screen.
+    is_wait_shown: bool,
+    running_turn: Option<TurnId>,
+    /// Turns of messages from this chat that have not ended, including queued ones.
+    unfinished_turns: HashSet<TurnId>,
+    /// Standard input has ended.
+    input_ended: bool,
+    /// Ctrl-C was pressed once; a second time leaves.
+    interrupted: bool,
+    last_turn_end: Option<TurnEndReason>,
 }
 
-impl Chat<'_> {
+/// Whether the chat goes on after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChatFlow {
+    Continue,
+    Leave,
+}
+
+impl ChatLoop<'_> {
     async fn run(mut self, mut events: Records) -> Outcome {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         loop {
-            if self.ended && !self.is_busy() {
+            if self.input_ended && !self.is_busy() {
                 break;
             }
-            self.ask_on_behalf_of_nobody().await?;
-            self.offer()?;
-            let listens = self.listens();
-            let stays = tokio::select! {
+            self.reject_waits_without_input().await?;
+            self.prompt_user()?;
+            let accepts_input = self.accepts_input();
+            let flow = tokio::select! {
                 event = events.next() => match event? {
                     Some(RecordEvent::Record(record, _)) => self.on_record(&record)?,
                     Some(RecordEvent::Gap(_)) => {
-                        self.show.screen.line(Look::Red, "[events are missing here]")?;
-                        true
+                        self.view.screen.line(TextStyle::Red, "[some events are missing here]")?;
+                        ChatFlow::Continue
                     }
-                    Some(RecordEvent::Other(..)) => true,
-                    None => return Err(gone("the session is gone")),
+                    Some(RecordEvent::Other(..)) => ChatFlow::Continue,
+                    None => return Err(session_ended("the session no longer exists")),
                 },
-                typed = self.keyboard.next(), if listens => self.on_typed(typed).await?,
+                input = self.input.next(), if accepts_input => self.on_input(input).await?,
                 _ = interrupt.recv() => {
-                    self.show.screen.echoed();
+                    self.view.screen.key_echoed();
                     self.interrupt().await?
                 }
-                _ = terminate.recv() => false,
+                _ = terminate.recv() => ChatFlow::Leave,
             };
-            if !stays {
+            if flow == ChatFlow::Leave {
                 break;
             }
         }
-        self.farewell()
+        self.finish()
     }
 
     fn is_busy(&self) -> bool {
-        self.running.is_some() || !self.sent.is_empty()
+        self.running_turn.is_some() || !self.unfinished_turns.is_empty()
     }
 
-    /// Whether what is typed can be used now: without a terminal each prompt waits for the end of the one before.
-    fn listens(&self) -> bool {
-        !self.ended && (self.keyboard.is_terminal() || !self.is_busy() || !self.asked.is_empty())
+    /// Whether to read input now. Without a terminal, the next line is read only when the previous turn has ended, or to answer a
+    /// wait.
+    fn accepts_input(&self) -> bool {
+        !self.input_ended && (self.input.is_terminal() || !self.is_busy() || !self.open_waits.is_empty())
     }
 
-    /// Lets something be typed: an answer, a prompt, or what is to wait.
-    fn offer(&mut self) -> Outcome {
-        if let Some(asking) = self.asked.front() {
-            if !self.shown {
-                self.shown = true;
-                asking.show(&mut self.show.screen)?;
+    /// Starts the line editor for an answer or a message. While the agent works there is no prompt, but plain lines are read.
+    fn prompt_user(&mut self) -> Outcome {
+        if let Some(wait) = self.open_waits.front() {
+            if !self.is_wait_shown {
+                self.is_wait_shown = true;
+                wait.show(&mut self.view.screen)?;
             }
-            let prompt = asking.prompt();
-            return self.edit(prompt);
+            let prompt = wait.prompt();
+            return self.start_editor(prompt);
         }
-        match self.is_busy() && !self.show.screen.is_typing() {
-            true => {
-                self.keyboard.watch();
-                Ok(())
-            }
-            false => self.edit("> "),
+        if self.is_busy() && !self.view.screen.is_typing() {
+            self.input.read_plain_lines();
+            Ok(())
+        } else {
+            self.start_editor("> ")
         }
     }
 
-    fn edit(&mut self, prompt: &'static str) -> Outcome {
-        if self.keyboard.is_terminal() && !self.keyboard.is_editing() {
-            self.show.screen.begin_typing()?;
-            self.keyboard.edit(prompt);
+    fn start_editor(&mut self, prompt: &'static str) -> Outcome {
+        if self.input.is_terminal() && !self.input.is_editing() {
+            self.view.screen.begin_typing()?;
+            self.input.edit(prompt);
         }
         Ok(())
     }
 
-    /// Nobody is there to be asked any more.
-    async fn ask_on_behalf_of_nobody(&mut self) -> Outcome {
-        while self.ended
-            && let Some(asking) = self.asked.pop_front()
+    /// After the end of the input no user can answer, so all open waits are rejected.
+    async fn reject_waits_without_input(&mut self) -> Outcome {
+        while self.input_ended
+            && let Some(wait) = self.open_waits.pop_front()
         {
-            self.shown = false;
-            asking.show(&mut self.show.screen)?;
-            let answer = asking.rejected();
-            self.answer(&asking, answer).await?;
+            self.is_wait_shown = false;
+            wait.show(&mut self.view.screen)?;
+            let answer = wait.rejection();
+            self.answer(&wait, answer).await?;
         }
         Ok(())
     }
 
-    fn on_record(&mut self, record: &EventRecord) -> Result<bool, Failure> {
-        self.show.record(record)?;
+    fn on_record(&mut self, record: &EventRecord) -> Result<ChatFlow, Failure> {
+        self.view.show_event(record)?;
         match &record.event {
-            Event::TurnStarted(started) => self.running = Some(started.turn_id),
+            Event::TurnStarted(started) => self.running_turn = Some(started.turn_id),
             Event::TurnEnded(ended) => {
-                self.running = None;
-                self.leaving = false;
-                self.sent.remove(&ended.turn_id);
-                self.last = Some(ended.reason);
+                self.running_turn = None;
+                self.interrupted = false;
+                self.unfinished_turns.remove(&ended.turn_id);
+                self.last_turn_end = Some(ended.reason);
             }
             Event::Input(receipt)
                 if matches!(receipt.state, InputState::Refused | InputState::Withdrawn)
-                    && receipt.turn_id != self.running
-                    && receipt.turn_id.is_some_and(|turn| self.sent.remove(&turn)) =>
+                    && receipt.turn_id != self.running_turn
+                    && receipt.turn_id.is_some_and(|turn| self.unfinished_turns.remove(&turn)) =>
             {
-                self.last = Some(TurnEndReason::Failed);
+                self.last_turn_end = Some(TurnEndReason::Failed);
             }
             Event::PermissionAsked(permission) => {
-                self.asked
-                    .push_back(Asking::of(&protocol::wait::WaitRequest::Permission(permission.clone())));
+                self.open_waits
+                    .push_back(WaitPrompt::new(&protocol::wait::WaitRequest::Permission(permission.clone())));
             }
             Event::QuestionAsked(question) => {
-                self.asked.push_back(Asking::of(&protocol::wait::WaitRequest::Question(question.clone())));
+                self.open_waits
+                    .push_back(WaitPrompt::new(&protocol::wait::WaitRequest::Question(question.clone())));
             }
-            Event::PermissionResolved(resolved) => self.settled(resolved.id),
-            Event::QuestionResolved(resolved) => self.settled(resolved.id),
-            Event::Ended(_) => return Err(gone("the session was deleted")),
+            Event::PermissionResolved(resolved) => self.close_wait(resolved.id),
+            Event::QuestionResolved(resolved) => self.close_wait(resolved.id),
+            Event::Ended(_) => return Err(session_ended("the session was deleted")),
             _ => {}
         }
-        Ok(true)
+        Ok(ChatFlow::Continue)
     }
 
-    /// Somebody has answered, perhaps somebody else.
-    fn settled(&mut self, id: protocol::WaitId) {
-        let first = self.asked.front().is_some_and(|asking| asking.id == id);
-        self.shown &= !first;
-        self.asked.retain(|asking| asking.id != id);
+    /// Removes a wait that was answered here or by another client.
+    fn close_wait(&mut self, id: protocol::WaitId) {
+        let is_first = self.open_waits.front().is_some_and(|wait| wait.id == id);
+        self.is_wait_shown &= !is_first;
+        self.open_waits.retain(|wait| wait.id != id);
     }
 
-    async fn on_typed(&mut self, typed: Typed) -> Result<bool, Failure> {
-        if !self.keyboard.is_editing() {
-            self.show.screen.end_typing()?;
-            self.show.screen.returned();
+    async fn on_input(&mut self, input: UserInput) -> Result<ChatFlow, Failure> {
+        if !self.input.is_editing() {
+            self.view.screen.end_typing()?;
+            self.view.screen.line_entered();
         }
-        match typed {
-            Typed::End => {
-                self.ended = true;
-                // Whoever sits there wants to leave; a program wants what it asked for.
-                Ok(!self.keyboard.is_terminal())
+        match input {
+            UserInput::End => {
+                self.input_ended = true;
+                // A user who presses Ctrl-D wants to leave. A script still wants the answers to the prompts it has sent.
+                Ok(if self.input.is_terminal() { ChatFlow::Leave } else { ChatFlow::Continue })
             }
-            Typed::Interrupt => self.interrupt().await,
-            Typed::Line(line) => {
-                self.leaving = false;
+            UserInput::Interrupt => self.interrupt().await,
+            UserInput::Line(line) => {
+                self.interrupted = false;
                 self.on_line(line).await
             }
         }
     }
 
-    async fn on_line(&mut self, line: String) -> Result<bool, Failure> {
-        if let Some(mut asking) = self.asked.pop_front() {
-            match asking.take(&line) {
-                Answered::Again(hint) if self.keyboard.is_terminal() => {
-                    self.show.screen.line(Look::Dim, hint)?;
-                    self.asked.push_front(asking);
+    async fn on_line(&mut self, line: String) -> Result<ChatFlow, Failure> {
+        if let Some(mut wait) = self.open_waits.pop_front() {
+            match wait.parse_line(&line) {
+                TypedAnswer::Invalid(hint) if self.input.is_terminal() => {
+                    self.view.screen.line(TextStyle::Dim, hint)?;
+                    self.open_waits.push_front(wait);
                 }
-                // A program that does not answer has said its next prompt.
-                Answered::Again(_) => {
-                    let no = asking.rejected();
-                    self.answer(&asking, no).await?;
+                // A script does not know that the agent asks something: the line is its next prompt.
+                TypedAnswer::Invalid(_) => {
+                    let rejection = wait.rejection();
+                    self.answer(&wait, rejection).await?;
                     self.send(line).await?;
                 }
-                Answered::More => {
-                    self.shown = false;
-                    self.asked.push_front(asking);
+                TypedAnswer::NextQuestion => {
+                    self.is_wait_shown = false;
+                    self.open_waits.push_front(wait);
                 }
-                answer => self.answer(&asking, answer).await?,
+                answer => self.answer(&wait, answer).await?,
             }
-            return Ok(true);
+            return Ok(ChatFlow::Continue);
         }
         if line.trim().is_empty() {
-            return Ok(true);
+            return Ok(ChatFlow::Continue);
         }
-        if self.keyboard.is_terminal() && line.trim() == "/quit" {
-            return Ok(false);
+        if self.input.is_terminal() && line.trim() == "/quit" {
+            return Ok(ChatFlow::Leave);
         }
         self.send(line).await?;
-        Ok(true)
+        Ok(ChatFlow::Continue)
     }
 
     async fn send(&mut self, line: String) -> Outcome {
@@ -290,45 +297,48 @@ impl Chat<'_> {
             Some(message) => (message, WhenBusy::Steer),
             None => (line, WhenBusy::Queue),
         };
-        match session::send(self.client, &self.id, message, when_busy).await {
+        match session::send_message(self.client, &self.id, message, when_busy).await {
             Ok(sent) => {
-                self.sent.insert(sent.turn_id);
-                // What waits is shown when its turn has come.
+                self.unfinished_turns.insert(sent.turn_id);
+                // A queued message is shown once more when its turn starts, because other output has come in between.
                 if !busy || when_busy == WhenBusy::Steer {
-                    self.show.own(sent.input_id);
+                    self.view.mark_as_own(sent.input_id);
                 }
                 match (busy, when_busy) {
-                    (true, WhenBusy::Steer) => self.show.screen.line(Look::Dim, "  told the agent"),
-                    (true, _) => self.show.screen.line(Look::Dim, "  waits for its turn"),
+                    (true, WhenBusy::Steer) => self.view.screen.line(TextStyle::Dim, "  sent to the agent"),
+                    (true, _) => {
+                        self.view.screen.line(TextStyle::Dim, "  queued until the current turn ends")
+                    }
                     (false, _) => Ok(()),
                 }
             }
             Err(error) if error.kind() == Some(ProblemKind::UnsupportedFeature) => {
-                let hint = "this agent cannot be told more while it works; without `!` it waits for its turn";
-                self.show.screen.line(Look::Yellow, hint)
+                let hint = "this agent does not accept messages during a turn; leave out the `!` to queue the message";
+                self.view.screen.line(TextStyle::Yellow, hint)
             }
-            Err(error) if error.kind() == Some(ProblemKind::QueueFull) => {
-                self.show.screen.line(Look::Yellow, "too much waits already; try again when a turn has ended")
-            }
+            Err(error) if error.kind() == Some(ProblemKind::QueueFull) => self
+                .view
+                .screen
+                .line(TextStyle::Yellow, "too many messages are queued; try again when a turn has ended"),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn answer(&mut self, asking: &Asking, answer: Answered) -> Outcome {
-        self.shown = false;
+    async fn answer(&mut self, wait: &WaitPrompt, answer: TypedAnswer) -> Outcome {
+        self.is_wait_shown = false;
         let (sessions, id, author) = (self.client.sessions(), &self.id, None);
         let answered = match answer {
-            Answered::Permission(reply) => {
-                sessions.permit(id, asking.id, &AnswerPermissionRequest { reply, author }).await
+            TypedAnswer::Permission(reply) => {
+                sessions.permit(id, wait.id, &AnswerPermissionRequest { reply, author }).await
             }
-            Answered::Question(answers) => {
-                sessions.answer(id, asking.id, &AnswerQuestionRequest { answers, author }).await
+            TypedAnswer::Question(answers) => {
+                sessions.answer(id, wait.id, &AnswerQuestionRequest { answers, author }).await
             }
-            _ => sessions.reject(id, asking.id, author).await,
+            _ => sessions.reject(id, wait.id, author).await,
         };
         match answered {
             Ok(_) => Ok(()),
-            // Somebody was faster, or the turn is over; both are told by the events.
+            // Another client has answered, or the turn is over. The event stream reports both.
             Err(error)
                 if matches!(error.kind(), Some(ProblemKind::WaitSettled | ProblemKind::WaitNotFound)) =>
             {
@@ -338,39 +348,39 @@ impl Chat<'_> {
         }
     }
 
-    /// Ctrl-C: the turn is interrupted; with nothing to interrupt, or pressed again, it leaves.
-    async fn interrupt(&mut self) -> Result<bool, Failure> {
-        if std::mem::replace(&mut self.leaving, true) {
-            return Ok(false);
+    /// Handles Ctrl-C: the first one interrupts the running turn, the second one leaves.
+    async fn interrupt(&mut self) -> Result<ChatFlow, Failure> {
+        if std::mem::replace(&mut self.interrupted, true) {
+            return Ok(ChatFlow::Leave);
         }
         if self.is_busy() {
-            self.show.screen.line(Look::Dim, "– interrupting; Ctrl-C again leaves")?;
+            self.view.screen.line(TextStyle::Dim, "– interrupting the agent; press Ctrl-C again to leave")?;
             self.client.sessions().cancel(&self.id).await?;
         } else {
-            self.show.screen.line(Look::Dim, "Ctrl-C again leaves, and so does Ctrl-D")?;
+            self.view.screen.line(TextStyle::Dim, "press Ctrl-C again to leave, or Ctrl-D")?;
         }
-        Ok(true)
+        Ok(ChatFlow::Continue)
     }
 
-    fn farewell(mut self) -> Outcome {
-        self.show.screen.stop_typing()?;
-        self.show.screen.fresh()?;
-        if self.keyboard.is_terminal() {
-            let works = if self.is_busy() { "the agent works on; " } else { "" };
-            let line = format!("{works}`tombolo chat --session {}` goes on", self.id);
-            return self.show.screen.line(Look::Dim, &line);
+    fn finish(mut self) -> Outcome {
+        self.view.screen.stop_typing()?;
+        self.view.screen.start_line()?;
+        if self.input.is_terminal() {
+            let busy = if self.is_busy() { "the agent keeps working; " } else { "" };
+            let line = format!("{busy}continue with `tombolo chat --session {}`", self.id);
+            return self.view.screen.line(TextStyle::Dim, &line);
         }
-        match self.last {
+        match self.last_turn_end {
             Some(TurnEndReason::Failed) => Err(Failure::TurnFailed("the last turn failed".into())),
             Some(TurnEndReason::Interrupted) => {
                 Err(Failure::TurnFailed("the last turn was interrupted".into()))
             }
-            Some(TurnEndReason::Refused) => Err(Failure::TurnFailed("the model refused".into())),
+            Some(TurnEndReason::Refused) => Err(Failure::TurnFailed("the model refused to answer".into())),
             _ => Ok(()),
         }
     }
 }
 
-fn gone(how: &str) -> Failure {
+fn session_ended(how: &str) -> Failure {
     Failure::AgentEnded { how: how.into(), last_words: String::new() }
 }

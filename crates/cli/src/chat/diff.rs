@@ -1,53 +1,57 @@
-//! What was changed in a file, as lines.
+//! Renders a change to a file as coloured lines.
 
 use protocol::message::FileDiff;
 
-use super::screen::Look;
+use super::screen::TextStyle;
 
 /// How many lines of a change are shown.
 const LINES_MAX: usize = 40;
 
-/// How many lines around a change are shown.
-const CONTEXT: usize = 2;
+/// How many unchanged lines are shown before and after a change.
+const CONTEXT_LINES: usize = 2;
 
-/// The lines of a change, each with its look.
-pub(super) fn lines(diff: &FileDiff) -> Vec<(Look, String)> {
+/// The lines of a change with their styles.
+pub(super) fn diff_lines(diff: &FileDiff) -> Vec<(TextStyle, String)> {
     let mut lines = match (&diff.unified, &diff.new_text) {
-        (Some(unified), _) => unified.lines().map(|line| (look(line), line.to_owned())).collect(),
-        (None, Some(new)) => between(diff.old_text.as_deref().unwrap_or_default(), new),
+        (Some(unified), _) => unified.lines().map(|line| (unified_style(line), line.to_owned())).collect(),
+        (None, Some(new)) => changed_lines(diff.old_text.as_deref().unwrap_or_default(), new),
         (None, None) => Vec::new(),
     };
     if lines.len() > LINES_MAX {
         let more = lines.len() - LINES_MAX;
         lines.truncate(LINES_MAX);
-        lines.push((Look::Dim, format!("… {more} more lines")));
+        lines.push((TextStyle::Dim, format!("… {more} more lines")));
     }
     lines
 }
 
-fn look(line: &str) -> Look {
+fn unified_style(line: &str) -> TextStyle {
     match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Look::Dim,
-        [b'+', ..] => Look::Green,
-        [b'-', ..] => Look::Red,
-        [b'@', b'@', ..] => Look::Cyan,
-        _ => Look::Dim,
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => TextStyle::Dim,
+        [b'+', ..] => TextStyle::Green,
+        [b'-', ..] => TextStyle::Red,
+        [b'@', b'@', ..] => TextStyle::Cyan,
+        _ => TextStyle::Dim,
     }
 }
 
-/// The one stretch in which two texts differ: agents change one place at a time, and tell each.
-fn between(old: &str, new: &str) -> Vec<(Look, String)> {
-    let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
+/// The changed stretch of two texts, without a real diff: everything between the common first and the common last lines. That
+/// is enough, because agents report one edit at a time.
+fn changed_lines(old: &str, new: &str) -> Vec<(TextStyle, String)> {
+    let old: Vec<_> = old.lines().collect();
+    let new: Vec<_> = new.lines().collect();
     let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let rest = old.len().min(new.len()) - before;
     let after = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
-    let line = |look: Look, sign: char, line: &&str| (look, format!("{sign}{line}"));
+    let line = |style: TextStyle, sign: char, line: &&str| (style, format!("{sign}{line}"));
     let mut lines = Vec::new();
-    lines.extend(old[before.saturating_sub(CONTEXT)..before].iter().map(|text| line(Look::Dim, ' ', text)));
-    lines.extend(old[before..old.len() - after].iter().map(|text| line(Look::Red, '-', text)));
-    lines.extend(new[before..new.len() - after].iter().map(|text| line(Look::Green, '+', text)));
+    lines.extend(
+        old[before.saturating_sub(CONTEXT_LINES)..before].iter().map(|text| line(TextStyle::Dim, ' ', text)),
+    );
+    lines.extend(old[before..old.len() - after].iter().map(|text| line(TextStyle::Red, '-', text)));
+    lines.extend(new[before..new.len() - after].iter().map(|text| line(TextStyle::Green, '+', text)));
     let tail = &new[new.len() - after..];
-    lines.extend(tail.iter().take(CONTEXT).map(|text| line(Look::Dim, ' ', text)));
+    lines.extend(tail.iter().take(CONTEXT_LINES).map(|text| line(TextStyle::Dim, ' ', text)));
     lines
 }
 
@@ -57,12 +61,12 @@ mod tests {
 
     #[track_caller]
     fn check(old: &str, new: &str, expected: &[&str]) {
-        let shown: Vec<_> = between(old, new).into_iter().map(|(_, line)| line).collect();
+        let shown: Vec<_> = changed_lines(old, new).into_iter().map(|(_, line)| line).collect();
         assert_eq!(shown, expected);
     }
 
     #[test]
-    fn a_change_is_shown_with_what_is_around_it() {
+    fn a_change_is_shown_with_its_context() {
         check("a\nb\nc\nold\nd\ne\nf", "a\nb\nc\nnew\nd\ne\nf", &[" b", " c", "-old", "+new", " d", " e"]);
         check("", "one\ntwo", &["+one", "+two"]);
         check("one\ntwo", "", &["-one", "-two"]);
@@ -78,7 +82,10 @@ mod tests {
             old_text: None,
             new_text: None,
         };
-        let looks: Vec<_> = lines(&diff).into_iter().map(|(look, _)| look).collect();
-        assert_eq!(looks, [Look::Dim, Look::Dim, Look::Cyan, Look::Red, Look::Green]);
+        let styles: Vec<_> = diff_lines(&diff).into_iter().map(|(style, _)| style).collect();
+        assert_eq!(
+            styles,
+            [TextStyle::Dim, TextStyle::Dim, TextStyle::Cyan, TextStyle::Red, TextStyle::Green]
+        );
     }
 }

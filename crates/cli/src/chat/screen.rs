@@ -1,15 +1,16 @@
-//! Where the conversation is shown: plain lines, with colours where there are any.
+//! Shows the conversation as plain lines, with colours if the terminal has them.
 //!
-//! Without a terminal, standard output is what the agent says and nothing else; the rest is talk.
+//! With a terminal everything goes to standard output. Without one, standard output carries only the agent's answers, so that
+//! a script can use them; prompts, tool calls and hints go to standard error.
 
 use std::io::{self, IsTerminal, Write};
 
-use super::printer::Printer;
+use super::background_printer::BackgroundPrinter;
 use crate::{environment, exit::Outcome};
 
-/// How something looks.
+/// How a piece of text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum TextStyle {
     Plain,
     Dim,
     Bold,
@@ -19,133 +20,149 @@ pub(super) enum Look {
     Cyan,
 }
 
-impl Look {
+impl TextStyle {
     fn code(self) -> &'static str {
         match self {
-            Look::Plain => "",
-            Look::Dim => "\x1b[2m",
-            Look::Bold => "\x1b[1m",
-            Look::Red => "\x1b[31m",
-            Look::Green => "\x1b[32m",
-            Look::Yellow => "\x1b[33m",
-            Look::Cyan => "\x1b[36m",
+            TextStyle::Plain => "",
+            TextStyle::Dim => "\x1b[2m",
+            TextStyle::Bold => "\x1b[1m",
+            TextStyle::Red => "\x1b[31m",
+            TextStyle::Green => "\x1b[32m",
+            TextStyle::Yellow => "\x1b[33m",
+            TextStyle::Cyan => "\x1b[36m",
         }
     }
 }
 
-/// The screen. It knows whether it stands at the beginning of a line.
-pub(super) struct Screen {
-    colours: bool,
-    /// Somebody sits there.
-    terminal: bool,
-    /// Something stands on the last line of standard output, …
-    open: bool,
-    /// … and of standard error, if that is another.
-    talking: bool,
-    /// A line is being typed: what is shown goes above it, a whole line at a time.
+/// The output of a conversation. It tracks whether the cursor is at the beginning of a line.
+///
+/// While the user types, the line editor owns the terminal. Output then goes through the editor's external printer, which
+/// redraws the typed line below it. It can print whole lines only, so the last unfinished line is kept in `unprinted`.
+pub(super) struct ChatScreen {
+    has_colours: bool,
+    is_terminal: bool,
+    /// The last line of standard output is not finished.
+    stdout_mid_line: bool,
+    /// The last line of standard error is not finished. Unused on a terminal, where both streams share one screen.
+    stderr_mid_line: bool,
+    /// The user is typing a line.
     typing: bool,
-    /// Something was shown above it. What the editor did not get round to is shown with the next line that is typed.
-    above: bool,
-    pending: String,
-    printer: Option<Printer>,
+    /// Something was printed above the typed line. The printer may not have got to it before the line was entered; it prints
+    /// the rest with the next `readline`, so one more line has to be read before the editor is left.
+    printed_above: bool,
+    unprinted: String,
+    printer: Option<BackgroundPrinter>,
 }
 
-impl Screen {
-    pub(super) fn new(terminal: bool) -> Self {
-        let named = |name: &str| environment::variable(name).filter(|value| !value.is_empty());
-        let dumb = named("TERM").is_none_or(|term| term == "dumb");
-        let colours = terminal && io::stdout().is_terminal() && named("NO_COLOR").is_none() && !dumb;
-        let (open, talking, typing, above) = (false, false, false, false);
-        Self { colours, terminal, open, talking, typing, above, pending: String::new(), printer: None }
+impl ChatScreen {
+    pub(super) fn new(is_terminal: bool) -> Self {
+        let non_empty = |name: &str| environment::variable(name).filter(|value| !value.is_empty());
+        let is_dumb = non_empty("TERM").is_none_or(|term| term == "dumb");
+        Self {
+            has_colours: is_terminal
+                && io::stdout().is_terminal()
+                && non_empty("NO_COLOR").is_none()
+                && !is_dumb,
+            is_terminal,
+            stdout_mid_line: false,
+            stderr_mid_line: false,
+            typing: false,
+            printed_above: false,
+            unprinted: String::new(),
+            printer: None,
+        }
     }
 
-    /// Where to print while a line is being typed.
-    pub(super) fn set_printer(&mut self, printer: Option<Printer>) {
+    /// Sets the printer to use while the user types.
+    pub(super) fn set_printer(&mut self, printer: Option<BackgroundPrinter>) {
         self.printer = printer;
     }
 
-    /// A line is being typed from now on.
+    /// The line editor owns the terminal from now on.
     pub(super) fn begin_typing(&mut self) -> Outcome {
-        self.fresh()?;
+        self.start_line()?;
         self.typing = true;
         Ok(())
     }
 
-    /// The line that was typed has ended, with a line break. If something was shown above it, another one has to be typed.
+    /// The user entered a line, which ended with a line break. Stays in typing mode if something was printed above the line, see
+    /// `printed_above`.
     pub(super) fn end_typing(&mut self) -> Outcome {
-        self.open &= !self.typing;
-        if std::mem::take(&mut self.above) {
+        self.stdout_mid_line &= !self.typing;
+        if std::mem::take(&mut self.printed_above) {
             return Ok(());
         }
         self.stop_typing()
     }
 
-    /// Nothing more is typed.
+    /// The line editor no longer owns the terminal: prints what it did not get to.
     pub(super) fn stop_typing(&mut self) -> Outcome {
         self.typing = false;
-        let rest = std::mem::take(&mut self.pending);
-        self.write(&rest)
+        let unprinted = std::mem::take(&mut self.unprinted);
+        self.write(&unprinted)
     }
 
-    /// Whether a line is typed, or has to be.
+    /// Whether the line editor owns the terminal, or has to be entered once more.
     pub(super) fn is_typing(&self) -> bool {
         self.typing
     }
 
-    /// Whoever types has ended a line, so that the next thing stands at the beginning of one.
-    pub(super) fn returned(&mut self) {
-        self.open &= !self.terminal;
+    /// The user pressed Enter, which the terminal echoed as a line break.
+    pub(super) fn line_entered(&mut self) {
+        self.stdout_mid_line &= !self.is_terminal;
     }
 
-    /// The terminal has shown that a key was pressed.
-    pub(super) fn echoed(&mut self) {
-        self.open |= self.terminal;
+    /// The terminal echoed a key, such as `^C`, so the cursor is no longer at the beginning of a line.
+    pub(super) fn key_echoed(&mut self) {
+        self.stdout_mid_line |= self.is_terminal;
     }
 
-    /// What the agent says, as it comes; its control characters do nothing.
-    pub(super) fn text(&mut self, text: &str) -> Outcome {
-        self.write(&safe(text))
+    /// Prints a piece of the agent's answer.
+    pub(super) fn print_answer(&mut self, text: &str) -> Outcome {
+        self.write(&escape_controls(text))
     }
 
-    /// What goes with it, as it comes.
-    pub(super) fn aside(&mut self, look: Look, text: &str) -> Outcome {
-        let text = self.coloured(look, &safe(text));
-        self.talk(&text)
+    /// Prints a piece of text that is not part of the answer, such as reasoning.
+    pub(super) fn print_aside(&mut self, style: TextStyle, text: &str) -> Outcome {
+        let text = self.coloured(style, &escape_controls(text));
+        self.write_aside(&text)
     }
 
-    /// A line of its own.
-    pub(super) fn line(&mut self, look: Look, line: &str) -> Outcome {
-        self.spans(&[(look, line)])
+    /// Prints a line that is not part of the answer.
+    pub(super) fn line(&mut self, style: TextStyle, line: &str) -> Outcome {
+        self.spans(&[(style, line)])
     }
 
-    /// A line of several looks.
-    pub(super) fn spans(&mut self, spans: &[(Look, &str)]) -> Outcome {
-        self.fresh()?;
-        let line: String = spans.iter().map(|(look, text)| self.coloured(*look, &safe(text))).collect();
-        self.talk(&format!("{line}\n"))
+    /// Prints a line of several styles that is not part of the answer.
+    pub(super) fn spans(&mut self, spans: &[(TextStyle, &str)]) -> Outcome {
+        self.start_line()?;
+        let line: String =
+            spans.iter().map(|(style, text)| self.coloured(*style, &escape_controls(text))).collect();
+        self.write_aside(&format!("{line}\n"))
     }
 
-    /// Goes to the beginning of a line.
-    pub(super) fn fresh(&mut self) -> Outcome {
-        if std::mem::take(&mut self.talking) {
-            self.talk("\n")?;
+    /// Moves to the beginning of a line.
+    pub(super) fn start_line(&mut self) -> Outcome {
+        if std::mem::take(&mut self.stderr_mid_line) {
+            self.write_aside("\n")?;
         }
-        if self.open { self.write("\n") } else { Ok(()) }
+        if self.stdout_mid_line { self.write("\n") } else { Ok(()) }
     }
 
-    fn coloured(&self, look: Look, text: &str) -> String {
-        match self.colours && look != Look::Plain && !text.is_empty() {
-            true => format!("{}{text}\x1b[0m", look.code()),
-            false => text.to_owned(),
+    fn coloured(&self, style: TextStyle, text: &str) -> String {
+        if self.has_colours && style != TextStyle::Plain && !text.is_empty() {
+            format!("{}{text}\x1b[0m", style.code())
+        } else {
+            text.to_owned()
         }
     }
 
-    fn talk(&mut self, text: &str) -> Outcome {
-        if self.terminal {
+    fn write_aside(&mut self, text: &str) -> Outcome {
+        if self.is_terminal {
             return self.write(text);
         }
-        self.talking = !text.is_empty() && !text.ends_with('\n');
-        // There is nobody left to tell if it cannot be written.
+        self.stderr_mid_line = !text.is_empty() && !text.ends_with('\n');
+        // If standard error is closed, there is nowhere to report that.
         let _ = io::stderr().lock().write_all(text.as_bytes());
         Ok(())
     }
@@ -154,27 +171,27 @@ impl Screen {
         if text.is_empty() {
             return Ok(());
         }
-        self.open = !text.ends_with('\n');
+        self.stdout_mid_line = !text.ends_with('\n');
         let Some(printer) = self.printer.as_ref().filter(|_| self.typing) else {
             let mut stdout = io::stdout().lock();
             stdout.write_all(text.as_bytes())?;
             return Ok(stdout.flush()?);
         };
-        self.pending.push_str(text);
-        if let Some(end) = self.pending.rfind('\n') {
-            let rest = self.pending.split_off(end + 1);
-            let lines = std::mem::replace(&mut self.pending, rest);
-            self.above = true;
+        self.unprinted.push_str(text);
+        if let Some(end) = self.unprinted.rfind('\n') {
+            let unfinished = self.unprinted.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.unprinted, unfinished);
+            self.printed_above = true;
             if let Err(lines) = printer.print(lines) {
-                self.pending.insert_str(0, &lines);
+                self.unprinted.insert_str(0, &lines);
             }
         }
         Ok(())
     }
 }
 
-/// A text of somebody else that cannot command the terminal.
-pub(super) fn safe(text: &str) -> String {
+/// Escapes control characters, so that text from an agent cannot control the terminal.
+pub(super) fn escape_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -192,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_cannot_command_the_terminal() {
-        assert_eq!(safe("a\x1b[2Jb\r\n\tc\u{9b}"), "a\\u{1b}[2Jb\n\tc\\u{9b}");
+    fn text_from_an_agent_cannot_control_the_terminal() {
+        assert_eq!(escape_controls("a\x1b[2Jb\r\n\tc\u{9b}"), "a\\u{1b}[2Jb\n\tc\\u{9b}");
     }
 }

@@ -1,4 +1,4 @@
-//! The session of a conversation: a new one, or one that goes on.
+//! Opens the session of a chat, new or existing, and sends messages to it.
 
 use std::time::Duration;
 
@@ -12,47 +12,47 @@ use protocol::{
     },
 };
 
-use super::{ChatOptions, show::describe};
+use super::{ChatOptions, session_view::ErrorHelp};
 use crate::{
     exit::{self, Failure},
     progress,
 };
 
 /// The agent of a new session if none is named.
-const AGENT: &str = "claude";
+const DEFAULT_AGENT: &str = "claude";
 
-/// How often a message is sent again whose fate is not known.
-const TRIES_MAX: u32 = 5;
+/// How often a message is sent again after a connection failure.
+const RETRIES_MAX: u32 = 5;
 
-/// The shortest and the longest delay before it is sent again.
+/// The shortest and the longest delay before a message is sent again.
 const RETRY_MIN: Duration = Duration::from_millis(200);
 const RETRY_MAX: Duration = Duration::from_secs(2);
 
-/// A session that is there.
-pub(super) struct Opened {
+/// A session that exists, with its state at the moment it was opened.
+pub(super) struct OpenedSession {
     pub(super) id: SessionId,
     pub(super) snapshot: SessionSnapshot,
     pub(super) resumed: bool,
 }
 
-/// Finds or makes the session that the options name.
-pub(super) async fn open(client: &Client, options: &ChatOptions) -> Result<Opened, Failure> {
-    let known = match &options.session {
-        Some(id) => find(client, id).await?,
+/// Finds or creates the session that the options name.
+pub(super) async fn open_session(client: &Client, options: &ChatOptions) -> Result<OpenedSession, Failure> {
+    let existing = match &options.session {
+        Some(id) => find_session(client, id).await?,
         None => None,
     };
-    let (id, resumed) = match known {
+    let (id, resumed) = match existing {
         Some(session) => {
-            fits(&session, options)?;
+            check_options(&session, options)?;
             (session.id, true)
         }
-        None => (create(client, options).await?, false),
+        None => (create_session(client, options).await?, false),
     };
     let snapshot = client.sessions().snapshot(&id).await?.read()?;
-    Ok(Opened { id, snapshot, resumed })
+    Ok(OpenedSession { id, snapshot, resumed })
 }
 
-async fn find(client: &Client, id: &SessionId) -> Result<Option<Session>, Failure> {
+async fn find_session(client: &Client, id: &SessionId) -> Result<Option<Session>, Failure> {
     match client.sessions().get(id).await {
         Ok(answer) => Ok(Some(answer.read()?)),
         Err(error) if error.kind() == Some(ProblemKind::SessionNotFound) => Ok(None),
@@ -60,45 +60,47 @@ async fn find(client: &Client, id: &SessionId) -> Result<Option<Session>, Failur
     }
 }
 
-/// A session is as it was made: what is wished for otherwise is told, not passed over.
-fn fits(session: &Session, options: &ChatOptions) -> Result<(), Failure> {
-    let other = |what: &str, is: &str| {
-        let message =
-            format!("session {} has the {what} `{is}`; leave --{what} out, or --session", session.id);
+/// Rejects options that differ from those the session was created with, because they cannot be changed any more.
+fn check_options(session: &Session, options: &ChatOptions) -> Result<(), Failure> {
+    let mismatch = |option: &str, actual: &str| {
+        let message = format!(
+            "session {} was created with --{option} `{actual}`; leave --{option} out, or use another session",
+            session.id
+        );
         Err(Failure::Usage(message))
     };
     match options {
         ChatOptions { agent: Some(agent), .. } if *agent != session.agent => {
-            other("agent", session.agent.as_str())
+            mismatch("agent", session.agent.as_str())
         }
         ChatOptions { model: Some(model), .. } if Some(model) != session.model.as_ref() => {
-            other("model", session.model.as_deref().unwrap_or("of its own choice"))
+            mismatch("model", session.model.as_deref().unwrap_or("the agent's default"))
         }
         ChatOptions { mode: Some(mode), .. } if *mode != session.agent_mode => {
-            other("mode", &session.agent_mode)
+            mismatch("mode", &session.agent_mode)
         }
         ChatOptions { permission_mode: Some(mode), .. } if *mode != session.permission_mode => {
-            let is = serde_json::to_value(session.permission_mode).unwrap_or_default();
-            other("permission-mode", is.as_str().unwrap_or_default())
+            let actual = serde_json::to_value(session.permission_mode).unwrap_or_default();
+            mismatch("permission-mode", actual.as_str().unwrap_or_default())
         }
         ChatOptions { directory: Some(directory), .. } if *directory != session.directory => {
-            other("directory", &session.directory)
+            mismatch("directory", &session.directory)
         }
         _ => Ok(()),
     }
 }
 
-async fn create(client: &Client, options: &ChatOptions) -> Result<SessionId, Failure> {
+async fn create_session(client: &Client, options: &ChatOptions) -> Result<SessionId, Failure> {
     let invalid = |error: protocol::InvalidId| Failure::Usage(error.to_string());
     let agent: AgentName = match &options.agent {
         Some(agent) => agent.clone(),
-        None => AGENT.parse().map_err(invalid)?,
+        None => DEFAULT_AGENT.parse().map_err(invalid)?,
     };
     let id = match &options.session {
         Some(id) => id.clone(),
         None => format!("chat-{:08x}", uuid::Uuid::new_v4().as_fields().0).parse().map_err(invalid)?,
     };
-    install(client, &agent).await;
+    install_agent(client, &agent).await;
     let create = CreateSessionRequest {
         agent: agent.clone(),
         agent_mode: options.mode.clone().unwrap_or_else(|| "build".into()),
@@ -116,14 +118,14 @@ async fn create(client: &Client, options: &ChatOptions) -> Result<SessionId, Fai
     };
     let created = client.sessions().create(&id, &create).await?.read()?;
     let Some(error) = created.error.filter(|_| !created.healthy) else { return Ok(id) };
-    // A session whose agent never ran is of no use to anybody.
+    // Delete the session: its agent never ran, so it contains nothing. Failing to do so is not worth a second error.
     let _ = client.sessions().delete(&id).await;
-    let (what, todo) = describe(&error, &agent);
-    Err(Failure::AgentEnded { how: what, last_words: todo.unwrap_or_default() })
+    let ErrorHelp { problem, remedy } = ErrorHelp::new(&error, &agent);
+    Err(Failure::AgentEnded { how: problem, last_words: remedy.unwrap_or_default() })
 }
 
-/// Installs the agent if it is missing, and shows how far that is. If it fails, creating the session says why.
-async fn install(client: &Client, agent: &AgentName) {
+/// Installs the agent if it is missing, with a progress display. Errors are ignored, because creating the session reports them.
+async fn install_agent(client: &Client, agent: &AgentName) {
     let Some(list) = client.agents().list().await.ok().and_then(|list| list.read().ok()) else { return };
     if list.items.iter().any(|known| known.id == *agent && known.installed) {
         return;
@@ -131,19 +133,20 @@ async fn install(client: &Client, agent: &AgentName) {
     let Ok(mut events) = client.agents().follow_install(agent, &InstallAgentRequest::default()).await else {
         return;
     };
-    exit::say(&format!("{agent} is not installed yet"));
-    let mut shown = progress::InstallProgressBars::default();
+    exit::say(&format!("installing {agent}"));
+    let mut progress_bars = progress::InstallProgressBars::default();
     while let Ok(Some(event)) = events.next().await {
         match event {
-            InstallEvent::Progress(progress) => shown.show(&progress),
+            InstallEvent::Progress(progress) => progress_bars.show(&progress),
             InstallEvent::Done(..) => break,
         }
     }
-    shown.clear();
+    progress_bars.clear();
 }
 
-/// Sends a message, again and again until it is known what became of it: under its key it is taken once.
-pub(super) async fn send(
+/// Sends a message. After a connection failure it is not known whether the daemon has received it, so it is sent again under
+/// the same idempotency key: the daemon accepts it only once.
+pub(super) async fn send_message(
     client: &Client,
     id: &SessionId,
     message: String,
@@ -151,12 +154,12 @@ pub(super) async fn send(
 ) -> client::Result<MessageAccepted> {
     let send = SendMessageRequest { message, attachments: Vec::new(), when_busy, author: None };
     let key = uuid::Uuid::new_v4().to_string().parse::<IdempotencyKey>().ok();
-    let mut tries = 0;
+    let mut retries = 0;
     let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
     loop {
         match client.sessions().send(id, &send, key.as_ref()).await {
-            Err(client::Error::Transport(_)) if tries < TRIES_MAX => {
-                tries += 1;
+            Err(client::Error::Transport(_)) if retries < RETRIES_MAX => {
+                retries += 1;
                 backoff.wait().await;
             }
             answer => return answer?.read(),

@@ -8,7 +8,7 @@ use protocol::{
 
 use super::source::{OpenWait, WaitSource};
 use crate::{
-    chat::ask::{Answered, Asking},
+    chat::wait_prompt::{TypedAnswer, WaitPrompt},
     exit::{Failure, Outcome},
     output::Output,
 };
@@ -61,15 +61,15 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
 /// Reads the words on the command line as the answer to `ask`.
 fn parse_answer(ask: &WaitRequest, words: &[String]) -> Result<WaitAnswer, Failure> {
     let usage = |message: String| Err(Failure::Usage(message));
-    let mut asking = Asking::of(ask);
+    let mut prompt = WaitPrompt::new(ask);
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let answer = match asking.take(word) {
-            Answered::Permission(answer) => WaitAnswer::Permission(answer),
-            Answered::Question(answers) => WaitAnswer::Question(answers),
-            Answered::Rejected => WaitAnswer::Reject,
-            Answered::More => continue,
-            Answered::Again(hint) => return usage(format!("`{word}` is not a valid answer: {hint}")),
+        let answer = match prompt.parse_line(word) {
+            TypedAnswer::Permission(answer) => WaitAnswer::Permission(answer),
+            TypedAnswer::Question(answers) => WaitAnswer::Question(answers),
+            TypedAnswer::Rejected => WaitAnswer::Reject,
+            TypedAnswer::NextQuestion => continue,
+            TypedAnswer::Invalid(hint) => return usage(format!("`{word}` is not a valid answer: {hint}")),
         };
         return match words.next() {
             None => Ok(answer),

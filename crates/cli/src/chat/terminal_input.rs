@@ -1,0 +1,237 @@
+//! Reads what the user types: with a line editor at a prompt, and as plain lines while the agent is writing.
+//!
+//! While the agent is writing there is no editor on the screen, so its output can go straight to the terminal; the kernel's
+//! line discipline collects what is typed meanwhile. One thread owns standard input, because both ways of reading block.
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    os::fd::OwnedFd,
+    thread,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    termios::{self, OptionalActions, Termios},
+};
+use rustyline::{Config, DefaultEditor, error::ReadlineError};
+use tokio::sync::mpsc;
+
+use super::background_printer::BackgroundPrinter;
+use crate::exit::{Failure, local};
+
+/// How many typed lines, and mode changes, may wait.
+const LINES_MAX: usize = 64;
+
+/// Buffer for a plain line. The kernel's line discipline delivers at most 4096 bytes per line, so this is ample.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// How many lines the arrow keys can recall.
+const HISTORY_MAX: usize = 500;
+
+/// What the user entered.
+#[derive(Debug)]
+pub(super) enum UserInput {
+    Line(String),
+    /// Ctrl-C in the line editor, which disables the signal. Elsewhere Ctrl-C arrives as SIGINT.
+    Interrupt,
+    /// Ctrl-D, or the end of the input.
+    End,
+}
+
+/// Input together with the mode that read it. A plain line may arrive after the editor was requested; it must not count as
+/// the end of that edit.
+struct InputEvent {
+    input: UserInput,
+    from_editor: bool,
+}
+
+/// How to read.
+enum InputMode {
+    /// One line with the editor, after this prompt.
+    Edit(&'static str),
+    /// Plain lines without a prompt.
+    PlainLines,
+}
+
+/// Standard input: a terminal, or one prompt per line.
+pub(super) struct TerminalInput {
+    events: mpsc::Receiver<InputEvent>,
+    modes: std::sync::mpsc::SyncSender<InputMode>,
+    /// Write end of a pipe that wakes the thread from `poll` when the mode changes.
+    wake: Option<OwnedFd>,
+    /// The editor has been started and has not returned a line.
+    editing: bool,
+    /// The terminal settings at the start; `None` if standard input is not a terminal.
+    saved_termios: Option<Termios>,
+}
+
+impl Drop for TerminalInput {
+    /// Restores the terminal. The thread may still be inside the editor, with the terminal in raw mode.
+    fn drop(&mut self) {
+        if let Some(saved) = &self.saved_termios {
+            let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, saved);
+            if self.editing {
+                // Turn off bracketed paste, which the editor has turned on. The shell would show its markers otherwise.
+                let _ = io::stdout().write_all(b"\x1b[?2004l");
+            }
+        }
+    }
+}
+
+impl TerminalInput {
+    /// Opens standard input. On a terminal also returns a printer to use while the user types.
+    pub(super) fn open() -> Result<(Self, Option<BackgroundPrinter>), Failure> {
+        let (sender, events) = mpsc::channel(LINES_MAX);
+        let (modes, requested_modes) = std::sync::mpsc::sync_channel(LINES_MAX);
+        let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if !is_terminal {
+            thread::spawn(move || read_pipe(&sender));
+            return Ok((Self { events, modes, wake: None, editing: false, saved_termios: None }, None));
+        }
+        let failed =
+            |error: ReadlineError| Failure::Local(anyhow::anyhow!("could not use the terminal: {error}"));
+        let config = Config::builder().auto_add_history(true).max_history_size(HISTORY_MAX);
+        let config = config.map_err(failed)?.bracketed_paste(true).build();
+        let mut editor = DefaultEditor::with_config(config).map_err(failed)?;
+        let printer = editor.create_external_printer().map_err(failed)?;
+        let (woken, wake) = rustix::pipe::pipe().map_err(|error| local("create a pipe", error.into()))?;
+        let saved_termios = termios::tcgetattr(io::stdin())
+            .map_err(|error| local("read the terminal settings", error.into()))?;
+        thread::spawn(move || read_terminal(&mut editor, &requested_modes, &woken, &sender));
+        let input =
+            Self { events, modes, wake: Some(wake), editing: false, saved_termios: Some(saved_termios) };
+        Ok((input, Some(BackgroundPrinter::new(printer))))
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        self.saved_termios.is_some()
+    }
+
+    pub(super) fn is_editing(&self) -> bool {
+        self.editing
+    }
+
+    /// Starts the line editor with a prompt, unless it is already running.
+    pub(super) fn edit(&mut self, prompt: &'static str) {
+        if !self.editing {
+            self.editing = self.set_mode(InputMode::Edit(prompt));
+        }
+    }
+
+    /// Reads plain lines from now on, unless the line editor is running.
+    pub(super) fn read_plain_lines(&mut self) {
+        if !self.editing {
+            self.set_mode(InputMode::PlainLines);
+        }
+    }
+
+    /// The next input. Cancel safe.
+    pub(super) async fn next(&mut self) -> UserInput {
+        let end = InputEvent { input: UserInput::End, from_editor: true };
+        let event = self.events.recv().await.unwrap_or(end);
+        self.editing &= !event.from_editor;
+        event.input
+    }
+
+    fn set_mode(&self, mode: InputMode) -> bool {
+        let Some(wake) = &self.wake else { return false };
+        // The queue is full only if the thread has been stuck for many mode changes. Dropping one is harmless: the chat loop
+        // sets the mode again on its next round.
+        let sent = self.modes.try_send(mode).is_ok();
+        let _ = rustix::io::write(wake, b".");
+        sent
+    }
+}
+
+/// Reads one prompt per line, for scripts.
+fn read_pipe(sender: &mpsc::Sender<InputEvent>) {
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        if sender.blocking_send(InputEvent { input: UserInput::Line(line), from_editor: true }).is_err() {
+            return;
+        }
+    }
+    let _ = sender.blocking_send(InputEvent { input: UserInput::End, from_editor: true });
+}
+
+fn read_terminal(
+    editor: &mut DefaultEditor,
+    requested_modes: &std::sync::mpsc::Receiver<InputMode>,
+    woken: &OwnedFd,
+    sender: &mpsc::Sender<InputEvent>,
+) {
+    let Ok(mut mode) = requested_modes.recv() else { return };
+    loop {
+        // Only the newest mode counts.
+        while let Ok(newer) = requested_modes.try_recv() {
+            mode = newer;
+        }
+        match mode {
+            InputMode::Edit(prompt) => {
+                let input = match editor.readline(prompt) {
+                    Ok(line) => UserInput::Line(line),
+                    Err(ReadlineError::Interrupted) => UserInput::Interrupt,
+                    Err(_) => UserInput::End,
+                };
+                if sender.blocking_send(InputEvent { input, from_editor: true }).is_err() {
+                    return;
+                }
+                // Wait for the chat loop to decide what comes next, instead of showing the same prompt again.
+                match requested_modes.recv() {
+                    Ok(next) => mode = next,
+                    Err(_) => return,
+                }
+            }
+            InputMode::PlainLines => {
+                let input = match wait_for_line(woken) {
+                    LineWait::Input(input) => input,
+                    LineWait::Interrupted => continue,
+                    LineWait::Failed => return,
+                };
+                if sender.blocking_send(InputEvent { input, from_editor: false }).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// How waiting for a plain line ended.
+enum LineWait {
+    Input(UserInput),
+    /// The mode changed, or a signal arrived: look at the mode again.
+    Interrupted,
+    Failed,
+}
+
+/// Waits for a plain line, or for a wake-up because the mode has changed.
+fn wait_for_line(woken: &OwnedFd) -> LineWait {
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
+    match poll(&mut fds, None) {
+        Err(rustix::io::Errno::INTR) => return LineWait::Interrupted,
+        Err(_) => return LineWait::Failed,
+        Ok(_) => {}
+    }
+    let [stdin_events, wake_events] = [fds[0].revents(), fds[1].revents()];
+    // The wake-up goes first. If the editor was requested, a line that is already in the kernel's buffer belongs to it.
+    if !wake_events.is_empty() {
+        let mut drained = [0; LINES_MAX];
+        return match rustix::io::read(woken, &mut drained) {
+            Ok(read) if read > 0 => LineWait::Interrupted,
+            _ => LineWait::Failed,
+        };
+    }
+    if stdin_events.is_empty() {
+        return LineWait::Interrupted;
+    }
+    let mut line = vec![0; LINE_BYTES_MAX];
+    match rustix::io::read(&stdin, &mut line[..]) {
+        Ok(0) => LineWait::Input(UserInput::End),
+        Ok(read) => {
+            let text = String::from_utf8_lossy(&line[..read]);
+            LineWait::Input(UserInput::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
+        }
+        Err(_) => LineWait::Failed,
+    }
+}

@@ -1,0 +1,261 @@
+//! A wait (a permission request or questions of the agent) on the terminal: shows it and parses the answer that is typed.
+
+use protocol::{
+    WaitId,
+    wait::{
+        APPROVE, PermissionAnswer, PermissionRequest, QuestionItem, QuestionRequest, REJECT, Wait,
+        WaitRequest,
+    },
+};
+
+use super::screen::{ChatScreen, TextStyle};
+use crate::{exit::Outcome, output::plain_json};
+
+/// How much of a tool call's input is shown.
+const INPUT_CHARS_MAX: usize = 400;
+
+/// A wait that the user has to answer, with the answers given so far.
+#[derive(Debug)]
+pub(crate) struct WaitPrompt {
+    pub(super) id: WaitId,
+    kind: PromptKind,
+}
+
+#[derive(Debug)]
+enum PromptKind {
+    Permission(PermissionRequest),
+    Question { question: QuestionRequest, answers: Vec<Vec<String>> },
+}
+
+/// The meaning of a line that was typed as an answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum TypedAnswer {
+    Permission(PermissionAnswer),
+    /// The chosen options of every question.
+    Question(Vec<Vec<String>>),
+    /// The user does not want to answer.
+    Rejected,
+    /// The line answered one question, and another one follows.
+    NextQuestion,
+    /// The line is not an answer. Contains a hint for the user.
+    Invalid(&'static str),
+}
+
+impl WaitPrompt {
+    pub(super) fn from_wait(wait: &Wait) -> Self {
+        Self::new(&wait.ask)
+    }
+
+    pub(crate) fn new(ask: &WaitRequest) -> Self {
+        match ask.clone() {
+            WaitRequest::Permission(permission) => {
+                Self { id: permission.id, kind: PromptKind::Permission(permission) }
+            }
+            WaitRequest::Question(question) => {
+                Self { id: question.id, kind: PromptKind::Question { question, answers: Vec::new() } }
+            }
+        }
+    }
+
+    /// The prompt in front of the line that answers it.
+    pub(super) fn prompt(&self) -> &'static str {
+        match &self.kind {
+            PromptKind::Permission(_) => "allow? [o]nce [a]lways [r]eject > ",
+            PromptKind::Question { .. } => "answer > ",
+        }
+    }
+
+    /// Shows the permission request, or the next question.
+    pub(super) fn show(&self, screen: &mut ChatScreen) -> Outcome {
+        match &self.kind {
+            PromptKind::Permission(permission) => show_permission(permission, screen),
+            PromptKind::Question { question, answers } => {
+                if let Some(plan) = question.plan.as_ref().filter(|_| answers.is_empty()) {
+                    screen.line(TextStyle::Yellow, "? The agent proposes a plan:")?;
+                    screen.line(TextStyle::Plain, plan.trim_end())?;
+                }
+                match question.questions.get(answers.len()) {
+                    Some(item) => show_item(item, screen),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Parses a typed line. Answers to all but the last question are stored.
+    pub(crate) fn parse_line(&mut self, line: &str) -> TypedAnswer {
+        let line = line.trim();
+        match &mut self.kind {
+            PromptKind::Permission(_) => match line.to_ascii_lowercase().as_str() {
+                "o" | "once" | "y" | "yes" | "allow" => TypedAnswer::Permission(PermissionAnswer::Once),
+                "a" | "always" => TypedAnswer::Permission(PermissionAnswer::Always),
+                "r" | "reject" | "n" | "no" | "deny" => TypedAnswer::Permission(PermissionAnswer::Reject),
+                _ => TypedAnswer::Invalid("type o to allow once, a to allow always, or r to reject"),
+            },
+            PromptKind::Question { question, answers } => {
+                let Some(item) = question.questions.get(answers.len()) else { return TypedAnswer::Rejected };
+                if line == "/reject" {
+                    return TypedAnswer::Rejected;
+                }
+                // A plan accepts the same words as a permission request.
+                let line = match (question.plan.is_some(), line.to_ascii_lowercase().as_str()) {
+                    (true, "allow" | "yes" | "y") => APPROVE,
+                    (true, "deny" | "no" | "n") => REJECT,
+                    _ => line,
+                };
+                let Some(chosen) = parse_choice(item, line) else {
+                    return TypedAnswer::Invalid(match (item.multiple, item.custom) {
+                        (true, _) => "type numbers separated by commas, or /reject",
+                        (false, true) => "type a number or an answer, or /reject",
+                        (false, false) => "type the number of an option, or /reject",
+                    });
+                };
+                answers.push(chosen);
+                if answers.len() == question.questions.len() {
+                    TypedAnswer::Question(std::mem::take(answers))
+                } else {
+                    TypedAnswer::NextQuestion
+                }
+            }
+        }
+    }
+
+    /// The answer to give when no user can be asked.
+    pub(crate) fn rejection(&self) -> TypedAnswer {
+        match &self.kind {
+            PromptKind::Permission(_) => TypedAnswer::Permission(PermissionAnswer::Reject),
+            PromptKind::Question { .. } => TypedAnswer::Rejected,
+        }
+    }
+}
+
+fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> Outcome {
+    screen.spans(&[
+        (TextStyle::Yellow, "? The agent wants to use "),
+        (TextStyle::Bold, &permission.tool),
+        (TextStyle::Plain, if permission.title == permission.tool { "" } else { ": " }),
+        (TextStyle::Plain, if permission.title == permission.tool { "" } else { &permission.title }),
+    ])?;
+    if let Some(reason) = &permission.reason {
+        screen.line(TextStyle::Plain, &format!("  why     {reason}"))?;
+    }
+    if !permission.input.is_null() {
+        let input: String =
+            plain_json(permission.input.to_string().as_bytes()).chars().take(INPUT_CHARS_MAX).collect();
+        screen.line(TextStyle::Plain, &format!("  with    {input}"))?;
+    }
+    let always = match permission.always.as_slice() {
+        [] => "similar calls, for the rest of this session".to_owned(),
+        rules => rules.join("; "),
+    };
+    screen.line(TextStyle::Dim, &format!("  always  {always}"))
+}
+
+fn show_item(item: &QuestionItem, screen: &mut ChatScreen) -> Outcome {
+    screen.spans(&[(TextStyle::Yellow, "? "), (TextStyle::Bold, &item.question)])?;
+    for (at, option) in item.options.iter().enumerate() {
+        let description = option.description.as_deref().filter(|text| !text.is_empty());
+        let description = description.map(|text| format!("  {text}")).unwrap_or_default();
+        let number = format!("  {}  ", at + 1);
+        screen.spans(&[
+            (TextStyle::Cyan, &number),
+            (TextStyle::Plain, &option.label),
+            (TextStyle::Dim, &description),
+        ])?;
+    }
+    let hint = match (item.multiple, item.custom && !item.options.is_empty()) {
+        (true, _) => "  choose one or more, separated by commas",
+        (false, true) => "  or type your own answer",
+        (false, false) => return Ok(()),
+    };
+    screen.line(TextStyle::Dim, hint)
+}
+
+/// The options that a line chooses by number or label, or the line itself if the question allows other answers.
+fn parse_choice(item: &QuestionItem, line: &str) -> Option<Vec<String>> {
+    let one = |text: &str| {
+        let text = text.trim();
+        let number = text.parse::<usize>().ok().and_then(|number| item.options.get(number.checked_sub(1)?));
+        let option =
+            number.or_else(|| item.options.iter().find(|option| option.label.eq_ignore_ascii_case(text)));
+        option.map(|option| option.label.clone())
+    };
+    if let Some(label) = one(line) {
+        return Some(vec![label]);
+    }
+    let several: Option<Vec<_>> = line.split(',').map(one).collect();
+    match several.filter(|_| item.multiple) {
+        Some(several) => Some(several),
+        None if item.custom && !line.is_empty() => Some(vec![line.to_owned()]),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::wait::QuestionOption;
+
+    use super::*;
+
+    fn item(multiple: bool, custom: bool) -> QuestionItem {
+        let choice = |label: &str| QuestionOption { label: label.into(), description: None };
+        let options = vec![choice("Red"), choice("Green")];
+        QuestionItem { question: "Which?".into(), header: None, options, multiple, custom }
+    }
+
+    #[track_caller]
+    fn check(item: &QuestionItem, line: &str, expected: Option<&[&str]>) {
+        let expected: Option<Vec<String>> =
+            expected.map(|labels| labels.iter().map(|&label| label.to_owned()).collect());
+        assert_eq!(parse_choice(item, line), expected, "{line:?}");
+    }
+
+    #[test]
+    fn an_option_is_chosen_by_number_or_label_and_other_text_where_allowed() {
+        check(&item(false, false), "2", Some(&["Green"]));
+        check(&item(false, false), "red", Some(&["Red"]));
+        check(&item(false, false), "3", None);
+        check(&item(false, false), "1,2", None);
+        check(&item(true, false), "1, 2", Some(&["Red", "Green"]));
+        check(&item(false, true), "Blue, or so", Some(&["Blue, or so"]));
+        check(&item(false, true), "", None);
+    }
+
+    #[test]
+    fn questions_are_answered_one_after_the_other() {
+        let question = QuestionRequest {
+            id: WaitId::mint(),
+            turn_id: None,
+            call_id: None,
+            questions: vec![item(false, false), item(true, false)],
+            plan: None,
+        };
+        let mut prompt = WaitPrompt::new(&WaitRequest::Question(question.clone()));
+        assert!(matches!(prompt.parse_line("x"), TypedAnswer::Invalid(_)));
+        assert_eq!(prompt.parse_line("1"), TypedAnswer::NextQuestion);
+        let all = vec![vec!["Red".to_owned()], vec!["Red".to_owned(), "Green".to_owned()]];
+        assert_eq!(prompt.parse_line("1,2"), TypedAnswer::Question(all));
+        assert_eq!(
+            WaitPrompt::new(&WaitRequest::Question(question)).parse_line("/reject"),
+            TypedAnswer::Rejected
+        );
+    }
+
+    #[test]
+    fn a_plan_accepts_the_words_of_a_permission_request() {
+        let choice = |label: &str| QuestionOption { label: label.into(), description: None };
+        let options = vec![choice(APPROVE), choice(REJECT)];
+        let plan = QuestionRequest {
+            id: WaitId::mint(),
+            turn_id: None,
+            call_id: None,
+            questions: vec![QuestionItem { options, ..item(false, true) }],
+            plan: Some("First this".into()),
+        };
+        for (line, chosen) in [("allow", APPROVE), ("Deny", REJECT), ("approve", APPROVE), ("later", "later")]
+        {
+            let answer = WaitPrompt::new(&WaitRequest::Question(plan.clone())).parse_line(line);
+            assert_eq!(answer, TypedAnswer::Question(vec![vec![chosen.to_owned()]]), "{line}");
+        }
+    }
+}
