@@ -1,21 +1,21 @@
-//! `tombolo acp`: an agent on the standard streams, for editors that start their agents as processes. The agent itself
-//! runs in a sandbox; here is a wire to it that survives a dropped network.
+//! `tombolo acp`: an ACP agent on the standard streams, for editors that start their agents as child processes. The agent runs
+//! in a sandbox; this process bridges to it and survives network failures.
 //!
-//! A line of the editor is one `POST`, sent again under the same key until it is known to have arrived; what the agent
-//! says comes on a stream that goes on after the last message that was read. So nothing is lost or doubled on either
-//! way. Standard output carries ACP and nothing else.
+//! Each line from the editor becomes one `POST`, which is repeated under the same idempotency key until the daemon confirms it.
+//! Messages from the agent arrive on an event stream that resumes after the last message read. So nothing is lost or
+//! duplicated in either direction. Standard output carries ACP messages and nothing else.
 
-mod claim;
+mod agent_instance;
+mod agent_to_editor;
+mod editor_reader;
+mod editor_to_agent;
+mod editor_writer;
 mod hangup;
-mod inbox;
-mod lines;
+mod open_requests;
 mod options;
-mod outbox;
-mod patience;
-mod pending;
 mod queue;
+mod retry_policy;
 mod signals;
-mod writer;
 
 use std::{cell::RefCell, pin::pin, process::ExitCode, time::Duration};
 
@@ -24,26 +24,26 @@ use client::Client;
 pub(crate) use options::EditorOptions;
 
 use crate::exit::{self, Failure, Outcome};
-use claim::Claim;
-use lines::Lines;
-use outbox::Outbox;
-use patience::Patience;
-use pending::Pending;
-use signals::Signals;
-use writer::Writer;
+use agent_instance::AgentInstance;
+use editor_reader::EditorReader;
+use editor_to_agent::MessageSender;
+use editor_writer::EditorWriter;
+use open_requests::OpenRequests;
+use retry_policy::RetryPolicy;
+use signals::TerminationSignals;
 
-/// How long the stream may take to tell the end of an agent that is known to have ended.
-const LAST_WORDS_MAX: Duration = Duration::from_secs(5);
+/// After a `POST` has failed because the agent exited: how long the event stream may take to report that too.
+const EXIT_EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the editor may take to read what is said to it last.
-const FLUSH_MAX: Duration = Duration::from_secs(2);
+/// How long the editor may take to read the last messages.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Is the agent until the editor leaves.
+/// Bridges until the editor disconnects.
 pub(crate) fn run(options: &EditorOptions) -> ExitCode {
     let outcome = options.server.connect().and_then(|client| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(serve(&client, options));
-        // Threads may still wait for the standard streams, which nobody needs any more.
+        // Do not wait for the threads that read and write the standard streams: they may block for ever.
         runtime.shutdown_background();
         outcome
     });
@@ -51,76 +51,89 @@ pub(crate) fn run(options: &EditorOptions) -> ExitCode {
 }
 
 async fn serve(client: &Client, options: &EditorOptions) -> Outcome {
-    let mut signals = Signals::listen().map_err(|error| exit::local("listen for signals", error))?;
-    let patience = Patience::new(options.reconnect_timeout());
-    let pending = RefCell::new(Pending::default());
-    let mut lines = Lines::of_stdin();
-    let writer = Writer::of_stdout();
-    let mut claim = Claim::new(client, options)?;
+    let mut signals =
+        TerminationSignals::listen().map_err(|error| exit::local("listen for signals", error))?;
+    let retry = RetryPolicy::new(options.reconnect_timeout());
+    let open_requests = RefCell::new(OpenRequests::default());
+    let mut reader = EditorReader::from_stdin();
+    let writer = EditorWriter::to_stdout();
+    let mut instance = AgentInstance::new(client, options)?;
+    let bridge = EditorBridge { client, writer: &writer, open_requests: &open_requests, retry };
     let ending = tokio::select! {
-        ending = converse(client, &mut claim, &mut lines, &writer, &pending, patience) => ending,
-        // Whoever does not read has left.
-        () = writer.broken() => Ok(()),
+        ending = bridge.run(&mut instance, &mut reader) => ending,
+        // An editor that has closed our output has left.
+        () = writer.closed() => Ok(()),
         () = hangup::editor_left() => Ok(()),
         () = signals.received() => Ok(()),
     };
     if let Err(failure) = &ending {
-        say_no(failure, &mut lines, &writer, &pending).await;
+        reject_open_requests(failure, &mut reader, &writer, &open_requests).await;
     }
-    let farewell =
-        async { tokio::join!(claim.release(), tokio::time::timeout(FLUSH_MAX, writer.finish())).0 };
+    let clean_up = async {
+        tokio::join!(instance.delete_if_owned(), tokio::time::timeout(FLUSH_TIMEOUT, writer.finish())).0
+    };
     let released = tokio::select! {
-        released = farewell => released,
-        // Who asks twice does not want to wait.
+        released = clean_up => released,
+        // A second signal means: do not wait.
         () = signals.received() => Ok(()),
     };
     ending.and(released)
 }
 
-/// Carries messages both ways until the editor has no more, or one of the two ways is at its end.
-async fn converse(
-    client: &Client,
-    claim: &mut Claim<'_>,
-    lines: &mut Lines,
-    writer: &Writer,
-    pending: &RefCell<Pending>,
-    patience: Patience,
-) -> Outcome {
-    // Nothing is asked of the daemon before the editor says something, so that every refusal is an answer to it.
-    if lines.peek().await.is_none() {
-        return Ok(());
-    }
-    let start = claim.take(patience).await?;
-    let id = claim.id().clone();
-    let events = patience.persist(|| client.acp().events(&id, start.after)).await?;
-    let mut inbox = pin!(inbox::run(events.patient(patience.time()), writer, pending));
-    let mut outbox = Outbox::new(client, id.clone(), start.agent, patience);
-    tokio::select! {
-        ended = &mut inbox => ended,
-        sent = outbox.run(lines, writer, pending) => match sent {
-            // The last it said is still on the stream, and the stream knows best how it ended.
-            Err(Failure::AgentEnded { .. }) => {
-                tokio::time::timeout(LAST_WORDS_MAX, inbox).await.unwrap_or(sent)
-            }
-            sent => sent,
-        },
+/// The parts that both directions share.
+struct EditorBridge<'a> {
+    client: &'a Client,
+    writer: &'a EditorWriter,
+    open_requests: &'a RefCell<OpenRequests>,
+    retry: RetryPolicy,
+}
+
+impl EditorBridge<'_> {
+    /// Forwards messages in both directions until the editor closes its output, or one direction fails.
+    async fn run(&self, instance: &mut AgentInstance<'_>, reader: &mut EditorReader) -> Outcome {
+        // Contact the daemon only after the editor has sent its first message. A failure before that could not be reported to
+        // the editor, which only shows errors that answer one of its requests.
+        if reader.peek().await.is_none() {
+            return Ok(());
+        }
+        let start = instance.find_or_create(self.retry).await?;
+        let id = instance.id().clone();
+        let events = self.retry.run(|| self.client.acp().events(&id, start.after)).await?;
+        let events = events.patient(self.retry.timeout());
+        let mut to_editor = pin!(agent_to_editor::forward(events, self.writer, self.open_requests));
+        let mut sender = MessageSender::new(self.client, id.clone(), start.agent, self.retry);
+        tokio::select! {
+            ended = &mut to_editor => ended,
+            sent = sender.run(reader, self.writer, self.open_requests) => match sent {
+                // The agent's last messages may still be on the stream, and the stream knows the exit status.
+                Err(Failure::AgentEnded { .. }) => {
+                    tokio::time::timeout(EXIT_EVENT_TIMEOUT, to_editor).await.unwrap_or(sent)
+                }
+                sent => sent,
+            },
+        }
     }
 }
 
-/// Answers every request of the editor that will get no other answer.
-async fn say_no(failure: &Failure, lines: &mut Lines, writer: &Writer, pending: &RefCell<Pending>) {
-    let mut pending = pending.take();
-    while let Some(line) = lines.drain() {
-        pending.asked(&line);
+/// Answers every open request of the editor with an error, because no other answer will come. An editor would wait for ever.
+async fn reject_open_requests(
+    failure: &Failure,
+    reader: &mut EditorReader,
+    writer: &EditorWriter,
+    open_requests: &RefCell<OpenRequests>,
+) {
+    let mut open_requests = open_requests.take();
+    while let Some(message) = reader.try_next_message() {
+        open_requests.add(&message);
     }
-    let answers = pending.refusals(&failure.summary());
-    let say = async {
+    let answers = open_requests.error_responses(&failure.summary());
+    let write = async {
         for answer in answers {
             if writer.line(answer).await.is_err() {
                 break;
             }
         }
     };
-    // An editor that does not read is not waited for.
-    let _ = tokio::time::timeout(FLUSH_MAX, say).await;
+    // Do not wait for an editor that does not read.
+    let _ = tokio::time::timeout(FLUSH_TIMEOUT, write).await;
 }

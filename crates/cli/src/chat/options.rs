@@ -1,4 +1,4 @@
-//! What can be said of a conversation.
+//! Command line options of `tombolo chat`.
 
 use clap::Args;
 use protocol::{AgentName, SessionId, sessions::PermissionMode};
@@ -9,14 +9,14 @@ use crate::{
     server_args::{DaemonUrl, ServerArgs},
 };
 
-/// Talk with an agent in the terminal.
+/// Talk with an agent in the terminal
 #[derive(Debug, Args)]
 #[command(after_help = [
     "\
-What you type while the agent works waits for its turn; with `!` before it, the agent is told at
-once. Ctrl-C interrupts the agent, twice leaves, Ctrl-D leaves. The session stays: --session goes on
-with it. If standard input is no terminal, each line is a prompt, or the answer to what the agent
-asks. A line that is none rejects what is asked, and so does the end of the input.
+Messages that you type while the agent works are queued; start a message with `!` to send it at once.
+Ctrl-C interrupts the agent; press it twice, or Ctrl-D, to leave. The session is kept: continue it
+with --session. If standard input is not a terminal, each line is a prompt, or the answer to a
+question of the agent. A line that does not answer the question rejects it, as does the end of input.
 
 Examples:
   tombolo chat --agent claude --directory /workspace
@@ -27,25 +27,25 @@ Examples:
     exit::CHAT_CODES,
 ].concat())]
 pub(crate) struct ChatOptions {
-    /// The agent; `claude` for a new session if left out
+    /// Start this agent in a new session [default: claude]
     #[arg(long)]
     pub(super) agent: Option<AgentName>,
-    /// The session: one that is there is gone on with. A new name if left out
+    /// Continue this session, or create one with this id [default: a new random id]
     #[arg(long, value_name = "ID")]
     pub(super) session: Option<SessionId>,
-    /// The model; the agent's own choice if left out
+    /// Use this model [default: the agent's choice]
     #[arg(long)]
     pub(super) model: Option<String>,
-    /// The variant of the model, such as how long it may think
+    /// Use this variant of the model, such as its reasoning effort
     #[arg(long)]
     pub(super) variant: Option<String>,
-    /// How the agent behaves; `build` if left out
+    /// Run the agent in this mode [default: build]
     #[arg(long)]
     pub(super) mode: Option<String>,
-    /// What the agent may do: default (it asks), plan (it reads until its plan is approved) or bypass
+    /// Set permissions: default (ask first), plan (read only until you approve a plan) or bypass (never ask)
     #[arg(long, value_name = "MODE", value_parser = permission_mode)]
     pub(super) permission_mode: Option<PermissionMode>,
-    /// The directory that the agent works in, as an absolute path in the sandbox; the daemon's if left out
+    /// Work in this directory, an absolute path in the sandbox [default: the daemon's directory]
     #[arg(long, short)]
     pub(super) directory: Option<String>,
     #[command(flatten)]

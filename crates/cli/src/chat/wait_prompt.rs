@@ -71,7 +71,7 @@ impl WaitPrompt {
             PromptKind::Permission(permission) => show_permission(permission, screen),
             PromptKind::Question { question, answers } => {
                 if let Some(plan) = question.plan.as_ref().filter(|_| answers.is_empty()) {
-                    screen.line(TextStyle::Yellow, "? The agent proposes a plan:")?;
+                    screen.line(TextStyle::Yellow, "? the agent proposes a plan:")?;
                     screen.line(TextStyle::Plain, plan.trim_end())?;
                 }
                 match question.questions.get(answers.len()) {
@@ -131,7 +131,7 @@ impl WaitPrompt {
 
 fn show_permission(permission: &PermissionRequest, screen: &mut ChatScreen) -> Outcome {
     screen.spans(&[
-        (TextStyle::Yellow, "? The agent wants to use "),
+        (TextStyle::Yellow, "? the agent wants to use "),
         (TextStyle::Bold, &permission.tool),
         (TextStyle::Plain, if permission.title == permission.tool { "" } else { ": " }),
         (TextStyle::Plain, if permission.title == permission.tool { "" } else { &permission.title }),

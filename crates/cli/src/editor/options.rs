@@ -1,4 +1,4 @@
-//! What can be said of a bridge to an editor.
+//! Command line options of `tombolo acp`.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::{
     server_args::{DaemonUrl, ServerArgs},
 };
 
-/// Be an ACP agent on the standard streams: the one that runs in a sandbox.
+/// Run as an ACP agent on the standard streams, bridging to an agent in a sandbox
 #[derive(Debug, Args)]
 #[command(after_help = [
     "\
-The token is the variable TOMBOLO_TOKEN or --token-file; it is never an argument. The network may
-drop at any time: nothing is lost or doubled, in either direction. When the editor leaves (end of
-input, SIGTERM, SIGINT, SIGHUP, nobody reads), the instance is deleted, so that no agent is left in
-the sandbox; if this is killed so that it cannot, the daemon does so after --linger. An instance
-that was there before, named by --server-id, is left running.
+Pass the token with TOMBOLO_TOKEN or --token-file. The network may fail at any time: no message is
+lost or duplicated in either direction. When the editor leaves (end of input, closed output, SIGTERM,
+SIGINT or SIGHUP), the instance is deleted, so that no agent keeps running in the sandbox; if this
+process is killed, the daemon deletes it after --linger. An existing instance named by --server-id
+is left running.
 
 Examples:
   tombolo acp --endpoint https://box.example --agent claude --token-file token
@@ -32,10 +32,10 @@ pub(crate) struct EditorOptions {
     /// The agent to run
     #[arg(long)]
     pub(super) agent: AgentName,
-    /// The directory in the sandbox that the agent runs in
+    /// Run the agent in this directory of the sandbox
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) cwd: Option<String>,
-    /// A name for the instance; one that is there already is shared, and left running. Random if left out
+    /// Use this instance; an existing one is shared and left running [default: a new random id]
     #[arg(long, value_name = "ID")]
     pub(super) server_id: Option<ServerId>,
     /// Keep trying to reach the daemon for this long before giving up

@@ -1,65 +1,65 @@
-//! A queue that is bounded in items and in bytes. Who sends into a full one waits.
+//! A queue that is bounded in items and in bytes. Sending to a full queue waits.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// How many bytes of items wait in a queue. An item may be as large as all of it.
+/// How many bytes may wait in a queue. As large as the largest ACP message, so that every message fits.
 pub(super) const BYTES_MAX: u32 = 64 << 20;
 
-/// The end that items are put into.
+/// The sending end.
 #[derive(Debug)]
-pub(super) struct Sender<T> {
-    items: mpsc::Sender<Item<T>>,
+pub(super) struct QueueSender<T> {
+    items: mpsc::Sender<QueueItem<T>>,
     room: Arc<Semaphore>,
 }
 
-/// The end that items are taken from.
+/// The receiving end.
 #[derive(Debug)]
-pub(super) struct Receiver<T> {
-    items: mpsc::Receiver<Item<T>>,
+pub(super) struct QueueReceiver<T> {
+    items: mpsc::Receiver<QueueItem<T>>,
 }
 
-/// Something that takes room in the queue until it is dropped.
+/// A received item. It counts against the limits of the queue until it is dropped.
 #[derive(Debug)]
-pub(super) struct Item<T> {
+pub(super) struct QueueItem<T> {
     pub(super) value: T,
     _room: OwnedSemaphorePermit,
 }
 
-/// Nobody takes items any more.
+/// The receiver is gone.
 #[derive(Debug)]
-pub(super) struct Closed;
+pub(super) struct QueueClosed;
 
-/// A queue of at most so many items, and [`BYTES_MAX`].
-pub(super) fn new<T>(items_max: usize) -> (Sender<T>, Receiver<T>) {
+/// Creates a queue of at most `items_max` items and [`BYTES_MAX`] bytes.
+pub(super) fn bounded_queue<T>(items_max: usize) -> (QueueSender<T>, QueueReceiver<T>) {
     let (sender, receiver) = mpsc::channel(items_max);
     let room = Arc::new(Semaphore::new(BYTES_MAX as usize));
-    (Sender { items: sender, room }, Receiver { items: receiver })
+    (QueueSender { items: sender, room }, QueueReceiver { items: receiver })
 }
 
-impl<T> Sender<T> {
-    /// Puts an item of so many bytes into the queue, once there is room.
-    pub(super) async fn send(&self, value: T, bytes: usize) -> Result<(), Closed> {
+impl<T> QueueSender<T> {
+    /// Sends an item that counts as `bytes`, as soon as there is room.
+    pub(super) async fn send(&self, value: T, bytes: usize) -> Result<(), QueueClosed> {
         let bytes = u32::try_from(bytes).unwrap_or(BYTES_MAX).min(BYTES_MAX);
-        let room = self.room.clone().acquire_many_owned(bytes).await.map_err(|_| Closed)?;
-        self.items.send(Item { value, _room: room }).await.map_err(|_| Closed)
+        let room = self.room.clone().acquire_many_owned(bytes).await.map_err(|_| QueueClosed)?;
+        self.items.send(QueueItem { value, _room: room }).await.map_err(|_| QueueClosed)
     }
 
-    /// Waits until nobody takes items any more.
+    /// Waits until the receiver is gone.
     pub(super) async fn closed(&self) {
         self.items.closed().await;
     }
 }
 
-impl<T> Receiver<T> {
-    /// The next item; `None` once there will be none.
-    pub(super) async fn recv(&mut self) -> Option<Item<T>> {
+impl<T> QueueReceiver<T> {
+    /// The next item; `None` when the sender is gone.
+    pub(super) async fn recv(&mut self) -> Option<QueueItem<T>> {
         self.items.recv().await
     }
 
-    /// The next item, if there is one now.
-    pub(super) fn try_recv(&mut self) -> Option<Item<T>> {
+    /// The next item, if one is waiting.
+    pub(super) fn try_recv(&mut self) -> Option<QueueItem<T>> {
         self.items.try_recv().ok()
     }
 }
@@ -70,13 +70,13 @@ mod tests {
 
     use super::*;
 
-    fn is_full(queue: &Sender<u32>, bytes: usize) -> bool {
+    fn is_full(queue: &QueueSender<u32>, bytes: usize) -> bool {
         queue.send(0, bytes).now_or_never().is_none()
     }
 
     #[tokio::test]
     async fn a_queue_is_full_of_items_or_of_bytes() {
-        let (sender, mut receiver) = new(2);
+        let (sender, mut receiver) = bounded_queue(2);
         sender.send(1, 10).await.unwrap();
         sender.send(2, 10).await.unwrap();
         assert!(is_full(&sender, 1));

@@ -1,18 +1,18 @@
-//! The signals that an editor, a terminal or a system ends us with.
+//! The signals with which an editor, a terminal or the system ends this process.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens from when it is made.
+/// SIGTERM, SIGINT and SIGHUP, caught from the moment this is created.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct TerminationSignals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
 }
 
-impl Signals {
+impl TerminationSignals {
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -21,7 +21,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(super) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -27,7 +27,7 @@ async fn each_line_is_a_prompt() {
     let daemon = Daemon::start(TOMBOLO);
     let Talk(code, printed, said) = chat(daemon.base(), &["--agent", "mock"], "hello\n/think hm\n\nbye\n");
     assert_eq!((code, printed.as_str()), (Some(0), "hello\nbye\n"), "{said}");
-    assert!(said.contains("hm") && said.contains("is new"), "{said}");
+    assert!(said.contains("hm") && said.contains("new session"), "{said}");
     let sessions = get(&daemon, "/v1/sessions").await;
     assert!(sessions["items"][0]["id"].as_str().unwrap().starts_with("chat-"), "{sessions}");
 }
@@ -41,7 +41,10 @@ async fn the_last_turn_decides_the_exit_code() {
     assert!(said.contains("Invalid API key") && said.contains("tombolo credentials extract"), "{said}");
     let Talk(code, printed, said) = chat(daemon.base(), &["--agent", "mock"], "/crash 3\nhello\n");
     assert_eq!((code, printed.as_str()), (Some(0), "hello\n"), "{said}");
-    assert!(said.contains("the agent ended with code 3") && said.contains("starts it again"), "{said}");
+    assert!(
+        said.contains("the agent exited with code 3") && said.contains("send a message to restart it"),
+        "{said}"
+    );
 }
 
 /// What the agent asks is answered by the next line, and rejected when there is none.
@@ -88,10 +91,10 @@ async fn a_conversation_goes_on() {
     let Talk(code, printed, said) = chat(daemon.base(), &["--session", "mine"], "/recall\n");
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(printed, "remembered\nrecalled: this\n");
-    assert!(said.contains("goes on") && said.contains("user > /remember this"), "{said}");
+    assert!(said.contains("resumed session") && said.contains("user > /remember this"), "{said}");
     let Talk(code, _, said) = chat(daemon.base(), &["--session", "mine", "--agent", "claude"], "");
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("has the agent `mock`"), "{said}");
+    assert!(said.contains("was created with --agent `mock`"), "{said}");
 }
 
 /// What cannot be is told, with what to do.

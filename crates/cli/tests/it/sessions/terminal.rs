@@ -76,7 +76,7 @@ async fn a_conversation_on_a_terminal() {
     screen.sees("Remove everything").await;
     screen.sees("[o]nce [a]lways [r]eject > ").await;
     screen.type_keys("?\r").await;
-    screen.sees("type o for this time").await;
+    screen.sees("type o to allow once").await;
     screen.type_keys("a\r").await;
     screen.sees("permission answered: always").await;
     screen.sees("> ").await;
@@ -107,12 +107,12 @@ async fn hang(screen: &mut Screen, prompt: &'static str) {
 #[tokio::test]
 async fn a_turn_is_queued_behind_steered_and_interrupted() {
     let mut screen = Screen::open(&[]).await;
-    screen.sees("is new").await;
+    screen.sees("new session").await;
     hang(&mut screen, "/hang\r").await;
     screen.type_keys("later\r").await;
-    screen.sees("waits for its turn").await;
+    screen.sees("queued until the current turn ends").await;
     screen.type_keys("!hurry\r").await;
-    screen.sees("told the agent").await;
+    screen.sees("sent to the agent").await;
     screen.sees("hurry").await;
     screen.sees("later").await;
     hang(&mut screen, "/hang\r").await;
@@ -120,10 +120,10 @@ async fn a_turn_is_queued_behind_steered_and_interrupted() {
     screen.sees("– interrupted").await;
     screen.sees("> ").await;
     screen.type_keys("\x03").await;
-    screen.sees("Ctrl-C again leaves").await;
+    screen.sees("press Ctrl-C again to leave").await;
     screen.sees("> ").await;
     screen.type_keys("\x03").await;
-    screen.sees("goes on").await;
+    screen.sees("continue with").await;
     assert_eq!(screen.ended().await, 0);
 }
 
@@ -131,11 +131,11 @@ async fn a_turn_is_queued_behind_steered_and_interrupted() {
 #[tokio::test]
 async fn two_interrupts_leave_and_the_session_stays() {
     let mut screen = Screen::open(&[]).await;
-    screen.sees("is new").await;
+    screen.sees("new session").await;
     // The mock hears nothing while it pauses, so the turn does not end between the two.
     hang(&mut screen, "/drip 1 5000\r").await;
     screen.type_keys("\x03").await;
-    screen.sees("– interrupting; Ctrl-C again leaves").await;
+    screen.sees("– interrupting the agent; press Ctrl-C again to leave").await;
     screen.type_keys("\x03").await;
     screen.sees("tombolo chat --session s").await;
     assert_eq!(screen.ended().await, 0);

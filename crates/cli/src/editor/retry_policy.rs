@@ -1,4 +1,4 @@
-//! How long it is tried to do something over a network that may be down.
+//! Retries requests to a daemon while it cannot be reached.
 
 use std::time::{Duration, Instant};
 
@@ -14,47 +14,47 @@ const RETRY_MIN: Duration = Duration::from_millis(100);
 /// The longest delay: short, so that the editor notices soon when the network is back.
 const RETRY_MAX: Duration = Duration::from_secs(3);
 
-/// How long a daemon that cannot be reached is tried for.
+/// Retries requests for a limited time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience(Duration);
+pub(super) struct RetryPolicy(Duration);
 
-impl Patience {
-    pub(super) fn new(time: Duration) -> Self {
-        Self(time)
+impl RetryPolicy {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self(timeout)
     }
 
-    pub(super) fn time(self) -> Duration {
+    pub(super) fn timeout(self) -> Duration {
         self.0
     }
 
-    /// Tries until it is done, or refused for good, or the patience is at its end.
-    pub(super) async fn persist<T, F>(self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
+    /// Repeats `attempt` until it succeeds, fails in a way that retrying cannot fix, or the time is up.
+    pub(super) async fn run<T, F>(self, mut attempt: impl FnMut() -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let since = Instant::now();
+        let started = Instant::now();
         let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
         let mut retried = false;
         loop {
             let error = match attempt().await {
                 Ok(done) => {
                     if retried {
-                        say(&format!("tombolo: it went through after {} ms", since.elapsed().as_millis()));
+                        say(&format!("tombolo: reached the daemon again after {} ms", started.elapsed().as_millis()));
                     }
                     return Ok(done);
                 }
                 Err(error) => error,
             };
-            if !passes(&error) {
+            if !is_transient(&error) {
                 return Err(error);
             }
             let delay = backoff.next_delay();
-            if since.elapsed() + delay >= self.0 {
-                say(&format!("tombolo: gave up after {} ms", since.elapsed().as_millis()));
+            if started.elapsed() + delay >= self.0 {
+                say(&format!("tombolo: gave up after {} ms", started.elapsed().as_millis()));
                 return Err(error);
             }
             if !retried {
-                say(&format!("tombolo: {error}; trying again for up to {} s", self.0.as_secs_f32().ceil()));
+                say(&format!("tombolo: {error}; retrying for up to {} s", self.0.as_secs_f32().ceil()));
             }
             retried = true;
             tokio::time::sleep(delay).await;
@@ -62,11 +62,11 @@ impl Patience {
     }
 }
 
-/// Whether what went wrong may be right in a moment.
-fn passes(error: &Error) -> bool {
+/// Whether the same request may succeed in a moment.
+fn is_transient(error: &Error) -> bool {
     match error {
         Error::Transport(_) => true,
-        // A gateway in between, which knows no problem documents.
+        // The answer of a gateway in between, which does not send problem documents.
         Error::Unexpected { status, .. } => matches!(status, 408 | 429 | 502 | 503 | 504),
         Error::Problem(refusal) => matches!(
             refusal.kind,
@@ -92,9 +92,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lost_network_is_tried_until_it_is_back() {
+    async fn a_request_is_retried_until_the_network_is_back() {
         let tries = Cell::new(0);
-        let outcome = Patience::new(Duration::from_secs(60)).persist(async || {
+        let outcome = RetryPolicy::new(Duration::from_secs(60)).run(async || {
             tries.set(tries.get() + 1);
             if tries.get() < 4 { Err(lost()) } else { Ok(7) }
         });
@@ -102,16 +102,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn patience_ends() {
+    async fn retrying_ends_after_the_timeout() {
         let outcome: Result<(), _> =
-            Patience::new(Duration::from_millis(250)).persist(async || Err(lost())).await;
+            RetryPolicy::new(Duration::from_millis(250)).run(async || Err(lost())).await;
         assert!(matches!(outcome, Err(Error::Transport(_))));
     }
 
     #[test]
-    fn a_gateway_that_is_down_passes_and_a_stranger_does_not() {
+    fn gateway_errors_are_transient_and_other_answers_are_not() {
         let answered = |status| Error::Unexpected { status, reason: String::new(), excerpt: String::new() };
-        assert!(passes(&answered(502)) && passes(&answered(504)));
-        assert!(!passes(&answered(200)) && !passes(&answered(404)));
+        assert!(is_transient(&answered(502)) && is_transient(&answered(504)));
+        assert!(!is_transient(&answered(200)) && !is_transient(&answered(404)));
     }
 }
