@@ -70,7 +70,7 @@ fn a_wrong_file_says_where_and_why() {
     check("[roots]\na = \"/a\"\n\"no name\" = \"/b\"", "line 3: roots.no name: root_id must be");
     check("[roots]\na = { path = \"/a\", mode = \"wo\" }", "line 2");
     check("[roots]\na = { path = \"/a\", virtual_path = \"a\" }", "line 2");
-    check("[roots]\na = \"\"", "line 2: roots.a: it must be a name and a directory");
+    check("[roots]\na = \"\"", "line 2: roots.a: expected NAME=DIRECTORY");
     check("[rules]\nwrites = \"never\"", "line 2");
     check("[shell]\nsandbox = false", "unknown field `sandbox`");
 }

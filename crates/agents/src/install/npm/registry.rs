@@ -81,7 +81,7 @@ async fn packument(
     let authorization = config.authorization(&url);
     let text =
         http.text(&url, |request| authorized(request, authorization.as_deref()).header(ACCEPT, SHORT_FORM));
-    let missing = || Fault::NoVersion { package: package.into(), version: "at all".into() };
+    let missing = || Fault::NoVersion { package: package.into(), version: "latest".into() };
     let text = text.await?.ok_or_else(missing)?;
     serde_json::from_str(&text)
         .map_err(|error| Fault::Answer(format!("the registry's document for {package} is invalid: {error}")))

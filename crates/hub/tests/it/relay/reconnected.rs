@@ -56,7 +56,7 @@ async fn the_same_copy_takes_the_place_of_its_connection() {
     first.works_on(1).await;
     let second = world.connect(&token, Offering::all()).await;
     let why = first.ended().await;
-    assert!(why.contains("took its place"), "{why}");
+    assert!(why.contains("replaced by a newer connection"), "{why}");
     assert_eq!(soon(waiting.outcome()).await.unwrap_err().code, Code::RelayDisconnected);
     runtime.ask("file.read", readme()).await.unwrap();
     assert_eq!(second.asked().len(), 1);

@@ -141,7 +141,7 @@ async fn a_hello_that_makes_no_sense_is_refused() {
         &mut offering.capabilities.fileops.as_mut().unwrap().roots
     }
     for (offering, named) in [
-        (with(|it| it.client_id = Some("other".into())), &["another name"][..]),
+        (with(|it| it.client_id = Some("other".into())), &["another device"][..]),
         (with(|it| it.protocol = Some("ya-environment-relay.v2".into())), &["relay.v1", "relay.v2"]),
         (with(|it| roots(it)[1].root_id = "main".into()), &["roots[1].root_id"]),
         (with(|it| roots(it)[1].virtual_path = "/workspace/main/docs".into()), &["roots[1].virtual_path"]),
