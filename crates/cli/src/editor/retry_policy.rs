@@ -39,7 +39,10 @@ impl RetryPolicy {
             let error = match attempt().await {
                 Ok(done) => {
                     if retried {
-                        say(&format!("tombolo: reached the daemon again after {} ms", started.elapsed().as_millis()));
+                        say(&format!(
+                            "tombolo: reached the daemon again after {} ms",
+                            started.elapsed().as_millis()
+                        ));
                     }
                     return Ok(done);
                 }
