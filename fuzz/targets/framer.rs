@@ -3,14 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use process::{Framer, Piece};
+use process::{LineFramer, FramedLine};
 
 /// Small, so that lines above the limit are common.
 const LINE_BYTES_MAX: usize = 16;
 
 fuzz_target!(|input: (usize, &[u8])| {
     let (step, bytes) = (input.0 % 40 + 1, input.1);
-    let mut framer = Framer::new(LINE_BYTES_MAX);
+    let mut framer = LineFramer::new(LINE_BYTES_MAX);
     let mut told = Vec::new();
     for read in bytes.chunks(step) {
         framer.space().extend_from_slice(read);
@@ -24,10 +24,10 @@ fuzz_target!(|input: (usize, &[u8])| {
 /// A line, or the length of one that was dropped.
 type Told = Result<Vec<u8>, u64>;
 
-fn describe(piece: Piece<'_>) -> Told {
+fn describe(piece: FramedLine<'_>) -> Told {
     match piece {
-        Piece::Line(line) => Ok(line.to_vec()),
-        Piece::TooLong { bytes } => Err(bytes),
+        FramedLine::Line(line) => Ok(line.to_vec()),
+        FramedLine::TooLong { bytes } => Err(bytes),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use files::{Root, VirtualPath, unpack::Limits};
+use files::{RootDirectory, VirtualPath, unpack::UnpackLimits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|archive: &[u8]| {
@@ -13,9 +13,9 @@ fuzz_target!(|archive: &[u8]| {
     if fs::create_dir(&inside).is_err() || fs::write(home.path().join("outside"), "untouched").is_err() {
         return;
     }
-    let Ok(root) = Root::open(home.path()) else { return };
+    let Ok(root) = RootDirectory::open(home.path()) else { return };
     let Ok(dest) = VirtualPath::parse("/inside") else { return };
-    let unpacked = root.unpack(archive, &dest, &Limits { entries: 100, bytes: 1 << 20 });
+    let unpacked = root.unpack(archive, &dest, &UnpackLimits { entries: 100, bytes: 1 << 20 });
     assert_eq!(names(home.path()), ["inside", "outside"]);
     assert!(fs::read(home.path().join("outside")).is_ok_and(|content| content == b"untouched"));
     if unpacked.is_err() {

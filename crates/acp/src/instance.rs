@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::{Ring, Seq, Start};
+use journal::{RingJournal, Seq, StartPosition};
 use parking_lot::{Mutex, RwLock};
-use process::{SendError, Spec, Stdin};
+use process::{ProcessSpec, ProcessStdin, StdinSendError};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
     acp::{self, AcpInstanceState, AcpProcessExit, EventRange},
@@ -25,7 +25,7 @@ use crate::{
 /// A command to the bridge that owns the process.
 pub(crate) enum BridgeCommand {
     /// Start this process unless one runs.
-    Start { spec: Box<Spec>, reply: oneshot::Sender<Result<(), Error>> },
+    Start { spec: Box<ProcessSpec>, reply: oneshot::Sender<Result<(), Error>> },
     /// Stop the process within `grace` and end the bridge. Completion is visible as the end of the command channel.
     Stop { grace: Duration },
 }
@@ -33,7 +33,7 @@ pub(crate) enum BridgeCommand {
 /// The process of an instance, from the point of view of requests.
 enum ProcessState {
     NotStarted,
-    Running { stdin: Stdin, pid: u32, started_at: Timestamp },
+    Running { stdin: ProcessStdin, pid: u32, started_at: Timestamp },
     Exited { started_at: Timestamp, exit: Arc<AcpProcessExit> },
 }
 
@@ -41,7 +41,7 @@ enum ProcessState {
 pub(crate) struct Instance {
     id: ServerId,
     agent: AgentName,
-    events: Ring,
+    events: RingJournal,
     pending: Mutex<PendingRequests>,
     /// Outlives the process: a client may repeat a message after the agent exited, and that must not start it again.
     delivered: Mutex<DeliveredKeys>,
@@ -63,7 +63,7 @@ impl Instance {
     pub(crate) fn new(
         id: ServerId,
         agent: AgentName,
-        events: Ring,
+        events: RingJournal,
         bridge: mpsc::Sender<BridgeCommand>,
     ) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Instance {
     }
 
     /// Starts the process unless one runs.
-    pub(crate) async fn start(&self, spec: Spec) -> Result<(), Error> {
+    pub(crate) async fn start(&self, spec: ProcessSpec) -> Result<(), Error> {
         if self.is_running() {
             return Ok(());
         }
@@ -235,9 +235,9 @@ impl Instance {
         match &*process {
             ProcessState::Running { stdin, .. } => match stdin.try_send(line) {
                 Ok(()) => Ok(()),
-                Err(SendError::Full) => Err(self.busy("the agent does not read its input fast enough")),
+                Err(StdinSendError::Full) => Err(self.busy("the agent does not read its input fast enough")),
                 // The process usually exits right after it closed its input, but its exit is not known yet.
-                Err(SendError::Closed) => Err(Error::InputClosed { agent: self.agent.clone() }),
+                Err(StdinSendError::Closed) => Err(Error::InputClosed { agent: self.agent.clone() }),
             },
             ProcessState::Exited { exit, .. } => Err(self.exited(exit.clone())),
             ProcessState::NotStarted => Err(Error::AgentRequired(self.id.clone())),
@@ -247,7 +247,10 @@ impl Instance {
     /// Opens the event stream after `last`, or at the oldest retained event.
     pub(crate) fn listener(&self, last: Option<Seq>) -> Result<Listener, Error> {
         let _subscription = self.subscribe()?;
-        Ok(Listener { reader: self.events.reader(last.map_or(Start::Oldest, Start::Resume))?, _subscription })
+        Ok(Listener {
+            reader: self.events.reader(last.map_or(StartPosition::Oldest, StartPosition::Resume))?,
+            _subscription,
+        })
     }
 
     pub(crate) fn describe(&self) -> acp::AcpInstance {
@@ -284,7 +287,7 @@ impl Instance {
     }
 
     /// The bridge started a process.
-    pub(crate) fn set_running(&self, stdin: Stdin, pid: u32) {
+    pub(crate) fn set_running(&self, stdin: ProcessStdin, pid: u32) {
         *self.process.write() = ProcessState::Running { stdin, pid, started_at: Timestamp::now() };
     }
 

@@ -8,9 +8,9 @@ use std::{
 };
 
 use agents::{Definition, Installer, Launch, Purpose, install::ReadyError};
-use journal::{Retention, Ring, Seq};
+use journal::{Retention, RingJournal, Seq};
 use parking_lot::RwLock;
-use process::{Limits, Spec};
+use process::{ProcessLimits, ProcessSpec};
 use prometheus_client::registry::Registry;
 use protocol::{
     AgentName, ServerId,
@@ -38,7 +38,7 @@ pub struct Config {
     /// How much of each event stream is retained for replay.
     pub retention: Retention,
     /// The limits of each process.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     /// How long an agent may take to exit by itself before it is killed.
     pub grace: Duration,
     /// How many instances may exist at once.
@@ -179,7 +179,7 @@ impl InstanceRegistry {
 
     /// A new instance with its bridge. The first message starts its process.
     fn create(&self, id: &ServerId, agent: &AgentName, linger: Option<Duration>) -> Arc<Instance> {
-        let (journal, events) = Ring::new(self.inner.config.retention);
+        let (journal, events) = RingJournal::new(self.inner.config.retention);
         let (bridge, commands) = mpsc::channel(BRIDGE_COMMANDS_MAX);
         let instance = Arc::new(Instance::new(id.clone(), agent.clone(), events, bridge).with_linger(linger));
         let bridge = ProcessBridge::new(instance.clone(), journal, commands, self.inner.metrics.clone());
@@ -217,10 +217,12 @@ impl InstanceRegistry {
     }
 
     /// The process of an agent without the options of a particular instance.
-    fn default_spec(&self, launch: Launch) -> Spec {
+    fn default_spec(&self, launch: Launch) -> ProcessSpec {
         let config = &self.inner.config;
-        let mut spec =
-            Spec::new(launch.program).args(launch.args).limits(config.limits.clone()).grace(config.grace);
+        let mut spec = ProcessSpec::new(launch.program)
+            .args(launch.args)
+            .limits(config.limits.clone())
+            .grace(config.grace);
         spec.env_remove = config.env_remove.clone();
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         spec

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use process::Spec;
+use process::ProcessSpec;
 use protocol::acp::PrepareInstanceRequest;
 
 use crate::Error;
@@ -52,7 +52,7 @@ impl LaunchOptions {
     }
 
     /// Adds the options to the agent's usual command line.
-    pub(crate) fn apply_to(&self, mut spec: Spec) -> Spec {
+    pub(crate) fn apply_to(&self, mut spec: ProcessSpec) -> ProcessSpec {
         spec.cwd.clone_from(&self.cwd);
         for (name, value) in &self.env {
             spec = spec.env(name, value);

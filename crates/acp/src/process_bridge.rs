@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use journal::{BatchBuilder, Seq, Writer};
-use process::{Chunk, Control, Lines, Piece, Process, Spec};
+use journal::{BatchBuilder, RingWriter, Seq};
+use process::{FramedLine, LineChunk, LineProcess, ProcessControl, ProcessSpec, StdoutLines};
 use protocol::acp::AcpProcessExit;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -39,7 +39,7 @@ const UNPARSED_LOGGED_BYTES: usize = 200;
 /// Connects one process after another to the journal of an instance.
 pub(crate) struct ProcessBridge {
     instance: Arc<Instance>,
-    journal: Writer,
+    journal: RingWriter,
     inbox: CommandInbox,
     metrics: InstanceMetrics,
 }
@@ -76,7 +76,7 @@ impl CommandInbox {
 
     /// Waits until readers that make progress have read the events that `batch` would evict.
     async fn wait_for_readers(&mut self, batch: &mut BatchBuilder<'_>) {
-        while !self.is_stopping() && batch.pushes_out(Instant::now()) {
+        while !self.is_stopping() && batch.would_overrun_reader(Instant::now()) {
             self.pause().await;
         }
     }
@@ -92,7 +92,7 @@ enum BridgeEnd {
 impl ProcessBridge {
     pub(crate) fn new(
         instance: Arc<Instance>,
-        journal: Writer,
+        journal: RingWriter,
         commands: mpsc::Receiver<BridgeCommand>,
         metrics: InstanceMetrics,
     ) -> Self {
@@ -120,7 +120,7 @@ impl ProcessBridge {
         // Dropping the inbox closes the command channel, which `Instance::stop` waits for.
     }
 
-    async fn start(&mut self, spec: &Spec) -> Result<Process, Error> {
+    async fn start(&mut self, spec: &ProcessSpec) -> Result<LineProcess, Error> {
         let process = process::spawn(spec).await.map_err(|error| Error::Start {
             agent: self.instance.agent().clone(),
             source: Arc::new(error),
@@ -134,8 +134,8 @@ impl ProcessBridge {
     }
 
     /// Appends the output of the process to the journal until it exits or the instance is deleted.
-    async fn bridge(&mut self, process: Process) -> BridgeEnd {
-        let Process { stdin, stdout, control } = process;
+    async fn bridge(&mut self, process: LineProcess) -> BridgeEnd {
+        let LineProcess { stdin, stdout, control } = process;
         // The instance holds the only other clone. When it drops that one, the process sees the end of its input.
         drop(stdin);
         let end = self.pump_output(stdout, &control).await;
@@ -154,7 +154,7 @@ impl ProcessBridge {
     }
 
     /// Reads the standard output, in batches, into the journal until the process has exited.
-    async fn pump_output(&mut self, mut lines: Lines, control: &Control) -> BridgeEnd {
+    async fn pump_output(&mut self, mut lines: StdoutLines, control: &ProcessControl) -> BridgeEnd {
         let mut warnings = 0;
         let mut stopped = false;
         // An interval that ticks only while there is something to pack: resetting a sleep with each line would cost more
@@ -178,26 +178,26 @@ impl ProcessBridge {
                 () = self.inbox.handle_next(), if !self.inbox.is_stopping() => {}
                 // The loop goes on: output that the agent writes while it is being stopped is still appended.
                 _ = control.stop_within(grace), if self.inbox.is_stopping() && !stopped => stopped = true,
-                _ = silence.tick(), if !packing && self.journal.packable() => packing = !std::mem::take(&mut spoke),
+                _ = silence.tick(), if !packing && self.journal.can_pack() => packing = !std::mem::take(&mut spoke),
                 // One small step per iteration, so that output and commands are handled in between.
                 () = tokio::task::yield_now(), if packing => packing = self.journal.pack(),
             }
             // Back-pressure: while readers that make progress are far behind, stop reading. The pipe fills up, and the
             // agent blocks on its next write.
-            while !self.inbox.is_stopping() && self.journal.pressed(Instant::now()) {
+            while !self.inbox.is_stopping() && self.journal.should_pause(Instant::now()) {
                 self.inbox.pause().await;
             }
         }
     }
 
     /// Appends all lines of one read, as one batch or as several if they exceed the retention limit.
-    async fn append_chunk(&mut self, chunk: Chunk<'_>, warnings: &mut u32) {
+    async fn append_chunk(&mut self, chunk: LineChunk<'_>, warnings: &mut u32) {
         let mut responses = BatchResponses::default();
         let mut batch = self.journal.batch();
         for piece in chunk {
             let line = match piece {
-                Piece::Line(line) => line,
-                Piece::TooLong { bytes } => {
+                FramedLine::Line(line) => line,
+                FramedLine::TooLong { bytes } => {
                     batch.push(|_, out| sse_frame::write_unparsed(b"", bytes, out));
                     log_unparsed(&self.instance, "the line is too long", b"", warnings);
                     continue;
@@ -256,7 +256,7 @@ struct BatchResponse {
 impl BatchResponses {
     /// Completes the requests with slices of the appended batch. Only after the append: a caller that knows its response
     /// must find it on the stream.
-    fn send(&mut self, batch: Option<journal::Chunk>) {
+    fn send(&mut self, batch: Option<journal::FrameChunk>) {
         let Some(batch) = batch else { return };
         for BatchResponse { waiter, seq, json } in self.0.drain(..) {
             let frame = batch.frame((seq.get() - batch.first().get()) as usize);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use telemetry::Export;
+use telemetry::TraceExport;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
@@ -62,7 +62,7 @@ pub(crate) fn run<F: Future<Output = anyhow::Result<()>>>(
     init_logging(filter, export.as_ref())?;
     let result = runtime.block_on(serve()?);
     if let Some(export) = export {
-        export.end();
+        export.shutdown();
     }
     result?;
     Ok(ExitCode::SUCCESS)
@@ -74,7 +74,7 @@ pub(crate) fn print_line(line: &str) {
 }
 
 /// Sends log lines that pass `filter` to stderr, and spans to `export`.
-fn init_logging(filter: &str, export: Option<&Export>) -> anyhow::Result<()> {
+fn init_logging(filter: &str, export: Option<&TraceExport>) -> anyhow::Result<()> {
     let targets: Targets = filter.parse().with_context(|| {
         format!("`{filter}` is not a log filter: use a level such as `info`, or pairs such as `hub=debug`")
     })?;
@@ -82,6 +82,6 @@ fn init_logging(filter: &str, export: Option<&Export>) -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_filter(targets);
-    tracing_subscriber::registry().with(layer).with(export.map(Export::layer)).init();
+    tracing_subscriber::registry().with(layer).with(export.map(TraceExport::layer)).init();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The export of traces.
 
 use clap::Args;
-use telemetry::{Export, InvalidExport};
+use telemetry::{InvalidExport, TraceExport};
 use tokio::runtime::Handle;
 
 /// The options for exporting traces; off by default.
@@ -19,9 +19,9 @@ impl TraceOptions {
         &self,
         service: &'static str,
         runtime: &Handle,
-    ) -> Result<Option<Export>, InvalidExport> {
+    ) -> Result<Option<TraceExport>, InvalidExport> {
         // The OpenTelemetry specification treats an empty variable as unset.
         let endpoint = self.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty());
-        endpoint.map(|endpoint| Export::new(endpoint, service, runtime.clone())).transpose()
+        endpoint.map(|endpoint| TraceExport::new(endpoint, service, runtime.clone())).transpose()
     }
 }

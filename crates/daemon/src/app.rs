@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use acp::InstanceRegistry;
 use agents::{Catalog, Installer};
 use axum::{extract::FromRef, response::Response};
-use files::{Root, VirtualPath};
+use files::{RootDirectory, VirtualPath};
 use journal::Retention;
-use process::Limits;
+use process::ProcessLimits;
 use server::{HttpMetrics, OpenWebSockets, StallTimeout};
-use user_processes::Processes;
+use user_processes::UserProcesses;
 use worker_runtime::Sessions;
 
 use crate::{
@@ -33,11 +33,11 @@ pub(crate) struct App(Arc<AppState>);
 pub(crate) struct AppState {
     pub(crate) installer: Installer,
     pub(crate) instances: InstanceRegistry,
-    pub(crate) processes: Processes,
+    pub(crate) processes: UserProcesses,
     pub(crate) sessions: Sessions,
     pub(crate) sockets: OpenWebSockets,
     pub(crate) metrics: HttpMetrics,
-    pub(crate) files: Root,
+    pub(crate) files: RootDirectory,
     pub(crate) store: ConfigStore,
     pub(crate) timeout_max: Duration,
     pub(crate) stall_timeout: Duration,
@@ -65,22 +65,22 @@ impl App {
         let instances = InstanceRegistry::new(
             acp::Config {
                 retention: Retention { events: settings.events_max, bytes: settings.events_bytes_max },
-                limits: Limits::default(),
+                limits: ProcessLimits::default(),
                 grace: settings.grace(),
                 instances_max: INSTANCES_MAX,
                 env_remove: config.env_remove.clone(),
             },
             installer.clone(),
         );
-        let processes = Processes::new(user_processes::Config {
+        let processes = UserProcesses::new(user_processes::Config {
             current_dir: config.current_dir.clone(),
             env_remove: config.env_remove.clone(),
             grace: settings.grace(),
-            limits: user_processes::Limits::default(),
+            limits: user_processes::UserProcessLimits::default(),
         });
         let files = match &settings.fs_root {
-            Some(directory) => Root::open(directory)?,
-            None => Root::whole()?.with_base(&VirtualPath::parse(&config.current_dir)?),
+            Some(directory) => RootDirectory::open(directory)?,
+            None => RootDirectory::open_filesystem()?.with_base(&VirtualPath::parse(&config.current_dir)?),
         };
         let store = ConfigStore::new(&config.data_dir.join("config"));
         let sessions = Sessions::new(

@@ -19,7 +19,7 @@ pub struct Lent {
     /// Where it is; nobody else is told.
     pub directory: PathBuf,
     /// What is done in it goes through this.
-    pub files: Arc<files::Root>,
+    pub files: Arc<files::RootDirectory>,
 }
 
 /// Why directories cannot be lent.
@@ -107,7 +107,7 @@ fn allowed(lent: &Lent, terms: Option<&Terms>) -> Option<Mode> {
     }
 }
 
-fn open(directory: &Path) -> Result<files::Root, OpenError> {
+fn open(directory: &Path) -> Result<files::RootDirectory, OpenError> {
     let failed = |source| OpenError::Open { directory: directory.to_owned(), source };
-    files::Root::open_beneath(directory).map_err(failed)
+    files::RootDirectory::open_beneath(directory).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! Copying a tree to where it cannot be renamed to.
+//! Copying a tree to another filesystem, where it cannot be renamed to.
 
 use std::{
     ffi::OsStr,
@@ -12,18 +12,23 @@ use std::{
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid};
 
-use crate::{CHUNK_BYTES, Cause, DEPTH_MAX, root::DIRECTORY, root::child};
+use crate::{CHUNK_BYTES, DEPTH_MAX, FileErrorCause, root_directory::DIRECTORY, root_directory::open_child};
 
-/// Copies the entry `from` to the free name `to`: content, permissions, times and, where allowed, the owner. Links are
-/// copied as links. Pipes, sockets and devices are refused. What was copied before an error is left to the caller.
-pub(crate) fn copy(from_dir: &OwnedFd, from: &OsStr, to_dir: &OwnedFd, to: &OsStr) -> Result<(), Cause> {
+/// Copies the entry `from` to the free name `to`: content, permissions, times and, if permitted, the owner. Links are copied
+/// as links. Pipes, sockets and devices are errors. After an error the caller removes the partial copy.
+pub(crate) fn copy(
+    from_dir: &OwnedFd,
+    from: &OsStr,
+    to_dir: &OwnedFd,
+    to: &OsStr,
+) -> Result<(), FileErrorCause> {
     let mut buffer = vec![0; CHUNK_BYTES];
     let Some(top) = copy_one(from_dir, from, to_dir, to, &mut buffer)? else { return Ok(()) };
     let mut levels = vec![top];
     while let Some(level) = levels.last_mut() {
         let Some(entry) = level.entries.read() else {
-            // Last, since filling a directory moves its time, and its mode may forbid filling it.
-            imitate(&child(&level.copy, OsStr::new("."), OFlags::RDONLY)?, &level.stat)?;
+            // The metadata comes last: adding entries changes the directory's time, and its mode may forbid adding entries.
+            copy_metadata(&open_child(&level.copy, OsStr::new("."), OFlags::RDONLY)?, &level.stat)?;
             levels.pop();
             continue;
         };
@@ -35,27 +40,27 @@ pub(crate) fn copy(from_dir: &OwnedFd, from: &OsStr, to_dir: &OwnedFd, to: &OsSt
         let below = copy_one(level.entries.fd()?, name, &level.copy, name, &mut buffer)?;
         levels.extend(below);
         if levels.len() > DEPTH_MAX {
-            return Err(Cause::TooDeep);
+            return Err(FileErrorCause::TooDeep);
         }
     }
     Ok(())
 }
 
-/// A directory being copied.
-struct Level {
+/// A directory that is being copied.
+struct CopyLevel {
     entries: Dir,
     copy: OwnedFd,
     stat: Stat,
 }
 
-/// Copies one entry; a directory is made empty and returned, to be filled.
+/// Copies one entry. A directory is created empty and returned, to be filled.
 fn copy_one(
     from_dir: impl AsFd,
     from: &OsStr,
     to_dir: &OwnedFd,
     to: &OsStr,
     buffer: &mut [u8],
-) -> Result<Option<Level>, Cause> {
+) -> Result<Option<CopyLevel>, FileErrorCause> {
     let stat = fs::statat(&from_dir, from, AtFlags::SYMLINK_NOFOLLOW)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
@@ -64,22 +69,27 @@ fn copy_one(
             copy_content(File::from(source), to_dir, to, buffer)?;
         }
         FileType::Directory => {
-            let entries = Dir::new(child(&from_dir, from, OFlags::RDONLY)?)?;
+            let entries = Dir::new(open_child(&from_dir, from, OFlags::RDONLY)?)?;
             fs::mkdirat(to_dir, to, Mode::from_raw_mode(0o700))?;
-            return Ok(Some(Level { entries, copy: child(to_dir, to, DIRECTORY)?, stat }));
+            return Ok(Some(CopyLevel { entries, copy: open_child(to_dir, to, DIRECTORY)?, stat }));
         }
         FileType::Symlink => {
             fs::symlinkat(fs::readlinkat(&from_dir, from, Vec::new())?, to_dir, to)?;
         }
-        _ => return Err(Cause::NotAFile),
+        _ => return Err(FileErrorCause::NotAFile),
     }
     Ok(None)
 }
 
-fn copy_content(mut source: File, to_dir: &OwnedFd, to: &OsStr, buffer: &mut [u8]) -> Result<(), Cause> {
+fn copy_content(
+    mut source: File,
+    to_dir: &OwnedFd,
+    to: &OsStr,
+    buffer: &mut [u8],
+) -> Result<(), FileErrorCause> {
     let stat = fs::fstat(&source)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(Cause::NotAFile);
+        return Err(FileErrorCause::NotAFile);
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut target = File::from(fs::openat(to_dir, to, flags, Mode::from_raw_mode(0o600))?);
@@ -89,12 +99,12 @@ fn copy_content(mut source: File, to_dir: &OwnedFd, to: &OsStr, buffer: &mut [u8
             count => target.write_all(&buffer[..count])?,
         }
     }
-    imitate(&target.into(), &stat)
+    copy_metadata(&target.into(), &stat)
 }
 
-fn imitate(copy: &OwnedFd, stat: &Stat) -> Result<(), Cause> {
+fn copy_metadata(copy: &OwnedFd, stat: &Stat) -> Result<(), FileErrorCause> {
     let owned = fs::fchown(copy, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid))).is_ok();
-    // A file that changed its owner on the way must not run as the new one.
+    // Drop set-user-id and set-group-id if the owner could not be kept: the file must not run as its new owner.
     let kept = if owned { 0o7777 } else { 0o777 };
     fs::fchmod(copy, Mode::from_raw_mode(stat.st_mode & kept))?;
     let time = |tv_sec, nanos: u64| Timespec { tv_sec, tv_nsec: i64::try_from(nanos).unwrap_or(0) };

@@ -1,4 +1,4 @@
-//! What can go wrong, on which path, and while doing what.
+//! Errors of file operations.
 
 use std::{fmt, io};
 
@@ -6,130 +6,132 @@ use rustix::io::Errno;
 
 use crate::VirtualPath;
 
-/// A file operation that did not happen. Programs branch on [`Error::cause`], people read the sentence.
+/// A failed file operation. Programs match on [`Error::cause`]; the message is for people.
 #[derive(Debug)]
 pub struct Error {
-    /// The verb, as in "could not *read* `/a`".
-    pub doing: &'static str,
-    /// The path as the caller gave it, lossily when it is not UTF-8.
+    /// The attempted operation, as in "could not *read* `/a`".
+    pub operation: &'static str,
+    /// The path as the caller passed it; invalid UTF-8 is replaced.
     pub path: String,
-    /// Why.
-    pub cause: Cause,
+    /// The cause.
+    pub cause: FileErrorCause,
 }
 
-/// Why a file operation did not happen.
+/// Why a file operation failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Cause {
-    /// The path, or a directory on the way to it, does not exist.
+pub enum FileErrorCause {
+    /// The path, or a directory on the way, does not exist.
     #[error("it does not exist")]
     NotFound,
-    /// A directory was needed, and something else is there.
+    /// It is not a directory, but one is required.
     #[error("it is not a directory")]
     NotADirectory,
-    /// A directory is where a file was needed.
+    /// It is a directory, but a file is required.
     #[error("it is a directory")]
     IsADirectory,
-    /// A pipe, socket or device is where a regular file was needed.
+    /// It is a pipe, socket or device, but a regular file is required.
     #[error("it is not a regular file")]
     NotAFile,
-    /// The name is taken.
+    /// The name is in use.
     #[error("it already exists")]
     AlreadyExists,
-    /// The directory still has entries.
-    #[error("the directory is not empty")]
+    /// The directory has entries.
+    #[error("the directory is not empty; remove its entries first, or remove it recursively")]
     NotEmpty,
-    /// The user that runs this process may not do it.
-    #[error("permission denied")]
+    /// The user of this process has no permission.
+    #[error("permission denied for the user that runs this process")]
     PermissionDenied,
-    /// The path was led out of the tree while it was being resolved.
-    #[error("it leads outside of the tree")]
+    /// The path leads out of the tree.
+    #[error("it leads outside of the permitted directory")]
     Outside,
-    /// A directory would become its own descendant.
+    /// The target is inside the moved directory.
     #[error("a directory cannot be moved into itself")]
     IntoItself,
-    /// The path cannot name anything here.
+    /// The path is malformed.
     #[error("the path is not valid: {reason}")]
     InvalidPath {
-        /// What is wrong with it.
+        /// The rule that it breaks.
         reason: &'static str,
     },
     /// The disk or the quota is full.
-    #[error("no space left")]
+    #[error("no space left; free some disk space and try again")]
     NoSpace,
     /// The filesystem is mounted read-only.
     #[error("the filesystem is read-only")]
     ReadOnly,
-    /// Links lead in a circle, or through a link of `/proc` that stands for a handle.
-    #[error("too many symbolic links, or one that may not be followed")]
+    /// The links form a loop, or one is a `/proc` link that stands for an open file.
+    #[error("too many symbolic links, or a link of /proc, which is not followed")]
     TooManyLinks,
     /// The tree has more levels than [`DEPTH_MAX`](crate::DEPTH_MAX).
-    #[error("the tree is too deep")]
+    #[error("the directory tree is too deep or too large")]
     TooDeep,
-    /// The kernel cannot keep paths inside a tree (`openat2` is missing or forbidden).
-    #[error("this system cannot confine paths to a directory (openat2 is missing or forbidden)")]
+    /// The kernel cannot confine paths to a tree (`openat2` is missing or forbidden).
+    #[error(
+        "this system cannot confine paths to a directory: openat2 is missing (Linux before 5.6) or forbidden by seccomp"
+    )]
     Unsupported,
-    /// Whoever wanted it wants it no more: some of it may be done.
-    #[error("it is no longer wanted")]
+    /// The caller cancelled the operation; a part of it may be done.
+    #[error("the operation was cancelled")]
     Stopped,
-    /// Anything else the system said.
+    /// Another error of the system.
     #[error("the system refused")]
     Io(#[source] io::Error),
 }
 
 impl Error {
-    pub(crate) fn new(doing: &'static str, path: &VirtualPath, cause: impl Into<Cause>) -> Self {
-        Self { doing, path: path.to_string(), cause: cause.into() }
+    pub(crate) fn new(operation: &'static str, path: &VirtualPath, cause: impl Into<FileErrorCause>) -> Self {
+        Self { operation, path: path.to_string(), cause: cause.into() }
     }
 
-    /// Why, without the path: what a status code is chosen by.
+    /// The cause without the path, for choosing a status code.
     #[must_use]
-    pub fn cause(&self) -> &Cause {
+    pub fn cause(&self) -> &FileErrorCause {
         &self.cause
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "could not {} `{}`: {}", self.doing, self.path, self.cause)
+        write!(f, "could not {} `{}`: {}", self.operation, self.path, self.cause)
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // The sentence already holds the cause's own text; what lies behind it is next in the chain.
+        // The message already contains the cause's own text; the chain continues with what is behind it.
         std::error::Error::source(&self.cause)
     }
 }
 
-impl From<Errno> for Cause {
-    /// The only place where a number of the kernel gets its meaning.
+impl From<Errno> for FileErrorCause {
+    /// The single place that interprets error numbers.
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::NOENT => Self::NotFound,
             Errno::NOTDIR => Self::NotADirectory,
             Errno::ISDIR => Self::IsADirectory,
-            // Opening a socket, or a device without its driver.
+            // Returned for a socket, or for a device without a driver.
             Errno::NXIO | Errno::NODEV => Self::NotAFile,
             Errno::EXIST => Self::AlreadyExists,
             Errno::NOTEMPTY => Self::NotEmpty,
             Errno::ACCESS | Errno::PERM => Self::PermissionDenied,
-            // A rename across devices is handled where it happens; what is left comes from openat2.
+            // Renames across devices are handled where they happen; otherwise openat2 returns this for a path that leads out.
             Errno::XDEV => Self::Outside,
             Errno::NAMETOOLONG => Self::InvalidPath { reason: "it is too long" },
-            Errno::ILSEQ => Self::InvalidPath { reason: "the filesystem does not take such names" },
-            // The last: more than the filesystem could hold in one file.
+            Errno::ILSEQ => Self::InvalidPath { reason: "the filesystem does not accept such names" },
+            // FBIG: more than the filesystem can store in one file.
             Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Self::NoSpace,
             Errno::ROFS => Self::ReadOnly,
             Errno::LOOP => Self::TooManyLinks,
             Errno::NOSYS => Self::Unsupported,
-            // No file operation of the kernel says so; ours do.
+            // The kernel returns it for no file operation; this crate does.
             Errno::CANCELED => Self::Stopped,
             other => Self::Io(other.into()),
         }
     }
 }
 
-impl From<io::Error> for Cause {
+impl From<io::Error> for FileErrorCause {
     fn from(error: io::Error) -> Self {
         match Errno::from_io_error(&error) {
             Some(errno) => errno.into(),
@@ -138,14 +140,14 @@ impl From<io::Error> for Cause {
     }
 }
 
-/// `.at("read", path)`: gives a bare error its verb and its path.
-pub(crate) trait At<T> {
-    fn at(self, doing: &'static str, path: &VirtualPath) -> Result<T, Error>;
+/// Adds the operation and the path to a bare error: `.at("read", path)`.
+pub(crate) trait ErrorContext<T> {
+    fn at(self, operation: &'static str, path: &VirtualPath) -> Result<T, Error>;
 }
 
-impl<T, E: Into<Cause>> At<T> for Result<T, E> {
-    fn at(self, doing: &'static str, path: &VirtualPath) -> Result<T, Error> {
-        self.map_err(|cause| Error::new(doing, path, cause))
+impl<T, E: Into<FileErrorCause>> ErrorContext<T> for Result<T, E> {
+    fn at(self, operation: &'static str, path: &VirtualPath) -> Result<T, Error> {
+        self.map_err(|cause| Error::new(operation, path, cause))
     }
 }
 
@@ -156,16 +158,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_was_done_to_what_and_why() {
+    fn an_error_names_the_operation_the_path_and_the_cause() {
         let error = Error::new("read", &VirtualPath::root(), Errno::ISDIR);
         assert_eq!(error.to_string(), "could not read `/`: it is a directory");
         assert!(error.source().is_none());
     }
 
     #[test]
-    fn what_has_no_name_here_keeps_the_words_of_the_system_as_its_source() {
+    fn an_unclassified_error_keeps_the_system_error_as_its_source() {
         let error = Error::new("read", &VirtualPath::root(), io::Error::from(Errno::IO));
-        assert!(matches!(error.cause(), Cause::Io(_)));
+        assert!(matches!(error.cause(), FileErrorCause::Io(_)));
         assert!(error.source().is_some_and(|source| source.to_string().contains("Input/output")));
     }
 }

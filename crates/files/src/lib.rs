@@ -1,11 +1,12 @@
-//! File operations that cannot leave their tree.
+//! File operations that cannot leave their directory tree.
 //!
-//! A [`Root`] holds one directory handle, and every path is resolved by the kernel relative to it (`openat2` with
-//! `RESOLVE_IN_ROOT`): `..`, absolute paths and links end at the root, whoever renames what meanwhile. A step after
-//! the first works on the handle the first returned, never on the name again.
+//! A [`RootDirectory`] holds one directory handle, and the kernel resolves every path relative to it (`openat2` with
+//! `RESOLVE_IN_ROOT`): `..`, absolute paths and symbolic links cannot lead outside, even while other processes rename
+//! directories. The second step of an operation works on the handle that the first one opened and never resolves the
+//! name again.
 //!
-//! Everything is synchronous and streams through buffers of at most [`CHUNK_BYTES`]; callers with an async runtime use
-//! its blocking pool. The crate knows no HTTP: a [`VirtualPath`] comes in, an [`Error`] with its [`Cause`] goes out.
+//! All functions are synchronous and stream through buffers of at most [`CHUNK_BYTES`]; callers with an async runtime use
+//! its blocking pool. The crate knows no HTTP: callers pass a [`VirtualPath`] and get an [`Error`] with its [`FileErrorCause`].
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -13,43 +14,43 @@ compile_error!(
 );
 
 mod error;
-mod path;
+mod virtual_path;
 
-mod root;
+mod root_directory;
 
-mod append;
+mod append_file;
+mod atomic_file;
 mod copy;
-mod create;
-mod directory;
-mod entries;
+mod entry_page;
+mod file_metadata;
+mod file_watcher;
 mod mkdir;
+mod open_directory;
 mod read;
 mod remove;
 mod rename;
-mod stat;
-mod temp;
-mod watch;
+mod temp_file;
 
-mod archive;
 pub mod private_file;
+mod tar_reader;
 pub mod unpack;
 
-pub use append::AppendFile;
-pub use create::{AtomicFile, CreateOptions, Durability, Existing, Written};
-pub use directory::{Directory, Name};
-pub use entries::{ENTRIES_MAX, Entry, Page};
-pub use error::{Cause, Error};
-pub use mkdir::Parents;
-pub use path::{PATH_BYTES_MAX, VirtualPath};
-pub use remove::Removal;
-pub use root::Root;
-pub use stat::{FileKind, Links, Stat};
-pub use watch::{Reach, Seen, WATCHED_MAX, Watch};
+pub use append_file::AppendFile;
+pub use atomic_file::{AtomicFile, CreateOptions, Durability, IfExists, WriteOutcome};
+pub use entry_page::{ENTRIES_MAX, EntryPage, FileEntry};
+pub use error::{Error, FileErrorCause};
+pub use file_metadata::{FileKind, FileMetadata, LinkHandling};
+pub use file_watcher::{FileChange, FileWatcher, WATCHED_MAX, WatchScope};
+pub use mkdir::ParentDirectories;
+pub use open_directory::{DirectoryEntry, OpenDirectory};
+pub use remove::RemovalScope;
+pub use root_directory::RootDirectory;
+pub use virtual_path::{PATH_BYTES_MAX, VirtualPath};
 
-/// How much to read or write at a time: large enough that system calls do not show, small enough for any number of
-/// transfers at once.
+/// The size of one read or write: large enough that the cost of system calls is negligible, small enough for many
+/// concurrent transfers.
 pub const CHUNK_BYTES: usize = 256 * 1024;
 
-/// How deep a tree may be that is copied to another filesystem or comes out of an archive. A copy holds two handles
-/// for each level, and 1 024 of them is all a process gets by default. Removing and listing have no such limit.
+/// The maximum depth of a tree that is copied to another filesystem or unpacked from an archive. A copy holds two handles per
+/// level, and a process has 1,024 by default. Removing and listing have no such limit.
 pub const DEPTH_MAX: usize = 128;

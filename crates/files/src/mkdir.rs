@@ -1,4 +1,4 @@
-//! Making directories.
+//! Creating directories.
 
 use rustix::{
     fs::{self, AtFlags, Mode},
@@ -6,39 +6,39 @@ use rustix::{
 };
 
 use crate::{
-    Cause, Error, Root, VirtualPath,
-    error::At,
-    root::{DIRECTORY, Place},
+    Error, FileErrorCause, RootDirectory, VirtualPath,
+    error::ErrorContext,
+    root_directory::{DIRECTORY, EntryLocation},
 };
 
-/// What to do about directories missing on the way.
+/// How to proceed when directories on the way are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Parents {
-    /// They must be there.
+pub enum ParentDirectories {
+    /// Fail.
     #[default]
     Require,
-    /// Make them.
+    /// Create them.
     Create,
 }
 
-impl Root {
-    /// Makes the directory `path`; `false` when it was there already.
+impl RootDirectory {
+    /// Creates the directory `path`; `false` when it already exists.
     ///
     /// # Errors
-    /// [`Cause::AlreadyExists`] when something else has the name.
-    pub fn mkdir(&self, path: &VirtualPath, parents: Parents) -> Result<bool, Error> {
+    /// [`FileErrorCause::AlreadyExists`] when the name belongs to something else.
+    pub fn mkdir(&self, path: &VirtualPath, parents: ParentDirectories) -> Result<bool, Error> {
         let absolute = self.absolute(path);
         match parents {
-            Parents::Create => self.mkdir_all(&absolute).map(|made| !made.is_empty()),
-            Parents::Require => self.mkdir_one(&absolute),
+            ParentDirectories::Create => self.mkdir_all(&absolute).map(|made| !made.is_empty()),
+            ParentDirectories::Require => self.mkdir_one(&absolute),
         }
         .at("make the directory", path)
     }
 
-    /// Makes `path` (seen from the root) and what is missing above it. Returns what was made, outermost first.
-    pub(crate) fn mkdir_all(&self, path: &VirtualPath) -> Result<Vec<VirtualPath>, Cause> {
+    /// Creates the absolute path `path` and missing directories above it. Returns the created ones, outermost first.
+    pub(crate) fn mkdir_all(&self, path: &VirtualPath) -> Result<Vec<VirtualPath>, FileErrorCause> {
         let prefixes = path.prefixes();
-        // Mostly all of it is there, or all but the last: look from the far end.
+        // Usually all of it exists, or all but the last directory: search from the far end.
         let mut missing = prefixes.len();
         while missing > 0 {
             match self.open_at(&prefixes[missing - 1], DIRECTORY) {
@@ -53,38 +53,39 @@ impl Root {
                 Ok(true) => made.push(prefix.clone()),
                 Ok(false) => {}
                 Err(cause) => {
-                    self.unmake(&made);
+                    self.remove_created(&made);
                     let on_the_way = Some(prefix) != prefixes.last();
-                    let taken = on_the_way && matches!(cause, Cause::AlreadyExists);
-                    return Err(if taken { Cause::NotADirectory } else { cause });
+                    let taken = on_the_way && matches!(cause, FileErrorCause::AlreadyExists);
+                    return Err(if taken { FileErrorCause::NotADirectory } else { cause });
                 }
             }
         }
         Ok(made)
     }
 
-    /// Takes back what [`Root::mkdir_all`] made, as far as nobody uses it yet.
-    pub(crate) fn unmake(&self, made: &[VirtualPath]) {
+    /// Removes directories that [`RootDirectory::mkdir_all`] created, unless they are in use.
+    pub(crate) fn remove_created(&self, made: &[VirtualPath]) {
         for path in made.iter().rev() {
-            if let Ok(Place { dir, name, .. }) = self.place(path) {
-                let _ = fs::unlinkat(dir, name, AtFlags::REMOVEDIR); // not empty: it is somebody's now
+            if let Ok(EntryLocation { dir, name, .. }) = self.locate(path) {
+                // Fails if another process has put entries into it: then it stays.
+                let _ = fs::unlinkat(dir, name, AtFlags::REMOVEDIR);
             }
         }
     }
 
-    fn mkdir_one(&self, path: &VirtualPath) -> Result<bool, Cause> {
-        // The root, and what ends in `..`, can only be there already.
+    fn mkdir_one(&self, path: &VirtualPath) -> Result<bool, FileErrorCause> {
+        // The root, and a path that ends in `..`, cannot be created.
         if path.split().is_none() {
             self.open_at(path, DIRECTORY)?;
             return Ok(false);
         }
-        let place = self.place(path)?;
+        let place = self.locate(path)?;
         match fs::mkdirat(&place.dir, &place.name, Mode::from_raw_mode(0o777)) {
             Ok(()) => Ok(true),
-            // A link to a directory counts as one; a file, and a link to nothing, hold the name.
+            // A link to a directory counts as one. A file, or a link to nothing, blocks the name.
             Err(Errno::EXIST) => match self.open_at(path, DIRECTORY) {
                 Ok(_) => Ok(false),
-                Err(Errno::NOENT | Errno::NOTDIR) => Err(Cause::AlreadyExists),
+                Err(Errno::NOENT | Errno::NOTDIR) => Err(FileErrorCause::AlreadyExists),
                 Err(errno) => Err(errno.into()),
             },
             Err(errno) => Err(errno.into()),

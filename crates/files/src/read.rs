@@ -4,32 +4,32 @@ use std::fs::File;
 
 use rustix::fs::OFlags;
 
-use crate::{Cause, Error, FileKind, Root, Stat, VirtualPath, error::At};
+use crate::{Error, FileErrorCause, FileKind, FileMetadata, RootDirectory, VirtualPath, error::ErrorContext};
 
-impl Root {
-    /// Opens the regular file at `path`. The [`Stat`] is of the very file that was opened.
+impl RootDirectory {
+    /// Opens the regular file at `path`. The [`FileMetadata`] belongs to the opened file.
     ///
     /// # Errors
-    /// [`Cause::IsADirectory`], and [`Cause::NotAFile`] for pipes, sockets and devices, which would wait or flow forever.
-    pub fn open_read(&self, path: &VirtualPath) -> Result<(File, Stat), Error> {
+    /// [`FileErrorCause::IsADirectory`], and [`FileErrorCause::NotAFile`] for pipes, sockets and devices, which could block or never end.
+    pub fn open_read(&self, path: &VirtualPath) -> Result<(File, FileMetadata), Error> {
         self.open_regular(&self.absolute(path)).at("read", path)
     }
 
-    fn open_regular(&self, path: &VirtualPath) -> Result<(File, Stat), Cause> {
-        // Looking first spares a pipe's writer an unexpected reader, and a device the side effects of being opened.
-        regular(&Stat::of(self.open_at(path, OFlags::PATH)?)?)?;
-        // What was looked at may be something else by now: not waiting, and looking again, holds either way.
+    fn open_regular(&self, path: &VirtualPath) -> Result<(File, FileMetadata), FileErrorCause> {
+        // Check the kind before opening: a reader would wake the writer of a pipe, and opening a device may have side effects.
+        require_regular(&FileMetadata::read(self.open_at(path, OFlags::PATH)?)?)?;
+        // The path may refer to another file by now, so open without blocking, and check the opened file again.
         let file = self.open_at(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let stat = Stat::of(&file)?;
-        regular(&stat)?;
+        let stat = FileMetadata::read(&file)?;
+        require_regular(&stat)?;
         Ok((File::from(file), stat))
     }
 }
 
-fn regular(stat: &Stat) -> Result<(), Cause> {
+fn require_regular(stat: &FileMetadata) -> Result<(), FileErrorCause> {
     match stat.kind {
         FileKind::File => Ok(()),
-        FileKind::Directory => Err(Cause::IsADirectory),
-        FileKind::Symlink | FileKind::Other => Err(Cause::NotAFile),
+        FileKind::Directory => Err(FileErrorCause::IsADirectory),
+        FileKind::Symlink | FileKind::Other => Err(FileErrorCause::NotAFile),
     }
 }

@@ -13,59 +13,61 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Cause, Error, Root, VirtualPath, error::At, root::child};
+use crate::{
+    Error, FileErrorCause, RootDirectory, VirtualPath, error::ErrorContext, root_directory::open_child,
+};
 
-/// How many levels keep their handle while the walk is below them. Deeper trees find their way back by `..`, checked
-/// against what was left, so that depth costs a few bytes a level and never runs out of handles.
+/// The number of levels that keep their handle while the walk is below them. From deeper levels the walk returns through
+/// `..`, checked against the directory it came from. So a level costs a few bytes, and no depth exhausts the handles.
 const HANDLES_MAX: usize = 32;
 
-/// How often a directory is read again because somebody fills it while it is emptied.
+/// The number of times that a directory is read again because another process adds entries while it is emptied.
 const PASSES_MAX: usize = 64;
 
-/// How much to remove.
+/// The extent of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Removal {
-    /// A file, a link, or a directory that is empty.
+pub enum RemovalScope {
+    /// A file, a link, or an empty directory.
     #[default]
     Entry,
-    /// A directory with everything in it, too. Links in it are removed, never followed.
+    /// Also a directory with everything in it. Links in it are removed, never followed.
     Tree,
 }
 
-impl Root {
-    /// Removes what is at `path`; a link at the end is removed itself.
+impl RootDirectory {
+    /// Removes the file or directory at `path`; a link at the end is removed itself.
     ///
     /// # Errors
-    /// [`Cause::InvalidPath`] for the root, [`Cause::NotEmpty`] for a directory with entries unless asked for the
-    /// tree. A tree that fails half-way stays half removed.
-    pub fn remove(&self, path: &VirtualPath, removal: Removal) -> Result<(), Error> {
+    /// [`FileErrorCause::InvalidPath`] for the root, [`FileErrorCause::NotEmpty`] for a directory with entries unless `removal` is
+    /// [`RemovalScope::Tree`]. A tree whose removal fails stays partly removed.
+    pub fn remove(&self, path: &VirtualPath, removal: RemovalScope) -> Result<(), Error> {
         self.remove_while(path, removal, || true)
     }
 
-    /// The same for as long as it is wanted, which is asked before each entry of a tree.
+    /// As [`remove`](Self::remove), but calls `wanted` before each entry of a tree and stops when it returns `false`.
     ///
     /// # Errors
-    /// As [`remove`](Self::remove), and [`Cause::Stopped`] when it is not wanted any more: what is left of the tree stays.
+    /// As [`remove`](Self::remove), and [`FileErrorCause::Stopped`] when it was stopped: the rest of the tree stays.
     pub fn remove_while(
         &self,
         path: &VirtualPath,
-        removal: Removal,
+        removal: RemovalScope,
         wanted: impl Fn() -> bool,
     ) -> Result<(), Error> {
         let absolute = self.absolute(path);
-        self.place(&absolute)
+        self.locate(&absolute)
             .and_then(|place| match fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
-                // Linux says EISDIR; POSIX allows EPERM.
+                // Linux returns EISDIR; POSIX allows EPERM.
                 Err(Errno::ISDIR | Errno::PERM) => match removal {
-                    Removal::Entry => Ok(fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)?),
-                    Removal::Tree => Ok(remove_tree_while(place.dir.as_fd(), &place.name, &wanted)?),
+                    RemovalScope::Entry => Ok(fs::unlinkat(&place.dir, &place.name, AtFlags::REMOVEDIR)?),
+                    RemovalScope::Tree => Ok(remove_tree_while(place.dir.as_fd(), &place.name, &wanted)?),
                 },
                 result => Ok(result?),
             })
             .map_err(|cause| match cause {
-                // An immutable file answers EPERM to the first call and ENOTDIR to the second.
-                Cause::NotADirectory if self.stat(path, crate::Links::Keep).is_ok() => {
-                    Cause::PermissionDenied
+                // An immutable file returns EPERM for the first call and ENOTDIR for the second.
+                FileErrorCause::NotADirectory if self.stat(path, crate::LinkHandling::Keep).is_ok() => {
+                    FileErrorCause::PermissionDenied
                 }
                 cause => cause,
             })
@@ -73,34 +75,34 @@ impl Root {
     }
 }
 
-/// A directory on the way down.
-struct Level {
+/// A directory on the path of the walk.
+struct RemoveLevel {
     /// Its name in the level above.
     name: OsString,
-    id: (u64, u64),
-    /// Its entries and its handle; let go when the walk is far below.
+    id: FileId,
+    /// Its entries and its handle; closed while the walk is far below.
     dir: Option<Dir>,
     passes: usize,
 }
 
-impl Level {
+impl RemoveLevel {
     fn open(parent: BorrowedFd<'_>, name: &OsStr) -> Result<Self, Errno> {
-        let dir = child(parent, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        Ok(Self { name: name.to_owned(), id: id(&dir)?, dir: Some(Dir::new(dir)?), passes: 0 })
+        let dir = open_child(parent, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        Ok(Self { name: name.to_owned(), id: FileId::read(&dir)?, dir: Some(Dir::new(dir)?), passes: 0 })
     }
 }
 
-/// Removes the directory `name` of `top` and everything in it, with a handful of handles however deep it is.
+/// Removes the directory `name` in `top` with everything in it, using a bounded number of handles whatever its depth.
 pub(crate) fn remove_tree(top: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
     remove_tree_while(top, name, &|| true)
 }
 
 fn remove_tree_while(top: BorrowedFd<'_>, name: &OsStr, wanted: &impl Fn() -> bool) -> Result<(), Errno> {
-    let mut levels = vec![Level::open(top, name)?];
+    let mut levels = vec![RemoveLevel::open(top, name)?];
     while let Some(level) = levels.last_mut() {
         let Some(dir) = &mut level.dir else { return Err(Errno::STALE) };
         if let Some(name) = empty_until_directory(dir, wanted)? {
-            match Level::open(dir.fd()?, &name) {
+            match RemoveLevel::open(dir.fd()?, &name) {
                 Ok(below) => levels.push(below),
                 Err(Errno::NOENT) => continue,
                 Err(errno) => return Err(errno),
@@ -115,7 +117,7 @@ fn remove_tree_while(top: BorrowedFd<'_>, name: &OsStr, wanted: &impl Fn() -> bo
     Ok(())
 }
 
-/// Removes what is not a directory, up to the first directory, whose name it returns.
+/// Removes entries up to the first directory, and returns its name.
 fn empty_until_directory(dir: &mut Dir, wanted: &impl Fn() -> bool) -> Result<Option<OsString>, Errno> {
     while let Some(entry) = dir.read() {
         if !wanted() {
@@ -139,13 +141,13 @@ fn empty_until_directory(dir: &mut Dir, wanted: &impl Fn() -> bool) -> Result<Op
     Ok(None)
 }
 
-/// Removes the last level, now empty, from the one above.
-fn leave(top: BorrowedFd<'_>, levels: &mut Vec<Level>) -> Result<(), Errno> {
+/// Removes the last level, which is empty now, from the one above, and continues there.
+fn leave(top: BorrowedFd<'_>, levels: &mut Vec<RemoveLevel>) -> Result<(), Errno> {
     let Some(mut level) = levels.pop() else { return Ok(()) };
     if let (Some(above), Some(dir)) = (levels.last_mut(), &level.dir)
         && above.dir.is_none()
     {
-        above.dir = Some(back_up(dir.fd()?, above.id)?);
+        above.dir = Some(open_parent(dir.fd()?, above.id)?);
     }
     let parent = match levels.last().and_then(|above| above.dir.as_ref()) {
         Some(above) => above.fd()?,
@@ -165,17 +167,25 @@ fn leave(top: BorrowedFd<'_>, levels: &mut Vec<Level>) -> Result<(), Errno> {
     }
 }
 
-/// Opens the directory above, if it is still the one the walk came from: a directory that was moved meanwhile must
-/// not lead it somewhere else.
-fn back_up(below: BorrowedFd<'_>, expected: (u64, u64)) -> Result<Dir, Errno> {
-    let above = child(below, OsStr::from_bytes(b".."), OFlags::RDONLY)?;
-    if id(&above)? == expected { Dir::new(above) } else { Err(Errno::STALE) }
+/// Opens the parent directory if it is still the one that the walk came from: a directory that was moved meanwhile must not
+/// lead the walk into another tree.
+fn open_parent(below: BorrowedFd<'_>, expected: FileId) -> Result<Dir, Errno> {
+    let above = open_child(below, OsStr::from_bytes(b".."), OFlags::RDONLY)?;
+    if FileId::read(&above)? == expected { Dir::new(above) } else { Err(Errno::STALE) }
 }
 
-/// What tells one directory from another.
-pub(crate) fn id(dir: &OwnedFd) -> Result<(u64, u64), Errno> {
-    let stat = fs::fstat(dir)?;
-    Ok((stat.st_dev, stat.st_ino))
+/// Identifies a file or directory on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileId {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+impl FileId {
+    pub(crate) fn read(file: &OwnedFd) -> Result<Self, Errno> {
+        let stat = fs::fstat(file)?;
+        Ok(Self { device: stat.st_dev, inode: stat.st_ino })
+    }
 }
 
 #[cfg(test)]
@@ -183,14 +193,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_back_up_ends_where_it_no_longer_leads_to_where_it_came_from() {
+    fn the_walk_does_not_return_into_a_directory_that_it_did_not_come_from() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
         std::fs::create_dir(dir.path().join("elsewhere")).unwrap();
         let open = |name: &str| -> OwnedFd { std::fs::File::open(dir.path().join(name)).unwrap().into() };
-        let (above, below) = (id(&open("a")).unwrap(), open("a/b"));
-        assert!(back_up(below.as_fd(), above).is_ok());
+        let (above, below) = (FileId::read(&open("a")).unwrap(), open("a/b"));
+        assert!(open_parent(below.as_fd(), above).is_ok());
         std::fs::rename(dir.path().join("a/b"), dir.path().join("elsewhere/b")).unwrap();
-        assert_eq!(back_up(below.as_fd(), above).unwrap_err(), Errno::STALE);
+        assert_eq!(open_parent(below.as_fd(), above).unwrap_err(), Errno::STALE);
     }
 }

@@ -1,4 +1,4 @@
-//! Moving entries, also to another filesystem.
+//! Moving files and directories, also to another filesystem.
 
 use std::{
     ffi::OsStr,
@@ -11,54 +11,56 @@ use rustix::{
 };
 
 use crate::{
-    Cause, Error, Existing, Root, VirtualPath, copy,
-    error::At,
-    remove::{id, remove_tree},
-    root::{DIRECTORY, Place, child},
-    temp::with_hidden_name,
+    Error, FileErrorCause, IfExists, RootDirectory, VirtualPath, copy,
+    error::ErrorContext,
+    remove::{FileId, remove_tree},
+    root_directory::{DIRECTORY, EntryLocation, open_child},
+    temp_file::with_hidden_name,
 };
 
-impl Root {
-    /// Moves `from` to `to`; links at either end are moved or replaced themselves. On one filesystem it is one step.
-    /// To another one it is a copy beside the target that takes its place in one step, and then the removal of the
-    /// source: a crash in between leaves both.
+impl RootDirectory {
+    /// Moves `from` to `to`; a link at either end is moved or replaced itself. Within a filesystem this is atomic. To another one,
+    /// `from` is copied beside the target, the copy is renamed atomically, and then `from` is removed: a crash in between leaves
+    /// both.
     ///
     /// # Errors
-    /// Of what is at `to`, unless the cause lies with `from`. [`Cause::IntoItself`], [`Cause::NotEmpty`] for
-    /// a directory over one with entries, [`Cause::AlreadyExists`] with [`Existing::Refuse`].
-    pub fn rename(&self, from: &VirtualPath, to: &VirtualPath, existing: Existing) -> Result<(), Error> {
-        let source = self.place(&self.absolute(from)).at("move", from)?;
-        let kind = fs::statat(&source.dir, &source.name, AtFlags::SYMLINK_NOFOLLOW).at("move", from)?;
-        let target = self.place(&self.absolute(to)).at("move to", to)?;
+    /// The error names `to` unless the cause lies with `from`. [`FileErrorCause::IntoItself`], [`FileErrorCause::NotEmpty`] when `to` is a directory
+    /// with entries, [`FileErrorCause::AlreadyExists`] with [`IfExists::Refuse`].
+    pub fn rename(&self, from: &VirtualPath, to: &VirtualPath, existing: IfExists) -> Result<(), Error> {
+        let source = self.locate(&self.absolute(from)).at("move", from)?;
+        let stat = fs::statat(&source.dir, &source.name, AtFlags::SYMLINK_NOFOLLOW).at("move", from)?;
+        let target = self.locate(&self.absolute(to)).at("move to", to)?;
         match rename_into_place(&source.dir, &source.name, &target.dir, &target.name, existing) {
             Err(Errno::XDEV) => move_across(&source, &target, existing).at("move to", to),
-            Err(Errno::INVAL) if is_inside(&target.dir, (kind.st_dev, kind.st_ino)) => {
-                Err(Error::new("move", from, Cause::IntoItself))
+            Err(Errno::INVAL)
+                if is_inside(&target.dir, FileId { device: stat.st_dev, inode: stat.st_ino }) =>
+            {
+                Err(Error::new("move", from, FileErrorCause::IntoItself))
             }
             result => result.at("move to", to),
         }
     }
 }
 
-/// Renames in one step; with [`Existing::Refuse`] what is there stays there.
+/// Renames atomically; with [`IfExists::Refuse`] an existing target stays.
 pub(crate) fn rename_into_place(
     from_dir: &OwnedFd,
     from: &OsStr,
     to_dir: &OwnedFd,
     to: &OsStr,
-    existing: Existing,
+    existing: IfExists,
 ) -> Result<(), Errno> {
-    if existing == Existing::Replace {
+    if existing == IfExists::Replace {
         return fs::renameat(from_dir, from, to_dir, to);
     }
     match fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
-        // Network filesystems do not know the flag (and it is also what moving a directory into itself answers).
+        // Network filesystems do not support the flag. INVAL is also the result of moving a directory into itself.
         Err(Errno::INVAL | Errno::NOSYS) => rename_to_free_name(from_dir, from, to_dir, to),
         result => result,
     }
 }
 
-/// The same without the kernel's help: taking the name is what fails when it is taken.
+/// The same without support by the kernel: creating the target name fails if it is in use.
 fn rename_to_free_name(from_dir: &OwnedFd, from: &OsStr, to_dir: &OwnedFd, to: &OsStr) -> Result<(), Errno> {
     let stat = fs::statat(from_dir, from, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
@@ -67,25 +69,31 @@ fn rename_to_free_name(from_dir: &OwnedFd, from: &OsStr, to_dir: &OwnedFd, to: &
     }
     fs::mkdirat(to_dir, to, Mode::from_raw_mode(0o700))?;
     fs::renameat(from_dir, from, to_dir, to).inspect_err(|_| {
-        let _ = fs::unlinkat(to_dir, to, AtFlags::REMOVEDIR); // ours and empty, or somebody's by now
+        // Remove the placeholder; this fails if another process has put entries into it.
+        let _ = fs::unlinkat(to_dir, to, AtFlags::REMOVEDIR);
     })
 }
 
-fn move_across(source: &Place, target: &Place, existing: Existing) -> Result<(), Cause> {
-    // Before gigabytes are copied in vain; the rename below is what decides.
-    if existing == Existing::Refuse
+fn move_across(
+    source: &EntryLocation,
+    target: &EntryLocation,
+    existing: IfExists,
+) -> Result<(), FileErrorCause> {
+    // An early check before gigabytes are copied. The rename below decides.
+    if existing == IfExists::Refuse
         && fs::statat(&target.dir, &target.name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     {
-        return Err(Cause::AlreadyExists);
+        return Err(FileErrorCause::AlreadyExists);
     }
-    // A directory of our own reserves the name beside the target, and is all there is to clean up.
+    // A hidden directory reserves a name beside the target and is the only thing to clean up.
     let (hidden, ()) = with_hidden_name(|name| fs::mkdirat(&target.dir, name, Mode::from_raw_mode(0o700)))?;
-    let moved = child(&target.dir, &hidden, DIRECTORY).map_err(Cause::from).and_then(|beside| {
-        copy::copy(&source.dir, &source.name, &beside, &target.name)?;
-        Ok(rename_into_place(&beside, &target.name, &target.dir, &target.name, existing)?)
-    });
+    let moved =
+        open_child(&target.dir, &hidden, DIRECTORY).map_err(FileErrorCause::from).and_then(|beside| {
+            copy::copy(&source.dir, &source.name, &beside, &target.name)?;
+            Ok(rename_into_place(&beside, &target.name, &target.dir, &target.name, existing)?)
+        });
     if let Err(errno) = remove_tree(target.dir.as_fd(), &hidden) {
-        tracing::warn!(%errno, name = ?hidden, "a directory for moving was left behind");
+        tracing::warn!(%errno, name = ?hidden, "could not remove the temporary directory of a move");
     }
     moved?;
     match fs::unlinkat(&source.dir, &source.name, AtFlags::empty()) {
@@ -94,20 +102,20 @@ fn move_across(source: &Place, target: &Place, existing: Existing) -> Result<(),
     }
 }
 
-/// Whether `dir` is the directory `ancestor` or below it, by going up to the top.
-fn is_inside(dir: &OwnedFd, ancestor: (u64, u64)) -> bool {
-    let Ok(mut here) = dir.try_clone() else { return false };
-    let Ok(mut at) = id(&here) else { return false };
+/// Whether `dir` is the directory `ancestor` or below it; walks up to the top.
+fn is_inside(dir: &OwnedFd, ancestor: FileId) -> bool {
+    let Ok(mut current) = dir.try_clone() else { return false };
+    let Ok(mut current_id) = FileId::read(&current) else { return false };
     loop {
-        if at == ancestor {
+        if current_id == ancestor {
             return true;
         }
-        let Ok(above) = child(&here, OsStr::new(".."), DIRECTORY) else { return false };
-        let Ok(next) = id(&above) else { return false };
-        if next == at {
+        let Ok(above) = open_child(&current, OsStr::new(".."), DIRECTORY) else { return false };
+        let Ok(above_id) = FileId::read(&above) else { return false };
+        if above_id == current_id {
             return false;
         }
-        (here, at) = (above, next);
+        (current, current_id) = (above, above_id);
     }
 }
 
@@ -116,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_the_flag_a_taken_name_stays_taken() {
+    fn an_existing_target_stays_without_support_by_the_kernel() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("file"), "file").unwrap();
@@ -134,6 +142,6 @@ mod tests {
         assert_eq!(std::fs::read_to_string(at("file-moved")).unwrap(), "file");
         assert!(at("dir-moved/below").is_dir());
         assert_eq!(rename("dir-moved", "dir-moved/below/x"), Err(Errno::INVAL));
-        assert!(!at("dir-moved/below/x").exists(), "what was made to take the name is gone");
+        assert!(!at("dir-moved/below/x").exists(), "the placeholder was removed");
     }
 }

@@ -1,76 +1,80 @@
-//! Unpacking an archive: all of it or nothing.
+//! Unpacks an archive completely or not at all.
 //!
-//! The archive is first unpacked into a hidden directory inside the destination, thus on its filesystem, and moved into
-//! place when the last byte was good. What it replaces is kept aside until all is in place, and put back if a move
-//! fails.
+//! The archive is first unpacked into a hidden directory inside the destination, and so on the same filesystem. When its last
+//! byte has been verified, its content is moved into place. Replaced files are set aside until everything is in place, and
+//! restored if a move fails.
 
 mod error;
-mod gzip;
-mod merge;
-mod name;
-mod stage;
+mod maybe_gzip;
+mod member_name;
+mod stage_merge;
+mod staging_directory;
 
 use std::io::Read;
 
 use tar::EntryType;
 
-pub use error::{Error, Refusal};
+pub use error::{Error, MemberRefusal};
 
 use crate::{
-    CHUNK_BYTES, ENTRIES_MAX, Root, VirtualPath,
-    archive::{Archive, Member},
-    error::At,
-    root::DIRECTORY,
+    CHUNK_BYTES, ENTRIES_MAX, RootDirectory, VirtualPath,
+    error::ErrorContext,
+    root_directory::DIRECTORY,
+    tar_reader::{TarMember, TarReader},
 };
-use error::Fault;
-use name::Name;
-use stage::Stage;
+use error::MemberError;
+use member_name::MemberName;
+use staging_directory::StagingDirectory;
 
-/// How much an archive may hold.
+/// Limits on the content of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Members, directories included; never more than [`ENTRIES_MAX`].
+pub struct UnpackLimits {
+    /// The maximum number of members including directories; at most [`ENTRIES_MAX`].
     pub entries: usize,
-    /// Content and headers together, uncompressed: what a small gzip could blow up to.
+    /// The maximum uncompressed size of content and headers, against small archives that expand to huge ones.
     pub bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for UnpackLimits {
     /// [`ENTRIES_MAX`] members and 16 GiB: a large source tree with its build output.
     fn default() -> Self {
         Self { entries: ENTRIES_MAX, bytes: 16 << 30 }
     }
 }
 
-/// What came out of an archive.
+/// The amount that was unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unpacked {
+pub struct UnpackSummary {
     /// Files and links.
     pub files: u64,
-    /// Directories the archive names itself.
+    /// Directories that are members of the archive.
     pub directories: u64,
-    /// Content of the files.
+    /// The size of the files' content.
     pub bytes: u64,
 }
 
-impl Root {
-    /// Unpacks a tar archive (ustar, GNU or pax; plain or gzip) into the directory `dest`, which is made when it is
-    /// missing. Directories are merged; files and links take the place of files and links of the same name.
+impl RootDirectory {
+    /// Unpacks a tar archive (ustar, GNU or pax; plain or gzip) into the directory `dest`, which is created if necessary.
+    /// Directories are merged; files and links replace files and links of the same name.
     ///
-    /// Permission bits (`0o777`) and times of files are kept, owners are not; directories stay usable by their owner.
-    /// Directories that were there keep their own bits. The stream is read to the archive's end mark (a gzip to its
-    /// own end), not to its last byte.
+    /// Permission bits (`0o777`) and times of files are kept, owners are not. Directories stay usable by their owner; existing
+    /// directories keep their own bits. The stream is read up to the archive's end mark (a gzip stream up to its own end).
     ///
     /// # Errors
-    /// After any error but [`Error::NotUndone`] the destination is as it was. Names and links that lead out of it,
-    /// devices and pipes, and a file where a directory is (or the reverse) are [`Error::Refused`]; an archive without
-    /// an end mark is [`Error::Truncated`].
-    pub fn unpack(&self, reader: impl Read, dest: &VirtualPath, limits: &Limits) -> Result<Unpacked, Error> {
+    /// After any error but [`Error::NotUndone`] the destination is unchanged. Names and links that lead out of it, devices and
+    /// pipes, and a file in place of a directory (or the reverse) are [`Error::Refused`]; an archive without an end mark is
+    /// [`Error::Truncated`].
+    pub fn unpack(
+        &self,
+        reader: impl Read,
+        dest: &VirtualPath,
+        limits: &UnpackLimits,
+    ) -> Result<UnpackSummary, Error> {
         let absolute = self.absolute(dest);
         let made = self.mkdir_all(&absolute).at("unpack into", dest)?;
         let result = self.unpack_into(reader, dest, &absolute, limits);
         if result.is_err() {
-            self.unmake(&made);
+            self.remove_created(&made);
         }
         result
     }
@@ -80,12 +84,12 @@ impl Root {
         reader: impl Read,
         dest: &VirtualPath,
         absolute: &VirtualPath,
-        limits: &Limits,
-    ) -> Result<Unpacked, Error> {
+        limits: &UnpackLimits,
+    ) -> Result<UnpackSummary, Error> {
         let handle = self.open_at(absolute, DIRECTORY).at("unpack into", dest)?;
-        let stage = Stage::new(handle, dest)?;
-        let mut unpacking = Unpacking { stage, done: Unpacked::default(), buffer: vec![0; CHUNK_BYTES] };
-        let mut archive = Archive::new(gzip::Reader::new(reader)?, limits.bytes);
+        let stage = StagingDirectory::new(handle, dest)?;
+        let mut unpacking = UnpackRun { stage, done: UnpackSummary::default(), buffer: vec![0; CHUNK_BYTES] };
+        let mut archive = TarReader::new(maybe_gzip::MaybeGzip::new(reader)?, limits.bytes);
         unpacking.run(&mut archive, limits.entries.min(ENTRIES_MAX))?;
         archive.into_inner().finish()?;
         unpacking.stage.commit()?;
@@ -93,56 +97,62 @@ impl Root {
     }
 }
 
-/// An archive on its way to the stage.
-struct Unpacking<'a> {
-    stage: Stage<'a>,
-    done: Unpacked,
+/// The transfer of an archive to the staging directory.
+struct UnpackRun<'a> {
+    stage: StagingDirectory<'a>,
+    done: UnpackSummary,
     buffer: Vec<u8>,
 }
 
-impl Unpacking<'_> {
-    fn run(&mut self, archive: &mut Archive<impl Read>, most: usize) -> Result<(), Error> {
+impl UnpackRun<'_> {
+    fn run(&mut self, archive: &mut TarReader<impl Read>, most: usize) -> Result<(), Error> {
         let mut index = 0;
         while let Some(member) = archive.next()? {
             index += 1;
             if index > most {
                 return Err(Error::TooManyEntries { most });
             }
-            self.member(archive, &member).map_err(|fault| fault.of(&member))?;
+            self.unpack_member(archive, &member).map_err(|fault| fault.with_name_of(&member))?;
         }
         Ok(())
     }
 
-    fn member(&mut self, archive: &mut Archive<impl Read>, member: &Member) -> Result<(), Fault> {
-        let name = Name::parse(&member.name)?;
-        // Old archives mark a directory by a slash alone.
-        let slash = member.kind == EntryType::Regular && member.name.ends_with(b"/");
-        if slash || member.kind == EntryType::Directory {
+    fn unpack_member(
+        &mut self,
+        archive: &mut TarReader<impl Read>,
+        member: &TarMember,
+    ) -> Result<(), MemberError> {
+        let name = MemberName::parse(&member.name)?;
+        // Old archives mark a directory only by a slash at the end of its name.
+        let has_slash = member.kind == EntryType::Regular && member.name.ends_with(b"/");
+        if has_slash || member.kind == EntryType::Directory {
             self.done.directories += 1;
-            return self.stage.directory(&name, member.mode);
+            return self.stage.create_directory(&name, member.mode);
         }
         match member.kind {
             EntryType::Regular | EntryType::Continuous => {
-                let file = self.stage.file(&name)?;
-                self.content(archive, file, member)?;
+                let file = self.stage.create_file(&name)?;
+                self.copy_content(archive, file, member)?;
             }
-            EntryType::Symlink => self.stage.symlink(&name, &member.link)?,
-            EntryType::Link => self.stage.hard_link(&name, &Name::parse(&member.link)?)?,
-            EntryType::Fifo | EntryType::Char | EntryType::Block => return Err(Refusal::SpecialFile.into()),
-            _ => return Err(Refusal::UnsupportedKind.into()),
+            EntryType::Symlink => self.stage.create_symlink(&name, &member.link)?,
+            EntryType::Link => self.stage.create_hard_link(&name, &MemberName::parse(&member.link)?)?,
+            EntryType::Fifo | EntryType::Char | EntryType::Block => {
+                return Err(MemberRefusal::SpecialFile.into());
+            }
+            _ => return Err(MemberRefusal::UnsupportedKind.into()),
         }
         self.done.files += 1;
         Ok(())
     }
 
-    fn content(
+    fn copy_content(
         &mut self,
-        archive: &mut Archive<impl Read>,
-        mut file: stage::NewFile,
-        member: &Member,
-    ) -> Result<(), Fault> {
+        archive: &mut TarReader<impl Read>,
+        mut file: staging_directory::StagedFile,
+        member: &TarMember,
+    ) -> Result<(), MemberError> {
         loop {
-            match archive.read(&mut self.buffer).map_err(Fault::Other)? {
+            match archive.read(&mut self.buffer).map_err(MemberError::Other)? {
                 0 => break,
                 count => {
                     file.write(&self.buffer[..count])?;

@@ -7,8 +7,8 @@ use files::private_file;
 use http::StatusCode;
 use jiff::Timestamp;
 use journal::{
-    Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Error, Store},
+    FrameBuffer, JournalItem, Retention, Seq, StartPosition,
+    durable::{DurableJournal, Error, JournalStore},
 };
 use protocol::audit::{AuditEntry, AuditPage, AuditRecord};
 use server::{ErrorChain, PeerAddress};
@@ -34,13 +34,13 @@ const JOURNAL: &str = "audit";
 /// What was done. A clone is the same.
 #[derive(Clone)]
 pub(crate) struct Audit {
-    journal: Durable,
+    journal: DurableJournal,
     /// Writes what whoever asked no longer waits for.
     tasks: TaskTracker,
     /// Where that is done; who drops a request may be anywhere.
     runtime: Handle,
     /// The journal is good for as long as this is there.
-    _store: Arc<Store>,
+    _store: Arc<JournalStore>,
 }
 
 impl Audit {
@@ -49,7 +49,7 @@ impl Audit {
         let opened = tokio::task::spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
             let _ = private_file::create_if_missing(&owned);
-            Store::open(owned)
+            JournalStore::open(owned)
         });
         let store = opened.await.map_err(|_| Error::Died)??;
         let journal = store.journal(JOURNAL, KEPT).await?;
@@ -97,13 +97,15 @@ impl Audit {
         let (newest, mut at, mut items) = (self.journal.bounds().newest, Seq::new(offset), Vec::new());
         if at < newest {
             // A bare number opens a reader whatever it is.
-            let Ok(mut reader) = self.journal.reader(Start::Resume(at)) else { return Err(Error::Died) };
+            let Ok(mut reader) = self.journal.reader(StartPosition::Resume(at)) else {
+                return Err(Error::Died);
+            };
             while at < newest && items.len() < limit {
                 match reader.next().await? {
                     None => break,
                     // What is no longer kept is passed over: the numbers tell.
-                    Some(Item::Gap(gap)) => at = gap.oldest.before(),
-                    Some(Item::Frames(chunk)) => {
+                    Some(JournalItem::Gap(gap)) => at = gap.oldest.before(),
+                    Some(JournalItem::Frames(chunk)) => {
                         for (seq, frame) in chunk.frames().take(limit - items.len()) {
                             at = seq;
                             // One that cannot be read is of a newer version.
@@ -132,7 +134,7 @@ impl Audit {
     async fn append(self, entry: AuditEntry) -> Result<(), Error> {
         // A wire type always can be serialised.
         let frame = serde_json::to_vec(&entry).unwrap_or_default();
-        let appended = self.journal.append(Frames::one(frame)).await;
+        let appended = self.journal.append(FrameBuffer::one(frame)).await;
         if let Err(error) = &appended {
             error!(error = %ErrorChain(error), verb = entry.verb, "could not write an audit entry");
         }

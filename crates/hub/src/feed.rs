@@ -11,7 +11,7 @@ use std::{num::NonZeroU64, sync::Arc};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::{Chunk, Frames as Appended, Retention, Ring, Seq, Start, Writer};
+use journal::{FrameBuffer as Appended, FrameChunk, Retention, RingJournal, RingWriter, Seq, StartPosition};
 use parking_lot::Mutex;
 use protocol::{
     Event, RuntimeId, SessionId, SessionProjection,
@@ -59,7 +59,7 @@ pub(crate) struct Feed {
     /// The place that the first who came wants to go on from.
     wanted: Option<String>,
     frames: Frames,
-    ring: Ring,
+    ring: RingJournal,
     now: Mutex<Now>,
     phase: watch::Sender<Phase>,
     pub(crate) subscribers: SubscriberCount,
@@ -68,7 +68,7 @@ pub(crate) struct Feed {
 
 /// What changes with each event.
 struct Now {
-    writer: Writer,
+    writer: RingWriter,
     known: Option<Known>,
     backlog: Backlog,
     /// The same as it is shown to those who do not see everything.
@@ -92,7 +92,7 @@ pub(crate) struct Beginning {
     /// What goes first.
     pub(crate) snapshot: Bytes,
     /// What comes after it, …
-    pub(crate) reader: journal::Reader,
+    pub(crate) reader: journal::RingReader,
     /// … of which everything up to here is in the snapshot.
     pub(crate) covered: Seq,
     /// Whoever does not see everything looks through a lens.
@@ -107,7 +107,7 @@ impl Feed {
         worker: SessionId,
         cursor: Option<&str>,
     ) -> Self {
-        let (writer, ring) = Ring::new(backlog);
+        let (writer, ring) = RingJournal::new(backlog);
         let seal = Seal::new(key, &runtime, &worker);
         Self {
             // One that is no good is told to who has it.
@@ -168,7 +168,8 @@ impl Feed {
         }
         let (snapshot, ticket) = self.come_to(&mut now, sight).ok_or(DiagnosticKind::RuntimeUnavailable)?;
         // Under the lock: nothing is appended meanwhile.
-        let reader = self.ring.reader(Start::Resume(from)).map_err(|_| DiagnosticKind::CursorExpired)?;
+        let reader =
+            self.ring.reader(StartPosition::Resume(from)).map_err(|_| DiagnosticKind::CursorExpired)?;
         Ok(Beginning { snapshot, reader, covered, ticket })
     }
 
@@ -189,7 +190,7 @@ impl Feed {
     }
 
     /// What was read, as it is shown, with empty frames for what is not; nothing if some of it is no longer kept.
-    pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &Chunk) -> Option<Vec<(Seq, Bytes)>> {
+    pub(crate) fn through(&self, ticket: &Arc<Ticket>, chunk: &FrameChunk) -> Option<Vec<(Seq, Bytes)>> {
         let now = self.now.lock();
         let shown = now.lenses.of(ticket)?;
         chunk.frames().map(|(seq, frame)| Some((seq, shown.at(seq, frame)?))).collect()
@@ -333,7 +334,7 @@ impl Feed {
     /// Nothing more comes: those who watch read what there is.
     pub(crate) fn seal(&self) {
         // Another writer takes the place of the one whose end seals the ring.
-        let (nobody, _) = Ring::new(BACKLOG);
+        let (nobody, _) = RingJournal::new(BACKLOG);
         self.now.lock().writer = nobody;
     }
 }

@@ -1,7 +1,7 @@
 //! What is counted of the feeds and of those who watch. Sums and the fullest, and never a number for each worker: there is
 //! no end of them.
 
-use journal::{Bounds, Retention};
+use journal::{JournalBounds, Retention};
 use prometheus_client::{
     metrics::{
         counter::Counter,
@@ -81,7 +81,7 @@ pub(crate) struct Fill {
 
 impl Fill {
     /// Adds one: whether its runtime is away, how many watch it, and what its backlog holds.
-    pub(crate) fn add(&mut self, away: bool, watchers: usize, backlog: &Bounds) {
+    pub(crate) fn add(&mut self, away: bool, watchers: usize, backlog: &JournalBounds) {
         self.feeds += 1;
         self.away += u64::from(away);
         self.watchers += watchers as u64;

@@ -7,7 +7,7 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use journal::{Item, Seq};
+use journal::{JournalItem, Seq};
 use protocol::observation::{
     DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamDiagnostic, StreamEnd, StreamLeg,
 };
@@ -42,7 +42,7 @@ pub struct Watch {
 
 /// What comes after the beginning.
 struct Reading {
-    reader: journal::Reader,
+    reader: journal::RingReader,
     covered: Seq,
     /// It was told that everything from here on has just happened.
     live: bool,
@@ -196,13 +196,13 @@ impl Watch {
     }
 
     /// What was read, as they see it.
-    fn shown(&mut self, item: Option<Item>) -> Result<Vec<Bytes>, StreamEnd> {
+    fn shown(&mut self, item: Option<JournalItem>) -> Result<Vec<Bytes>, StreamEnd> {
         let Some((reading, item)) = self.reading.as_mut().zip(item) else { return Err(self.over()) };
         let lagged = |reading: &Reading| {
             self.feed.metrics.lagged.inc();
             reading.lagged()
         };
-        let Item::Frames(chunk) = item else { return Err(lagged(reading)) };
+        let JournalItem::Frames(chunk) = item else { return Err(lagged(reading)) };
         match &reading.ticket {
             None => Ok(reading.tell(chunk.frames())),
             Some(ticket) => {

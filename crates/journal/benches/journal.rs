@@ -1,5 +1,5 @@
-//! How fast the journals are: `cargo bench -p journal`. Prints figures; judges nothing.
-#![allow(clippy::unwrap_used, reason = "a measurement has nobody to report to")]
+//! Throughput and latency of the journals: `cargo bench -p journal`. It prints figures and checks no limits.
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::{
     num::NonZeroU64,
@@ -12,8 +12,8 @@ use std::{
 
 use bytes::{BufMut, Bytes};
 use journal::{
-    Frames, Item, Retention, Ring, Start,
-    durable::{Durable, Store},
+    FrameBuffer, JournalItem, Retention, RingJournal, StartPosition,
+    durable::{DurableJournal, JournalStore},
 };
 use tokio::{
     task::JoinSet,
@@ -44,33 +44,33 @@ fn keep() -> Retention {
     Retention { events: NonZeroU64::new(4096).unwrap(), bytes: NonZeroU64::new(16 << 20).unwrap() }
 }
 
-/// What an append costs when nobody waits for it.
+/// The cost of an append without waiting readers.
 fn append_alone() {
     const APPENDS: u32 = 2_000_000;
-    let (mut writer, ring) = Ring::new(keep());
-    let _idle = ring.reader(Start::Newest).unwrap();
+    let (mut writer, ring) = RingJournal::new(keep());
+    let _idle = ring.reader(StartPosition::Newest).unwrap();
     let start = cpu();
     for _ in 0..APPENDS {
         let mut batch = writer.batch();
         batch.push(|_, out| out.put_slice(FRAME));
         batch.append();
     }
-    println!("ring: append of one 200 B frame, nobody waiting: {:?} CPU", (cpu() - start) / APPENDS);
+    println!("ring: append of one 200 B frame, no reader waiting: {:?} CPU", (cpu() - start) / APPENDS);
 }
 
 async fn ring(readers: usize, per_batch: usize) {
     const TIME: Duration = Duration::from_secs(2);
-    let (mut writer, ring) = Ring::new(keep());
+    let (mut writer, ring) = RingJournal::new(keep());
     let (got, gaps) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let mut tasks = JoinSet::new();
     for _ in 0..readers {
         let (mut reader, got, gaps) =
-            (ring.reader(Start::Oldest).unwrap(), Arc::clone(&got), Arc::clone(&gaps));
+            (ring.reader(StartPosition::Oldest).unwrap(), Arc::clone(&got), Arc::clone(&gaps));
         tasks.spawn(async move {
             while let Some(item) = reader.next().await {
                 match item {
-                    Item::Gap(_) => gaps.fetch_add(1, Ordering::Relaxed),
-                    Item::Frames(chunk) => {
+                    JournalItem::Gap(_) => gaps.fetch_add(1, Ordering::Relaxed),
+                    JournalItem::Frames(chunk) => {
                         std::hint::black_box(chunk.bytes());
                         got.fetch_add(chunk.len() as u64, Ordering::Relaxed)
                     }
@@ -82,7 +82,7 @@ async fn ring(readers: usize, per_batch: usize) {
     let (start, cpu_start) = (Instant::now(), cpu());
     tasks.spawn(async move {
         while start.elapsed() < TIME {
-            while writer.pressed(Instant::now()) {
+            while writer.should_pause(Instant::now()) {
                 tokio::task::yield_now().await;
             }
             let mut batch = writer.batch();
@@ -104,8 +104,8 @@ async fn ring(readers: usize, per_batch: usize) {
 
 const JOURNALS: usize = 200;
 
-async fn open(dir: &tempfile::TempDir) -> (Store, Vec<Durable>) {
-    let store = Store::open(dir.path().join("journal.db")).unwrap();
+async fn open(dir: &tempfile::TempDir) -> (JournalStore, Vec<DurableJournal>) {
+    let store = JournalStore::open(dir.path().join("journal.db")).unwrap();
     let mut journals = Vec::new();
     for name in 0..JOURNALS {
         journals.push(store.journal(&name.to_string(), Retention::UNLIMITED).await.unwrap());
@@ -113,11 +113,11 @@ async fn open(dir: &tempfile::TempDir) -> (Store, Vec<Durable>) {
     (store, journals)
 }
 
-fn frame() -> Frames {
-    Frames::one(Bytes::from_static(&[b'x'; 300]))
+fn frame() -> FrameBuffer {
+    FrameBuffer::one(Bytes::from_static(&[b'x'; 300]))
 }
 
-/// As many appends as it takes, from five appenders to each journal.
+/// Appends as fast as possible, from five tasks per journal.
 async fn sqlite_flood() {
     const EACH: usize = 1000;
     let dir = tempfile::TempDir::new().unwrap();
@@ -143,7 +143,7 @@ async fn sqlite_flood() {
     store.close();
 }
 
-/// So many appends a second; how long each takes from call to answer.
+/// Appends at a fixed rate and measures the time of each call.
 async fn sqlite_paced(rate: usize) {
     const TIME: Duration = Duration::from_secs(5);
     let dir = tempfile::TempDir::new().unwrap();

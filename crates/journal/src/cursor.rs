@@ -1,4 +1,4 @@
-//! A position that knows which journal it belongs to.
+//! Cursors: positions that name the journal they belong to.
 
 use std::{fmt, num::NonZeroU64, str::FromStr};
 
@@ -6,18 +6,23 @@ use uuid::Uuid;
 
 use crate::{ParseSeqError, Seq};
 
-/// Digits of an epoch's text form.
+/// The length of an epoch in text form.
 const EPOCH_DIGITS: usize = 16;
 
-/// One incarnation of one journal: random, so that a cursor of another journal or of an earlier life is noticed.
+/// The random id of one incarnation of a journal.
+///
+/// A journal that loses its content (a ring after a restart, a journal that was deleted and created again) numbers its
+/// frames from 1 again. The epoch in each cursor tells the new numbers from the old ones, so that a stale cursor is
+/// rejected instead of silently selecting the wrong frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Epoch(NonZeroU64);
 
 impl Epoch {
-    /// A new one, unlike all others.
+    /// A new random epoch.
     pub fn random() -> Epoch {
         loop {
-            // A v4 UUID has six fixed bits; turning one half covers each of them with random ones.
+            // A version 4 UUID has six fixed bits. Rotating one half by 32 bits moves its fixed bits away from those of
+            // the other half, so that XOR leaves 64 random bits.
             let (high, low) = Uuid::new_v4().as_u64_pair();
             if let Some(bits) = NonZeroU64::new(high ^ low.rotate_left(32)) {
                 return Epoch(bits);
@@ -25,7 +30,7 @@ impl Epoch {
         }
     }
 
-    /// The epoch stored as these bits.
+    /// Restores an epoch from its stored bits.
     pub const fn from_bits(bits: NonZeroU64) -> Epoch {
         Epoch(bits)
     }
@@ -42,12 +47,12 @@ impl fmt::Display for Epoch {
     }
 }
 
-/// Everything up to and including `seq` in the journal incarnation `epoch` has been read.
+/// A reader's position: all frames up to and including `seq` in the incarnation `epoch` have been read.
 ///
-/// Its text form is `{epoch:016x}-{seq}`. Reading it back is strict: only what `Display` writes is a cursor.
+/// The text form is `{epoch:016x}-{seq}`. Parsing is strict: it accepts only what `Display` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
-    /// The journal incarnation the position belongs to.
+    /// The incarnation of the journal.
     pub epoch: Epoch,
     /// The last frame that was read.
     pub seq: Seq,
@@ -62,8 +67,8 @@ impl fmt::Display for Cursor {
 /// Why a text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseCursorError {
-    /// There is no `-` in it.
-    #[error("a cursor is sixteen hex digits, a dash and a number")]
+    /// It contains no `-`.
+    #[error("a cursor consists of sixteen hex digits, a dash and a number")]
     Shape,
     /// The part before the dash is not sixteen lower-case hex digits, or all of them are zero.
     #[error("a cursor starts with sixteen lower-case hex digits that are not all zero")]

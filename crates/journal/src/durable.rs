@@ -1,29 +1,32 @@
-//! The journals on disk: many in one SQLite file, written by one thread.
+//! Journals on disk: many of them in one SQLite file, written by one thread.
 //!
-//! *Seen means durable*: an append is committed first, then published to the journal's tail, then answered. Readers
-//! follow the tail, a [`Ring`](crate::Ring) of the last committed frames, and read what is older from the file.
+//! A frame is durable before anyone sees it: the writer thread commits an append, then publishes it to the journal's
+//! *tail*, then answers the caller. The tail is a [`RingJournal`](crate::RingJournal) with the most recent committed
+//! frames. Readers follow the tail and load older frames from the file.
 //!
-//! The writer thread takes whatever is queued and commits it as one transaction; it never waits on purpose to gather.
-//! A second thread copies the write-ahead log back into the file, so that appends do not pay for it.
+//! Group commit: the writer thread takes all queued requests and commits them as one transaction. It never delays a commit
+//! to collect more; under load the requests that arrive during one commit form the next group.
+//!
+//! A second thread copies the write-ahead log into the database file (a checkpoint), so that appends do not wait for it.
 
 mod checkpoint;
 mod error;
-mod handle;
-mod ledger;
+mod event_rows;
+mod journal;
 mod metrics;
-mod note;
-mod places;
-mod pool;
 mod queue;
+mod read_pool;
 mod reader;
+mod record;
+mod row_index;
 mod schema;
 mod store;
-mod writer;
+mod writer_thread;
 
-pub use error::{Cause, Error};
-pub use handle::Durable;
-pub use metrics::Metrics;
-pub use note::{Note, Noted};
+pub use error::{Error, ErrorCause};
+pub use journal::DurableJournal;
+pub use metrics::JournalMetrics;
 pub use queue::QUEUE_MAX;
-pub use reader::Reader;
-pub use store::{Store, Sync};
+pub use reader::DurableReader;
+pub use record::{RecordUpdate, StoredRecord};
+pub use store::{JournalStore, SyncMode};

@@ -1,32 +1,20 @@
-//! Why a journal cannot be read from where a caller asked.
+//! Why a reader cannot start at a cursor.
 
-use crate::{Bounds, Gap, Seq, Start};
+use crate::{Gap, JournalBounds};
 
-/// Why a reader could not be opened where it was asked for.
+/// Why a reader could not be opened at a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The cursor is of another journal or another life of this one, or lies in the future.
-    #[error("the cursor is not of this journal, which is {} at {} to {}", .bounds.epoch, .bounds.oldest, .bounds.newest)]
+    /// The cursor belongs to another journal or to an earlier epoch of this one, or lies beyond the newest frame.
+    #[error(
+        "the cursor does not belong to this journal (epoch {}, frames {} to {}); read again from the start",
+        .bounds.epoch, .bounds.oldest, .bounds.newest
+    )]
     Unknown {
-        /// What the journal held when it was asked.
-        bounds: Bounds,
+        /// The bounds of the journal at the time of the request.
+        bounds: JournalBounds,
     },
-    /// The cursor is right, but what follows it is no longer kept.
-    #[error("the cursor has expired: {0}")]
+    /// The cursor is valid, but the frame after it was evicted.
+    #[error("the cursor has expired: {0}; continue from the oldest frame")]
     Expired(Gap),
-}
-
-/// Where a reader starts: its position, and whether it must be told of a gap first.
-pub(crate) fn place(bounds: &Bounds, from: Start) -> Result<(Seq, bool), Error> {
-    match from {
-        Start::Oldest => Ok((bounds.oldest.before(), false)),
-        Start::Newest => Ok((bounds.newest, false)),
-        Start::Resume(seq) if bounds.follows(seq) => Ok((seq, false)),
-        Start::Resume(_) => Ok((bounds.oldest.before(), true)),
-        Start::After(cursor) if cursor.epoch != bounds.epoch || cursor.seq > bounds.newest => {
-            Err(Error::Unknown { bounds: *bounds })
-        }
-        Start::After(cursor) if !bounds.follows(cursor.seq) => Err(Error::Expired(bounds.gap())),
-        Start::After(cursor) => Ok((cursor.seq, false)),
-    }
 }

@@ -1,36 +1,37 @@
 //! An append-only, ordered log that many readers follow by cursor.
 //!
-//! A journal carries *frames*: byte strings it never looks into. Each frame gets the next [`Seq`]; frames are encoded
-//! once and shared by all readers. A reader replays what is kept and then follows what comes, as one subscription:
-//! nothing is lost, doubled or reordered where the two meet. What fell out of the retention before a reader got to it
-//! is announced as a [`Gap`], never skipped in silence.
+//! A journal stores *frames*: byte strings that it never interprets. Each frame gets the next [`Seq`]. Frames are encoded
+//! once and all readers share the bytes. One reader covers replay and live tail: it first returns the retained frames,
+//! then waits for new ones, without losing, repeating or reordering a frame at the transition. A reader that is so slow
+//! that frames were evicted before it read them gets a [`Gap`]; it is never skipped ahead silently.
 //!
-//! Two backends behind the same traits, [`Journal`] to read and [`Append`] to write:
+//! Two backends with the same operations:
 //!
-//! - [`Ring`]: in memory, bounded, one [`Writer`];
-//! - [`durable::Durable`]: in SQLite; what a reader has seen survives `kill -9`.
+//! - [`RingJournal`]: in memory, bounded, with a single [`RingWriter`];
+//! - [`durable::DurableJournal`]: in SQLite. A frame that a reader has seen survives `kill -9`.
 //!
-//! Left out: what frames mean, how they travel (SSE, WebSocket, pages), and who may read them.
+//! Out of scope: the content of frames, their transport (SSE, WebSocket, pages) and access control.
 
-mod batch;
-mod chunk;
 mod cursor;
 pub mod durable;
 mod error;
-mod frames;
+mod frame_batch;
+mod frame_buffer;
+mod frame_chunk;
+mod item;
 mod retention;
 mod ring;
 mod seq;
-mod start;
-mod traits;
+mod start_position;
 
-pub use batch::Batch;
-pub use chunk::Chunk;
 pub use cursor::{Cursor, Epoch, ParseCursorError};
 pub use error::Error;
-pub use frames::Frames;
-pub use retention::{Bounds, Gap, Retention};
-pub use ring::{BatchBuilder, MOVING, Reader, Ring, SEGMENT_BYTES, Writer};
+pub use frame_buffer::FrameBuffer;
+pub use frame_chunk::FrameChunk;
+pub use item::JournalItem;
+pub use retention::{Gap, JournalBounds, Retention};
+pub use ring::{BatchBuilder, KEEP_UP_WINDOW, RingJournal, RingReader, RingWriter, SEGMENT_BYTES};
 pub use seq::{ParseSeqError, Seq};
-pub use start::{Item, Start};
-pub use traits::{Append, Follow, Journal};
+pub use start_position::StartPosition;
+
+use frame_batch::FrameBatch;

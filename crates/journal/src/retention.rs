@@ -1,63 +1,63 @@
-//! How much is kept, and how much there is.
+//! How many frames a journal retains, and which ones it holds.
 
 use std::{fmt, num::NonZeroU64};
 
 use crate::{Epoch, Seq};
 
-/// How much a journal keeps: whichever limit is reached first lets the oldest go.
+/// The limits of a journal. When either is exceeded, the oldest frames are evicted.
 ///
-/// What was appended last is kept whatever its size, so that it reaches the readers that wait for it.
+/// The newest append is retained whatever its size, so that waiting readers always receive it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// The most frames that can be read; exact.
+    /// The maximum number of readable frames. Exact: a batch that is partly beyond the limit is partly unreadable.
     pub events: NonZeroU64,
-    /// The most bytes that are kept, in frames.
+    /// The maximum sum of frame sizes.
     pub bytes: NonZeroU64,
 }
 
 impl Retention {
-    /// Keeps everything: for what is bounded by other means, such as an audit trail on disk.
+    /// No eviction: for journals that are bounded by other means, such as an audit trail on disk.
     pub const UNLIMITED: Retention = Retention { events: NonZeroU64::MAX, bytes: NonZeroU64::MAX };
 }
 
-/// What a journal holds at one moment.
+/// The frames that a journal holds at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// The incarnation that valid cursors name.
+pub struct JournalBounds {
+    /// The epoch of valid cursors.
     pub epoch: Epoch,
-    /// The oldest frame that can still be read; the one after `newest` when there is none.
+    /// The oldest readable frame; `newest + 1` when the journal is empty.
     pub oldest: Seq,
-    /// The frame appended last; [`Seq::ZERO`] before the first.
+    /// The newest frame; [`Seq::ZERO`] before the first append.
     pub newest: Seq,
-    /// How many frames can be read.
+    /// The number of readable frames.
     pub events: u64,
-    /// How many bytes are kept.
+    /// The bytes that count towards [`Retention::bytes`].
     pub bytes: u64,
 }
 
-impl Bounds {
-    /// What to tell a reader whose next frame is not there.
+impl JournalBounds {
+    /// The gap to report to a reader whose next frame was evicted.
     pub fn gap(&self) -> Gap {
         Gap { oldest: self.oldest, newest: self.newest }
     }
 
-    /// Whether everything after `position` can be read.
-    pub fn follows(&self, position: Seq) -> bool {
+    /// Whether a reader at `position` can continue without a gap.
+    pub fn is_readable_after(&self, position: Seq) -> bool {
         position <= self.newest && position.next() >= self.oldest
     }
 }
 
-/// Frames are missing: reading goes on at `oldest`, and `newest` was the last one when this was said.
+/// Frames were evicted before a reader got to them. Reading continues at `oldest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The next frame the reader will get; the one after `newest` when nothing is kept.
+    /// The next frame the reader gets; `newest + 1` when the journal is empty.
     pub oldest: Seq,
-    /// The frame appended last.
+    /// The newest frame when the gap was reported.
     pub newest: Seq,
 }
 
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kept are {} to {}", self.oldest, self.newest)
+        write!(f, "frames {} to {} are available", self.oldest, self.newest)
     }
 }

@@ -1,14 +1,17 @@
 //! The journal in memory: bounded in events and bytes, one writer, any number of readers.
 //!
-//! One lock guards the batches and one slot per reader; it is held for a few lines and never across an await. Readers
-//! share the batches, so a delivery is a reference and a slice. Wakers run and memory is freed outside the lock. When
-//! the writer rests, old batches are packed; a reader that replays them unpacks its own.
+//! One lock guards the batches and one [slot](reader_slots) per reader. It is held for a few lines and never across an
+//! await. A reader takes a reference to a batch under the lock and slices it afterwards, so a delivery copies nothing.
+//! Wakers run, and memory is freed, only after the lock is released: dropping or waking a task may drop its readers,
+//! which take the same lock.
+//!
+//! While the writer is idle, old batches are compressed. A reader that replays them decompresses its own copy.
 
-mod builder;
-mod packed;
+mod batch_builder;
+mod packed_frames;
 mod reader;
-mod segments;
-mod slots;
+mod reader_slots;
+mod segment_pool;
 mod state;
 mod writer;
 
@@ -16,119 +19,95 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub use builder::BatchBuilder;
-pub use reader::Reader;
-pub use segments::SEGMENT_BYTES;
-pub use slots::MOVING;
-pub use writer::Writer;
+pub use batch_builder::BatchBuilder;
+pub use reader::RingReader;
+pub use reader_slots::KEEP_UP_WINDOW;
+pub use segment_pool::SEGMENT_BYTES;
+pub use writer::RingWriter;
 
-use crate::{Bounds, Cursor, Epoch, Error, Journal, Retention, Seq, Start};
-use slots::Slot;
-use state::State;
+use crate::{Cursor, Epoch, Error, JournalBounds, Retention, Seq, StartPosition};
+use state::RingState;
 
 /// The reading side of a journal in memory; clones are handles to the same journal.
 #[derive(Debug, Clone)]
-pub struct Ring {
-    shared: Arc<Shared>,
+pub struct RingJournal {
+    shared: Arc<SharedRing>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedRing {
     epoch: Epoch,
-    state: Mutex<State>,
+    state: Mutex<RingState>,
 }
 
-impl Ring {
-    /// A new, empty journal of a new epoch, and the one writer it will ever have.
-    pub fn new(retention: Retention) -> (Writer, Ring) {
-        Ring::resume(Epoch::random(), Seq::ZERO, retention)
+impl RingJournal {
+    /// Creates an empty journal with a new epoch, and its only writer.
+    pub fn new(retention: Retention) -> (RingWriter, RingJournal) {
+        RingJournal::resume(Epoch::random(), Seq::ZERO, retention)
     }
 
-    /// A ring whose next frame follows `newest`: the tail of a journal that is kept elsewhere.
-    pub(crate) fn resume(epoch: Epoch, newest: Seq, retention: Retention) -> (Writer, Ring) {
-        let ring =
-            Ring { shared: Arc::new(Shared { epoch, state: Mutex::new(State::new(newest, retention)) }) };
-        (Writer::new(ring.clone(), newest.next()), ring)
+    /// Creates a ring whose next frame follows `newest`: the in-memory tail of a journal that is stored elsewhere.
+    pub(crate) fn resume(epoch: Epoch, newest: Seq, retention: Retention) -> (RingWriter, RingJournal) {
+        let state = Mutex::new(RingState::new(newest, retention));
+        let ring = RingJournal { shared: Arc::new(SharedRing { epoch, state }) };
+        (RingWriter::new(ring.clone(), newest.next()), ring)
     }
 
     pub(crate) fn epoch(&self) -> Epoch {
         self.shared.epoch
     }
 
-    /// What it holds now.
-    pub fn bounds(&self) -> Bounds {
+    /// The frames it holds now.
+    pub fn bounds(&self) -> JournalBounds {
         self.shared.state.lock().bounds(self.shared.epoch)
     }
 
-    /// The position `seq` in the current epoch.
+    /// The cursor for the position `seq` in the current epoch.
     pub fn cursor(&self, seq: Seq) -> Cursor {
         Cursor { epoch: self.shared.epoch, seq }
     }
 
-    /// How many readers are open.
+    /// The number of open readers.
     pub fn readers(&self) -> usize {
         self.shared.state.lock().slots.len()
     }
 
-    /// A reader from `from` on: replay and live tail in one.
+    /// Opens a reader that replays from `start` and then follows new appends.
     ///
     /// # Errors
-    /// For [`Start::After`]: [`Error::Unknown`] and [`Error::Expired`]. The other starts always succeed.
-    pub fn reader(&self, from: Start) -> Result<Reader, Error> {
+    /// For [`StartPosition::After`]: [`Error::Unknown`] and [`Error::Expired`]. The other start positions always succeed.
+    pub fn reader(&self, start: StartPosition) -> Result<RingReader, Error> {
+        // Checking the bounds and registering the reader happen under one lock: no frame is evicted in between.
         let mut state = self.shared.state.lock();
-        let (position, gap) = crate::error::place(&state.bounds(self.shared.epoch), from)?;
-        let read = state.bytes_through(position);
-        let key = state.slots.insert(Slot::new(position, read, gap));
+        let start = start.resolve(&state.bounds(self.shared.epoch))?;
+        let key = state.insert_reader(start.position, start.gap_pending);
         drop(state);
-        Ok(Reader::new(self.clone(), key))
+        Ok(RingReader::new(self.clone(), key))
     }
 
-    /// A reader at `position`, wherever that is: before the ring it begins with a gap, beyond it waits.
-    pub(crate) fn reader_at(&self, position: Seq) -> Reader {
-        let mut state = self.shared.state.lock();
-        let read = state.bytes_through(position);
-        let key = state.slots.insert(Slot::new(position, read, false));
-        drop(state);
-        Reader::new(self.clone(), key)
+    /// Opens a reader at any position: before the oldest frame it starts with a gap, beyond the newest it waits.
+    pub(crate) fn reader_at(&self, position: Seq) -> RingReader {
+        let key = self.shared.state.lock().insert_reader(position, false);
+        RingReader::new(self.clone(), key)
     }
 
-    /// Whether a reader that has read everything is at the end.
+    /// Sets whether readers end after the newest frame instead of waiting for more.
     pub(crate) fn set_sealed(&self, sealed: bool) {
-        self.settle(|state| state.sealed = sealed);
+        self.update_and_wake(|state| state.sealed = sealed);
     }
 
-    /// Seals it for good.
+    /// Seals the ring permanently.
     fn close(&self) {
-        self.settle(|state| state.closed = true);
+        self.update_and_wake(|state| state.closed = true);
     }
 
-    fn settle(&self, change: impl FnOnce(&mut State)) {
+    fn update_and_wake(&self, update: impl FnOnce(&mut RingState)) {
         let mut wakers = Vec::new();
         let mut state = self.shared.state.lock();
-        change(&mut state);
+        update(&mut state);
         state.slots.take_wakers(&mut wakers, None);
         drop(state);
         wakers.into_iter().for_each(std::task::Waker::wake);
-    }
-}
-
-impl Journal for Ring {
-    type Reader = Reader;
-
-    fn bounds(&self) -> Bounds {
-        Ring::bounds(self)
-    }
-
-    fn cursor(&self, seq: Seq) -> Cursor {
-        Ring::cursor(self, seq)
-    }
-
-    fn readers(&self) -> usize {
-        Ring::readers(self)
-    }
-
-    fn reader(&self, from: Start) -> Result<Reader, Error> {
-        Ring::reader(self, from)
     }
 }
 

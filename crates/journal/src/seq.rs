@@ -1,41 +1,41 @@
-//! The place of a frame in its journal.
+//! The sequence number of a frame.
 
 use std::{fmt, str::FromStr};
 
-/// The number of a frame: the first is 1, each next one is one more, and none is ever used twice in one epoch.
+/// The number of a frame in its journal: 1 for the first, then counting up. A number is never reused within an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Seq(u64);
 
 impl Seq {
-    /// Before everything: reading after it starts at the first frame.
+    /// The position before the first frame: reading after it returns everything.
     pub const ZERO: Seq = Seq(0);
 
-    /// The frame with this number.
+    /// The sequence number `seq`.
     pub const fn new(seq: u64) -> Seq {
         Seq(seq)
     }
 
-    /// The bare number, as the doors write it.
+    /// The number itself, as protocols write it.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The number of the frame that follows.
+    /// The number of the following frame.
     pub const fn next(self) -> Seq {
         Seq(self.0.saturating_add(1))
     }
 
-    /// The position just before this frame: reading after it yields this frame.
+    /// The position just before this frame: reading after it returns this frame.
     pub const fn before(self) -> Seq {
         Seq(self.0.saturating_sub(1))
     }
 
-    /// How many frames lie after `earlier` up to and including this one; none if `earlier` is not earlier.
+    /// The number of frames after `earlier` up to and including this one; 0 if `earlier` is not earlier.
     pub const fn since(self, earlier: Seq) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// `count` frames further on.
+    /// The number `count` frames later.
     pub(crate) const fn plus(self, count: u64) -> Seq {
         Seq(self.0.saturating_add(count))
     }
@@ -55,7 +55,7 @@ pub struct ParseSeqError;
 impl FromStr for Seq {
     type Err = ParseSeqError;
 
-    /// Accepts exactly what `Display` writes, so that equal positions are equal texts.
+    /// Accepts only the form that `Display` writes, so that equal positions have equal texts.
     fn from_str(text: &str) -> Result<Seq, ParseSeqError> {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         if !digits || (text.len() > 1 && text.starts_with('0')) {

@@ -1,61 +1,61 @@
-//! Why a child could not be started, in words that say what to do about it.
+//! Why a child could not be started or controlled.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Spec;
+use crate::ProcessSpec;
 
-/// What can go wrong with a child.
+/// An error of a child process.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It could not be started.
     #[error("could not start `{program}`: {reason}")]
     Spawn {
-        /// What was to run.
+        /// The program.
         program: String,
-        /// What is in the way.
-        reason: Reason,
-        /// What the system said.
+        /// The reason.
+        reason: SpawnFailure,
+        /// The system's error.
         source: io::Error,
     },
-    /// It has exited, so nothing can be done to it any more.
+    /// It has exited and cannot be signalled any more.
     #[error("the process has exited")]
     Exited,
-    /// The system refused to signal it or to change its terminal.
+    /// The system refused to signal it or to resize its terminal.
     #[error("could not {action} the process")]
     Refused {
-        /// What we tried to do to it.
+        /// The attempted action, as a verb.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Finds out which of several causes with the same error number it was.
-    pub(crate) fn spawn(spec: &Spec, source: io::Error) -> Self {
-        Self::Spawn { program: spec.program_lossy(), reason: Reason::find(spec, &source), source }
+    /// Determines the reason: several causes share one error number.
+    pub(crate) fn spawn(spec: &ProcessSpec, source: io::Error) -> Self {
+        Self::Spawn { program: spec.program_lossy(), reason: SpawnFailure::determine(spec, &source), source }
     }
 }
 
-/// What is in the way of starting a program.
+/// Why a program could not be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// No such file, or no such name in `PATH`.
+pub enum SpawnFailure {
+    /// There is no such file, or no such name in `PATH`.
     NotFound,
-    /// It is there, but may not be run.
+    /// The file exists but is not executable.
     NotExecutable,
-    /// It is a script whose first line names an interpreter that is not there.
+    /// The script's first line names an interpreter that does not exist.
     NoInterpreter,
-    /// The directory to run it in is not there, or is not a directory.
+    /// The working directory does not exist or is not a directory.
     NoDirectory(PathBuf),
-    /// Something else: see the source.
+    /// Another reason; see the source.
     Other,
 }
 
-impl Reason {
-    fn find(spec: &Spec, source: &io::Error) -> Self {
+impl SpawnFailure {
+    fn determine(spec: &ProcessSpec, source: &io::Error) -> Self {
         if let Some(cwd) = &spec.cwd
             && !cwd.is_dir()
         {
@@ -64,7 +64,7 @@ impl Reason {
         match source.kind() {
             io::ErrorKind::NotFound if is_path(spec) && location(spec).is_file() => Self::NoInterpreter,
             io::ErrorKind::NotFound => Self::NotFound,
-            // "Exec format error" (8): a text without `#!`, or a program for another machine.
+            // ENOEXEC: a text file without `#!`, or a program for another architecture.
             io::ErrorKind::PermissionDenied => Self::NotExecutable,
             _ if source.raw_os_error() == Some(libc::ENOEXEC) => Self::NotExecutable,
             _ => Self::Other,
@@ -72,26 +72,30 @@ impl Reason {
     }
 }
 
-fn is_path(spec: &Spec) -> bool {
+fn is_path(spec: &ProcessSpec) -> bool {
     Path::new(&spec.program).components().count() > 1
 }
 
-/// A relative program is looked up from the child's directory.
-fn location(spec: &Spec) -> PathBuf {
+/// The program's path; a relative one starts at the child's working directory.
+fn location(spec: &ProcessSpec) -> PathBuf {
     match &spec.cwd {
         Some(cwd) => cwd.join(&spec.program),
         None => PathBuf::from(&spec.program),
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for SpawnFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound => f.write_str("no such program"),
-            Self::NotExecutable => f.write_str("it is not executable"),
-            Self::NoInterpreter => f.write_str("the interpreter named in its first line does not exist"),
-            Self::NoDirectory(cwd) => write!(f, "`{}` is not a directory to run it in", cwd.display()),
-            Self::Other => f.write_str("the system refused"),
+            Self::NotFound => f.write_str("no such program; install it or check PATH"),
+            Self::NotExecutable => {
+                f.write_str("the file is not an executable program; check its permissions and format")
+            }
+            Self::NoInterpreter => f.write_str(
+                "the interpreter in its first line does not exist; install it or correct the line",
+            ),
+            Self::NoDirectory(cwd) => write!(f, "the working directory `{}` does not exist", cwd.display()),
+            Self::Other => f.write_str("the system refused to run it"),
         }
     }
 }

@@ -1,52 +1,52 @@
-//! One child process, held so that it can neither hurt its parent nor outlive it.
+//! Child processes that cannot harm or outlive their parent.
 //!
-//! A child runs in its own process group, dies with its parent, and is ended by a ladder: close its stdin, TERM the
-//! group, KILL the group and whoever left it. Everything between the two sides has a limit: lines, stdin, stderr and
-//! the wait for the end.
+//! A child runs in its own process group and dies with its parent. Stopping it escalates: close its stdin, SIGTERM to the
+//! group, SIGKILL to the group and to descendants that have left it. Everything between parent and child has a limit: line
+//! length, queued stdin, retained stderr, and the time to stop.
 //!
-//! * [`spawn()`]: lines, for a child that speaks a line protocol. stdout is read in the caller's task.
-//! * [`spawn_raw`]: stdout and stderr as they come.
-//! * [`spawn_pty`]: the same on a terminal.
+//! * [`spawn()`]: for a child with a line protocol. Its stdout is read in the caller's task.
+//! * [`spawn_raw`]: stdout and stderr as bytes, as they arrive.
+//! * [`spawn_pty`]: the same on a pseudo-terminal.
 //!
-//! This crate knows nothing of agents, JSON or HTTP.
+//! The crate knows nothing of agents, JSON or HTTP.
 
-mod birth;
-mod control;
+mod async_fd;
+mod child_command;
+mod child_mark;
 mod error;
-mod framer;
-mod group;
-mod leader;
-mod life;
-mod lines;
-mod mark;
+mod group_leader;
+mod life_stage;
+mod line_framer;
 mod orphans;
-mod outlet;
-mod outputs;
+mod output_reader;
+mod output_source;
+mod process_control;
+mod process_group;
+mod process_spec;
 #[cfg(target_os = "linux")]
 mod procfs;
 mod pty;
 mod spawn;
 mod spawner;
-mod spec;
-mod stderr;
+mod stderr_tail;
 mod stdin;
+mod stdout_lines;
 mod supervisor;
-mod watched;
 
-pub use birth::hear_signals;
-pub use control::Control;
-pub use error::{Error, Reason};
-pub use framer::{Chunk, Framer, Piece, READ_BYTES};
-pub use life::Exit;
-pub use lines::Lines;
-pub use mark::MARK_VARIABLE;
-pub use orphans::Orphans;
-pub use outlet::{SETTLE_IDLE, SETTLE_MAX};
-pub use outputs::{Output, Outputs, Stream};
-pub use pty::{Pty, Screen, Size, spawn_pty};
+pub use child_command::restore_default_signals;
+pub use child_mark::MARK_VARIABLE;
+pub use error::{Error, SpawnFailure};
+pub use life_stage::ChildExit;
+pub use line_framer::{FramedLine, LineChunk, LineFramer, READ_BYTES};
+pub use orphans::OrphanReaper;
+pub use output_reader::{ChildStream, OutputReader, ProcessOutput};
+pub use output_source::{SETTLE_IDLE, SETTLE_MAX};
+pub use process_control::ProcessControl;
+pub use process_spec::{ProcessLimits, ProcessSpec};
+pub use pty::{PtyProcess, PtyResizer, PtySize, spawn_pty};
 pub use rustix::process::Signal;
-pub use spawn::{Process, Raw, spawn, spawn_raw};
-pub use spec::{Limits, Spec};
-pub use stderr::STDERR_TAIL_BYTES;
-pub use stdin::{SendError, Stdin};
-pub use supervisor::all_gone;
+pub use spawn::{LineProcess, RawProcess, spawn, spawn_raw};
+pub use stderr_tail::STDERR_TAIL_BYTES;
+pub use stdin::{ProcessStdin, StdinSendError};
+pub use stdout_lines::StdoutLines;
+pub use supervisor::wait_for_all;

@@ -1,46 +1,48 @@
-//! Whose a process is that has lost its parent, and left the group, the session and the mark of its child behind.
+//! Orphans: descendants of a child that lost their parent and left the child's group, session and mark behind.
 //!
-//! The system gives whoever loses their parent to the first process of all, where nobody finds them again. A process that
-//! [takes them in](Orphans::take_in) instead is above everybody that its children ever started. Whoever is directly below
-//! it and was not started here is an orphan of one of its children: if there is only one, that is whose it is.
+//! The kernel gives orphans to init, where their origin is lost. A process that is a *subreaper* gets the orphans of all its
+//! descendants instead. A process directly below it that it did not start is then an orphan of one of its children; if
+//! only one child can have started it, it belongs to that child.
 
 #[cfg(target_os = "linux")]
-mod book;
+mod child_registry;
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod unsupported;
 
 use std::io;
 
 #[cfg(target_os = "linux")]
-pub(crate) use book::{Listing, Whose, are_taken_in, born, reap, whose};
+pub(crate) use child_registry::{
+    ChildRegistration, OrphanOwner, find_owner, is_subreaper, reap, spawn_registered,
+};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{Listing, born, reap};
+pub(crate) use unsupported::{ChildRegistration, reap, spawn_registered};
 
-/// The orphans of this process.
+/// Adopts and reaps the orphans below this process.
 #[derive(Debug)]
-pub struct Orphans(());
+pub struct OrphanReaper(());
 
-impl Orphans {
-    /// Takes in whoever loses their parent below this process, from now on. All children of the process must be started by
-    /// this crate. Those that it had before are left alone, and then nobody is taken for an orphan of ours without a doubt.
+impl OrphanReaper {
+    /// Makes this process the subreaper of all its descendants. From then on all its children must be started by this crate.
+    /// Children that it already has are left alone; while they run, an orphan may be theirs, so it is not killed.
     ///
-    /// Only Linux can do that; elsewhere nobody is taken in.
+    /// It has an effect only on Linux.
     ///
     /// # Errors
-    /// If the system refuses it.
-    pub fn take_in() -> io::Result<Self> {
+    /// When the system refuses.
+    pub fn enable() -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        book::open()?;
+        child_registry::become_subreaper()?;
         Ok(Self(()))
     }
 
-    /// Buries those that have died, for as long as it runs: nobody else waits for them.
+    /// Reaps dead orphans, which nothing else waits for, until it is cancelled.
     ///
     /// # Errors
-    /// If nobody can be told of the end of children.
-    pub async fn bury(&self) -> io::Result<()> {
+    /// When SIGCHLD cannot be watched.
+    pub async fn reap_orphans(&self) -> io::Result<()> {
         #[cfg(target_os = "linux")]
-        book::bury().await?;
+        child_registry::reap_orphans().await?;
         std::future::pending().await
     }
 }

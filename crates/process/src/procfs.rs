@@ -1,4 +1,4 @@
-//! What `/proc` says of other processes.
+//! Information about other processes from `/proc`.
 
 use std::fs;
 use std::io::Read;
@@ -6,84 +6,81 @@ use std::io::Read;
 use memchr::memmem;
 use rustix::process::Pid;
 
-/// More environment than any process is given by accident: `exec` allows 2 MiB with the arguments.
+/// More than an environment can have: `exec` allows 2 MiB together with the arguments.
 const ENVIRONMENT_BYTES_MAX: u64 = 4 << 20;
 
-/// More than are ever above one process.
-const GENERATIONS_MAX: usize = 1024;
+/// A limit on the number of ancestors.
+const ANCESTORS_MAX: usize = 1024;
 
-/// Everyone there is. Who comes or goes meanwhile may or may not be among them.
+/// All processes. Processes that start or end during the listing may or may not be included.
 pub(crate) fn pids() -> impl Iterator<Item = Pid> {
-    let listing = fs::read_dir("/proc").into_iter().flatten().flatten();
-    listing.filter_map(|item| Pid::from_raw(item.file_name().to_str()?.parse().ok()?))
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
 }
 
 /// Whether `pid` is in the process group or the session of `leader`.
-#[expect(
-    unsafe_code,
-    reason = "rustix takes it for granted that no group is 0, but those of kernel threads are"
-)]
-pub(crate) fn belongs(pid: Pid, leader: Pid) -> bool {
+#[expect(unsafe_code, reason = "rustix requires group ids other than 0, but kernel threads have group 0")]
+pub(crate) fn is_in_group_or_session(pid: Pid, leader: Pid) -> bool {
     let (pid, leader) = (pid.as_raw_pid(), leader.as_raw_pid());
     // SAFETY: both take a number and return a number.
     unsafe { libc::getpgid(pid) == leader || libc::getsid(pid) == leader }
 }
 
-/// Whether `pid` runs: a zombie only waits to be reaped.
-pub(crate) fn lives(pid: Pid) -> bool {
-    Stat::of(pid).is_some_and(|stat| stat.lives())
+/// Whether `pid` runs. A zombie does not.
+pub(crate) fn is_alive(pid: Pid) -> bool {
+    ProcessStat::read(pid).is_some_and(|stat| stat.is_alive())
 }
 
-/// Who started `pid`, or has taken it in since; nobody if that is outside of what can be seen here.
+/// The process that started or adopted `pid`; `None` if that is outside of the pid namespace.
 pub(crate) fn parent(pid: Pid) -> Option<Pid> {
-    Stat::of(pid)?.parent
+    ProcessStat::read(pid)?.parent
 }
 
-/// A process, its parent, the parent of that, and so on.
-pub(crate) fn upwards(pid: Pid, parent: impl Fn(Pid) -> Option<Pid>) -> impl Iterator<Item = Pid> {
-    // An id that was given anew meanwhile could lead back.
-    std::iter::successors(Some(pid), move |pid| parent(*pid)).take(GENERATIONS_MAX)
+/// A process, its parent, its grandparent, and so on.
+pub(crate) fn with_ancestors(pid: Pid, parent: impl Fn(Pid) -> Option<Pid>) -> impl Iterator<Item = Pid> {
+    // The links are read one after the other. An id that is reused meanwhile could form a cycle: hence the limit.
+    std::iter::successors(Some(pid), move |pid| parent(*pid)).take(ANCESTORS_MAX)
 }
 
-/// What `/proc` says of one process at one time.
+/// The relevant fields of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub(crate) struct ProcessStat {
     state: u8,
     pub(crate) parent: Option<Pid>,
-    /// When it was started, which tells it from others that had or will have its id.
-    pub(crate) birth: u64,
+    /// The start time in clock ticks since boot, which tells the process from others with the same id.
+    pub(crate) start_time: u64,
 }
 
-impl Stat {
-    /// Between the state with the parent, and the birth.
-    const BEFORE_BIRTH: usize = 17;
+impl ProcessStat {
+    /// The number of fields between `parent` and `start_time`.
+    const FIELDS_BEFORE_START_TIME: usize = 17;
 
-    pub(crate) fn of(pid: Pid) -> Option<Self> {
+    pub(crate) fn read(pid: Pid) -> Option<Self> {
         Self::parse(&fs::read(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?)
     }
 
-    /// `pid (name) state parent …`, where the name may hold anything, even `) Z (`.
+    /// Parses `pid (name) state parent …`. The name may contain any characters, even `) Z (`, so the last `)` counts.
     fn parse(stat: &[u8]) -> Option<Self> {
         let after_name = memchr::memrchr(b')', stat)? + 2;
         let mut fields = std::str::from_utf8(stat.get(after_name..)?).ok()?.split_ascii_whitespace();
         let state = *fields.next()?.as_bytes().first()?;
         let parent = Pid::from_raw(fields.next()?.parse().ok()?);
-        let birth = fields.nth(Self::BEFORE_BIRTH)?.parse().ok()?;
-        Some(Self { state, parent, birth })
+        let start_time = fields.nth(Self::FIELDS_BEFORE_START_TIME)?.parse().ok()?;
+        Some(Self { state, parent, start_time })
     }
 
-    /// A zombie does not.
-    pub(crate) fn lives(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }
 }
 
-/// Whether the environment that `pid` was started with holds `needle`. We may read only whom we may also kill.
-pub(crate) fn environment_has(pid: Pid, needle: &[u8]) -> bool {
+/// Whether the initial environment of `pid` contains `entry`. It is readable only for processes that we may also kill.
+pub(crate) fn environment_contains(pid: Pid, entry: &[u8]) -> bool {
     let Ok(file) = fs::File::open(format!("/proc/{}/environ", pid.as_raw_pid())) else { return false };
     let mut environment = Vec::new();
-    let _ = file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut environment); // What came before an error counts.
-    memmem::find(&environment, needle).is_some()
+    // Use what was read before an error: the process may exit meanwhile.
+    let _ = file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut environment);
+    memmem::find(&environment, entry).is_some()
 }
 
 #[cfg(test)]
@@ -91,12 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zombie_is_known_whatever_its_name() {
+    fn a_zombie_is_recognised_whatever_its_name() {
         let numbers = "7 0 0 0 -1 0 0 0 0 0 0 0 0 0 0 20 0 1 4711 0 0";
         let check = |name: &str, expected: Option<bool>| {
-            let stat = Stat::parse(format!("12 ({name} {numbers}").as_bytes());
-            assert_eq!(stat.map(|stat| stat.lives()), expected, "{name}");
-            assert!(stat.is_none_or(|stat| (stat.parent, stat.birth) == (Pid::from_raw(7), 4711)), "{name}");
+            let stat = ProcessStat::parse(format!("12 ({name} {numbers}").as_bytes());
+            assert_eq!(stat.map(|stat| stat.is_alive()), expected, "{name}");
+            assert!(
+                stat.is_none_or(|stat| (stat.parent, stat.start_time) == (Pid::from_raw(7), 4711)),
+                "{name}"
+            );
         };
         check("sh) S", Some(true));
         check("sh) Z", Some(false));
@@ -106,17 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_and_a_birth_are_known() {
+    fn parent_and_start_time_are_read() {
         let us = rustix::process::getpid();
         assert_eq!(parent(us), rustix::process::getppid());
-        assert!(Stat::of(us).is_some_and(|stat| stat.lives() && stat.birth > 0));
+        assert!(ProcessStat::read(us).is_some_and(|stat| stat.is_alive() && stat.start_time > 0));
         assert_eq!(parent(Pid::INIT), None);
     }
 
     #[test]
-    fn kernel_threads_belong_to_nobody() {
-        assert!(belongs(rustix::process::getpid(), rustix::process::getpgrp()));
+    fn kernel_threads_are_in_no_group() {
+        assert!(is_in_group_or_session(rustix::process::getpid(), rustix::process::getpgrp()));
         let leader = rustix::process::getpgrp();
-        assert!(pids().filter(|pid| belongs(*pid, leader)).all(lives));
+        assert!(pids().filter(|pid| is_in_group_or_session(*pid, leader)).all(is_alive));
     }
 }

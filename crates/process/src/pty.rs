@@ -1,4 +1,4 @@
-//! A child on a terminal of its own.
+//! A child on a pseudo-terminal.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,69 +8,69 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::birth::Wiring;
-use crate::outlet::Outlet;
-use crate::spawn::{Inlet, Started};
-use crate::{Control, Error, Outputs, Spec, Stdin};
+use crate::child_command::ChildStdio;
+use crate::output_source::OutputSource;
+use crate::spawn::{InputSink, SpawnedChild};
+use crate::{Error, OutputReader, ProcessControl, ProcessSpec, ProcessStdin};
 
-/// A child on a terminal, split so that each part can have its own owner.
+/// A child on a pseudo-terminal, split into parts that can have different owners.
 #[derive(Debug)]
-pub struct Pty {
-    /// What is typed.
-    pub stdin: Stdin,
-    /// What is shown: all of it is [`Stream::Stdout`](crate::Stream::Stdout).
-    pub outputs: Outputs,
-    /// What it is shown on.
-    pub screen: Screen,
-    /// How the child is ended, and how it ended.
-    pub control: Control,
+pub struct PtyProcess {
+    /// The terminal's input.
+    pub stdin: ProcessStdin,
+    /// The terminal's output; all of it is [`ChildStream::Stdout`](crate::Stream::Stdout).
+    pub outputs: OutputReader,
+    /// Changes the terminal's size.
+    pub resizer: PtyResizer,
+    /// Signals, stops and awaits the child.
+    pub control: ProcessControl,
 }
 
-/// How much the terminal shows.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Its width in characters.
+pub struct PtySize {
+    /// Columns.
     pub cols: u16,
-    /// Its height in lines.
+    /// Lines.
     pub rows: u16,
 }
 
-/// The terminal's screen.
+/// Changes the size of a terminal.
 #[derive(Debug, Clone)]
-pub struct Screen {
+pub struct PtyResizer {
     master: Arc<OwnedFd>,
 }
 
-impl Screen {
-    /// Changes its size; the child is told by `SIGWINCH`.
+impl PtyResizer {
+    /// Changes the size; the child gets `SIGWINCH`.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the system has taken the terminal away.
-    pub fn resize(&self, size: Size) -> Result<(), Error> {
+    /// [`Error::Refused`] when the terminal is gone.
+    pub fn resize(&self, size: PtySize) -> Result<(), Error> {
         resize(&self.master, size)
             .map_err(|source| Error::Refused { action: "resize the terminal of", source })
     }
 }
 
-/// Starts a child on a terminal, as the leader of a session of its own. `TERM` is `xterm-256color` unless the
-/// [`Spec`] says otherwise. To stop it, it is hung up rather than closed.
+/// Starts a child on a pseudo-terminal, as the leader of a session of its own. `TERM` is `xterm-256color` unless the
+/// [`ProcessSpec`] sets it. Stopping it starts with SIGHUP, as when a terminal window is closed.
 ///
 /// # Errors
-/// [`Error::Spawn`], which says in words what is in the way.
-pub async fn spawn_pty(spec: &Spec, size: Size) -> Result<Pty, Error> {
+/// [`Error::Spawn`] with the reason.
+pub async fn spawn_pty(spec: &ProcessSpec, size: PtySize) -> Result<PtyProcess, Error> {
     start(spec, size).await.map_err(|source| Error::spawn(spec, source))
 }
 
-async fn start(spec: &Spec, size: Size) -> io::Result<Pty> {
+async fn start(spec: &ProcessSpec, size: PtySize) -> io::Result<PtyProcess> {
     let (master, slave) = open_pair(size)?;
-    let started = Started::new(spec, Wiring::Terminal(slave)).await?;
-    let outlet = Outlet::terminal(master.try_clone()?, started.life.clone())?;
-    let outputs = started.outputs(outlet, None);
-    let (stdin, control) = started.supervise(spec, Inlet::Terminal(master.try_clone()?), None)?;
-    Ok(Pty { stdin, outputs, screen: Screen { master: Arc::new(master) }, control })
+    let child = SpawnedChild::spawn(spec, ChildStdio::Terminal(slave)).await?;
+    let source = OutputSource::terminal(master.try_clone()?, child.life.clone())?;
+    let outputs = child.outputs(source, None);
+    let (stdin, control) = child.supervise(spec, InputSink::Terminal(master.try_clone()?), None)?;
+    Ok(PtyProcess { stdin, outputs, resizer: PtyResizer { master: Arc::new(master) }, control })
 }
 
-fn open_pair(size: Size) -> io::Result<(OwnedFd, OwnedFd)> {
+fn open_pair(size: PtySize) -> io::Result<(OwnedFd, OwnedFd)> {
     #[cfg(target_os = "linux")]
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     #[cfg(not(target_os = "linux"))]
@@ -86,6 +86,6 @@ fn open_pair(size: Size) -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((master, slave))
 }
 
-fn resize(master: &OwnedFd, Size { cols, rows }: Size) -> io::Result<()> {
+fn resize(master: &OwnedFd, PtySize { cols, rows }: PtySize) -> io::Result<()> {
     Ok(tcsetwinsize(master, Winsize { ws_col: cols, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 })?)
 }

@@ -1,4 +1,4 @@
-//! Starting a child: one path for pipes and terminals.
+//! Spawning a child: one code path for pipes and terminals.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,165 +9,173 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::birth::{self, Wiring};
-use crate::group::Group;
-use crate::leader::Leader;
-use crate::life::{Hold, Life};
-use crate::mark::Mark;
-use crate::outlet::Outlet;
-use crate::stderr::{self, Ring};
-use crate::stdin::{Queue, Writer};
+use crate::child_command::{self, ChildStdio};
+use crate::child_mark::ChildMark;
+use crate::group_leader::GroupLeader;
+use crate::life_stage::{AliveGuard, LifeStage};
+use crate::output_source::OutputSource;
+use crate::process_group::ProcessGroup;
+use crate::stderr_tail::{self, StderrTail};
+use crate::stdin::{StdinQueue, StdinWriter};
 use crate::supervisor::{Supervisor, TASKS};
-use crate::{Control, Error, Lines, Outputs, Spec, Stdin, spawner};
+use crate::{Error, OutputReader, ProcessControl, ProcessSpec, ProcessStdin, StdoutLines, spawner};
 
-/// A child that is spoken to in lines, split so that each part can have its own owner.
+/// A child with a line protocol, split into parts that can have different owners.
 #[derive(Debug)]
-pub struct Process {
-    /// What it reads, line by line.
-    pub stdin: Stdin,
-    /// What it writes, line by line.
-    pub stdout: Lines,
-    /// How it is ended, and how it ended.
-    pub control: Control,
+pub struct LineProcess {
+    /// Its stdin; each message becomes a line.
+    pub stdin: ProcessStdin,
+    /// Its stdout as lines.
+    pub stdout: StdoutLines,
+    /// Signals, stops and awaits it.
+    pub control: ProcessControl,
 }
 
-/// A child whose output is taken as it comes.
+/// A child whose output is read as bytes.
 #[derive(Debug)]
-pub struct Raw {
-    /// What it reads.
-    pub stdin: Stdin,
-    /// What it writes to stdout and stderr.
-    pub outputs: Outputs,
-    /// How it is ended, and how it ended.
-    pub control: Control,
+pub struct RawProcess {
+    /// Its stdin.
+    pub stdin: ProcessStdin,
+    /// Its stdout and stderr.
+    pub outputs: OutputReader,
+    /// Signals, stops and awaits it.
+    pub control: ProcessControl,
 }
 
-/// Starts a child that is spoken to in lines. Its stderr is read all the time and its end is kept.
+/// Starts a child with a line protocol. Its stderr is drained in the background, and the end of it is retained.
 ///
 /// # Errors
-/// [`Error::Spawn`], which says in words what is in the way.
-pub async fn spawn(spec: &Spec) -> Result<Process, Error> {
-    lines(spec).await.map_err(|source| Error::spawn(spec, source))
+/// [`Error::Spawn`] with the reason.
+pub async fn spawn(spec: &ProcessSpec) -> Result<LineProcess, Error> {
+    spawn_lines(spec).await.map_err(|source| Error::spawn(spec, source))
 }
 
-/// Starts a child whose stdout and stderr are taken as they come.
+/// Starts a child whose stdout and stderr are read as bytes.
 ///
 /// # Errors
-/// [`Error::Spawn`], which says in words what is in the way.
-pub async fn spawn_raw(spec: &Spec) -> Result<Raw, Error> {
-    raw(spec).await.map_err(|source| Error::spawn(spec, source))
+/// [`Error::Spawn`] with the reason.
+pub async fn spawn_raw(spec: &ProcessSpec) -> Result<RawProcess, Error> {
+    spawn_bytes(spec).await.map_err(|source| Error::spawn(spec, source))
 }
 
-async fn lines(spec: &Spec) -> io::Result<Process> {
-    let mut started = Started::new(spec, Wiring::Pipes).await?;
-    let (stdin, stdout, stderr) = started.pipes()?;
-    let stdout = started.outlet(stdout)?;
-    let stderr = started.outlet(stderr)?;
+async fn spawn_lines(spec: &ProcessSpec) -> io::Result<LineProcess> {
+    let mut child = SpawnedChild::spawn(spec, ChildStdio::Pipes).await?;
+    let ChildPipes { stdin, stdout, stderr } = child.take_pipes()?;
+    let stdout = child.pipe_source(stdout)?;
+    let stderr = child.pipe_source(stderr)?;
     let stdout =
-        Lines::new(stdout, spec.limits.line_bytes_max, started.life.clone(), Arc::clone(&started.hold));
-    let (stdin, control) = started.supervise(spec, Inlet::Lines(stdin), Some(stderr))?;
-    Ok(Process { stdin, stdout, control })
+        StdoutLines::new(stdout, spec.limits.line_bytes_max, child.life.clone(), Arc::clone(&child.guard));
+    let (stdin, control) = child.supervise(spec, InputSink::Lines(stdin), Some(stderr))?;
+    Ok(LineProcess { stdin, stdout, control })
 }
 
-async fn raw(spec: &Spec) -> io::Result<Raw> {
-    let mut started = Started::new(spec, Wiring::Pipes).await?;
-    let (stdin, stdout, stderr) = started.pipes()?;
-    let stdout = started.outlet(stdout)?;
-    let stderr = started.outlet(stderr)?;
-    let outputs = started.outputs(stdout, Some(stderr));
-    let (stdin, control) = started.supervise(spec, Inlet::Bytes(stdin), None)?;
-    Ok(Raw { stdin, outputs, control })
+async fn spawn_bytes(spec: &ProcessSpec) -> io::Result<RawProcess> {
+    let mut child = SpawnedChild::spawn(spec, ChildStdio::Pipes).await?;
+    let ChildPipes { stdin, stdout, stderr } = child.take_pipes()?;
+    let stdout = child.pipe_source(stdout)?;
+    let stderr = child.pipe_source(stderr)?;
+    let outputs = child.outputs(stdout, Some(stderr));
+    let (stdin, control) = child.supervise(spec, InputSink::Bytes(stdin), None)?;
+    Ok(RawProcess { stdin, outputs, control })
 }
 
-/// Where the child's input is written to.
-pub(crate) enum Inlet {
+/// The descriptor that the child's input is written to.
+pub(crate) enum InputSink {
     Lines(OwnedFd),
     Bytes(OwnedFd),
     Terminal(OwnedFd),
 }
 
-/// A child that runs and is not supervised yet: dropping it kills it.
-pub(crate) struct Started {
-    child: spawner::Newborn,
-    leader: Leader,
-    group: Arc<Group>,
-    tell: watch::Sender<Life>,
-    pub(crate) life: watch::Receiver<Life>,
-    ring: Arc<Mutex<Ring>>,
-    abandoned: CancellationToken,
-    hold: Hold,
+/// The parent's ends of a child's pipes.
+struct ChildPipes {
+    stdin: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
 }
 
-impl Started {
-    pub(crate) async fn new(spec: &Spec, wiring: Wiring) -> io::Result<Self> {
-        let mark = Mark::new();
-        let child = spawner::start(birth::command(spec, &mark, wiring)?, mark.clone()).await?;
-        let (tell, life) = watch::channel(Life::Running);
+/// A running child that has no supervisor yet. Dropping it kills the child.
+pub(crate) struct SpawnedChild {
+    child: spawner::UnsupervisedChild,
+    leader: GroupLeader,
+    group: Arc<ProcessGroup>,
+    stage: watch::Sender<LifeStage>,
+    pub(crate) life: watch::Receiver<LifeStage>,
+    stderr_tail: Arc<Mutex<StderrTail>>,
+    abandoned: CancellationToken,
+    guard: AliveGuard,
+}
+
+impl SpawnedChild {
+    pub(crate) async fn spawn(spec: &ProcessSpec, stdio: ChildStdio) -> io::Result<Self> {
+        let mark = ChildMark::new();
+        let child = spawner::start(child_command::command(spec, &mark, stdio)?, mark.clone()).await?;
+        let (stage, life) = watch::channel(LifeStage::Running);
         let abandoned = CancellationToken::new();
         Ok(Self {
-            leader: Leader::new(child.pid())?,
-            group: Arc::new(Group::new(child.pid(), mark)),
+            leader: GroupLeader::new(child.pid())?,
+            group: Arc::new(ProcessGroup::new(child.pid(), mark)),
             child,
-            tell,
+            stage,
             life,
-            ring: Arc::new(Mutex::new(Ring::new(spec.limits.stderr_bytes_max))),
-            hold: Arc::new(abandoned.clone().drop_guard()),
+            stderr_tail: Arc::new(Mutex::new(StderrTail::new(spec.limits.stderr_bytes_max))),
+            guard: Arc::new(abandoned.clone().drop_guard()),
             abandoned,
         })
     }
 
-    /// Our ends of its stdin, stdout and stderr.
-    fn pipes(&mut self) -> io::Result<(OwnedFd, OwnedFd, OwnedFd)> {
-        match self.child.pipes() {
-            (Some(stdin), Some(stdout), Some(stderr)) => Ok((stdin.into(), stdout.into(), stderr.into())),
-            _ => Err(io::Error::other("the child has no pipes")),
+    fn take_pipes(&mut self) -> io::Result<ChildPipes> {
+        match self.child.take_pipes() {
+            (Some(stdin), Some(stdout), Some(stderr)) => {
+                Ok(ChildPipes { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() })
+            }
+            _ => Err(io::Error::other("the child was started without pipes")),
         }
     }
 
-    fn outlet(&self, fd: OwnedFd) -> io::Result<Outlet> {
-        Outlet::pipe(fd, self.life.clone())
+    fn pipe_source(&self, fd: OwnedFd) -> io::Result<OutputSource> {
+        OutputSource::pipe(fd, self.life.clone())
     }
 
-    pub(crate) fn outputs(&self, stdout: Outlet, stderr: Option<Outlet>) -> Outputs {
-        let (ring, hold) = (Arc::clone(&self.ring), Arc::clone(&self.hold));
-        Outputs::new(stdout, stderr, ring, self.life.clone(), hold)
+    pub(crate) fn outputs(&self, stdout: OutputSource, stderr: Option<OutputSource>) -> OutputReader {
+        let (tail, guard) = (Arc::clone(&self.stderr_tail), Arc::clone(&self.guard));
+        OutputReader::new(stdout, stderr, tail, self.life.clone(), guard)
     }
 
-    /// Hands the child over to its supervisor, who reads `stderr` if it is given.
+    /// Starts the supervisor, which drains `stderr` if it is given.
     pub(crate) fn supervise(
         self,
-        spec: &Spec,
-        inlet: Inlet,
-        stderr: Option<Outlet>,
-    ) -> io::Result<(Stdin, Control)> {
-        let queue = Queue::new(&spec.limits, matches!(inlet, Inlet::Lines(_)));
-        let terminal = matches!(inlet, Inlet::Terminal(_));
-        let (Inlet::Lines(fd) | Inlet::Bytes(fd) | Inlet::Terminal(fd)) = inlet;
-        let writer = Writer::new(fd, Arc::clone(&queue))?;
-        let (stop, asked) = watch::channel(None);
-        let collect = |outlet| TASKS.spawn(stderr::collect(outlet, Arc::clone(&self.ring)));
+        spec: &ProcessSpec,
+        sink: InputSink,
+        stderr: Option<OutputSource>,
+    ) -> io::Result<(ProcessStdin, ProcessControl)> {
+        let queue = StdinQueue::new(&spec.limits, matches!(sink, InputSink::Lines(_)));
+        let terminal = matches!(sink, InputSink::Terminal(_));
+        let (InputSink::Lines(fd) | InputSink::Bytes(fd) | InputSink::Terminal(fd)) = sink;
+        let writer = StdinWriter::new(fd, Arc::clone(&queue))?;
+        let (stop, stop_requested) = watch::channel(None);
+        let collect = |source| TASKS.spawn(stderr_tail::collect(source, Arc::clone(&self.stderr_tail)));
         let supervisor = Supervisor {
-            listing: self.child.adopt(),
+            registration: self.child.adopt(),
             leader: self.leader,
             group: Arc::clone(&self.group),
-            life: self.tell,
-            asked,
+            life: self.stage,
+            stop_requested,
             abandoned: self.abandoned,
             queue: Arc::clone(&queue),
             writer: AbortOnDropHandle::new(TASKS.spawn(writer.run())),
             stderr: stderr.map(collect).map(AbortOnDropHandle::new),
             terminal,
         };
-        // It ends by itself when the child is stopped or its handles are dropped; `all_gone` waits for it.
+        // The supervisor ends by itself when the child is stopped or all its handles are dropped; `wait_for_all` awaits it.
         drop(TASKS.spawn(supervisor.run()));
-        let control = Control {
+        let control = ProcessControl {
             group: self.group,
-            ring: self.ring,
+            stderr_tail: self.stderr_tail,
             stop,
             grace: spec.grace,
             life: self.life,
-            _hold: Arc::clone(&self.hold),
+            _guard: Arc::clone(&self.guard),
         };
-        Ok((Stdin::new(queue, self.hold), control))
+        Ok((ProcessStdin::new(queue, self.guard), control))
     }
 }

@@ -1,7 +1,8 @@
-//! The one thread that starts children.
+//! The thread that forks all children.
 //!
-//! The kernel sends the parent-death signal when the *thread* that forked ends. A child forked from one of tokio's
-//! blocking threads would be killed when that thread has idled for ten seconds. This thread ends with the process.
+//! Children ask the kernel for a parent-death signal. The kernel sends it when the *thread* that forked them ends, not when
+//! the process does. A child that was forked on one of tokio's blocking threads would be killed once that thread has been
+//! idle for ten seconds. This thread lives as long as the process.
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -11,70 +12,71 @@ use std::thread;
 use rustix::process::{self, Pid, Signal, WaitId, WaitIdOptions};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::mark::Mark;
-use crate::orphans::{self, Listing};
+use crate::child_mark::ChildMark;
+use crate::orphans::{self, ChildRegistration};
 
-/// How many children may wait to be started; whoever comes later waits for a place.
+/// The number of spawn requests that may be queued; further callers wait.
 const QUEUE_MAX: usize = 64;
 
-struct Job {
+struct SpawnJob {
     command: Command,
-    mark: Mark,
-    reply: oneshot::Sender<io::Result<Newborn>>,
+    mark: ChildMark,
+    reply: oneshot::Sender<io::Result<UnsupervisedChild>>,
 }
 
-/// Starts `command`. When the caller stops waiting, the child is killed.
-pub(crate) async fn start(command: Command, mark: Mark) -> io::Result<Newborn> {
-    static SPAWNER: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
-    let (reply, newborn) = oneshot::channel();
-    let spawner = SPAWNER.get_or_init(launch);
-    let gone = || io::Error::other("the thread that starts processes could not be started");
-    spawner.send(Job { command, mark, reply }).await.map_err(|_| gone())?;
-    newborn.await.map_err(|_| gone())?
+/// Starts `command`. If the caller stops waiting, the child is killed.
+pub(crate) async fn start(command: Command, mark: ChildMark) -> io::Result<UnsupervisedChild> {
+    static SPAWNER: OnceLock<mpsc::Sender<SpawnJob>> = OnceLock::new();
+    let (reply, child) = oneshot::channel();
+    let spawner = SPAWNER.get_or_init(start_thread);
+    let no_thread = || io::Error::other("the thread that starts processes could not be started");
+    spawner.send(SpawnJob { command, mark, reply }).await.map_err(|_| no_thread())?;
+    child.await.map_err(|_| no_thread())?
 }
 
-fn launch() -> mpsc::Sender<Job> {
-    let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE_MAX);
+fn start_thread() -> mpsc::Sender<SpawnJob> {
+    let (jobs, mut queue) = mpsc::channel::<SpawnJob>(QUEUE_MAX);
     let work = move || {
-        while let Some(Job { mut command, mark, reply }) = queue.blocking_recv() {
-            let born = orphans::born(&mark, || command.spawn());
-            let born = born.map(|(child, listing)| Newborn { child, listing: Some(listing) });
-            let _ = reply.send(born); // The caller may have gone: dropping a newborn kills it.
+        while let Some(SpawnJob { mut command, mark, reply }) = queue.blocking_recv() {
+            let spawned = orphans::spawn_registered(&mark, || command.spawn());
+            let spawned = spawned
+                .map(|(child, registration)| UnsupervisedChild { child, registration: Some(registration) });
+            let _ = reply.send(spawned); // If the caller is gone, dropping the child kills it.
         }
     };
-    // When there can be no thread, its end of the channel is dropped and `start` says so.
+    // If the thread cannot be created, the receiver is dropped, and `start` reports that.
     let _ = thread::Builder::new().name("spawner".to_owned()).spawn(work);
     jobs
 }
 
-/// A child that nobody supervises yet, so it is killed when it is dropped.
-pub(crate) struct Newborn {
+/// A child without a supervisor. Dropping it kills the child.
+pub(crate) struct UnsupervisedChild {
     child: Child,
-    /// None once somebody else has it.
-    listing: Option<Listing>,
+    /// `None` once a supervisor has adopted the child.
+    registration: Option<ChildRegistration>,
 }
 
-impl Newborn {
+impl UnsupervisedChild {
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 
-    /// Takes our ends of its pipes, if it has pipes.
-    pub(crate) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+    /// Takes the parent's ends of its pipes, if it has pipes.
+    pub(crate) fn take_pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdin.take(), self.child.stdout.take(), self.child.stderr.take())
     }
 
-    /// Leaves the child to someone who will end and reap it.
-    pub(crate) fn adopt(mut self) -> Option<Listing> {
-        self.listing.take()
+    /// Passes the responsibility to stop and reap the child to the caller.
+    pub(crate) fn adopt(mut self) -> Option<ChildRegistration> {
+        self.registration.take()
     }
 }
 
-impl Drop for Newborn {
+impl Drop for UnsupervisedChild {
     fn drop(&mut self) {
-        if self.listing.is_some() {
+        if self.registration.is_some() {
             let _ = process::kill_process_group(self.pid(), Signal::KILL);
-            // It was just killed, so this takes no time.
+            // It was just killed, so this wait is short. `NOWAIT` leaves it a zombie: `reap` also updates the registry.
             let _ = process::waitid(WaitId::Pid(self.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             orphans::reap(self.pid());
         }

@@ -1,4 +1,4 @@
-//! The child's stdin: a bounded queue that never makes anyone wait, and the task that empties it.
+//! The child's stdin: a bounded queue that never blocks the sender, and the task that writes it to the pipe.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,85 +12,88 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
-use crate::Limits;
-use crate::life::Hold;
-use crate::watched::watch_nonblocking;
+use crate::ProcessLimits;
+use crate::async_fd::watch_nonblocking;
+use crate::life_stage::AliveGuard;
 
-/// How many messages go into one write. Each takes up to two of the 1 024 slices that the system allows.
+/// The number of messages in one write. Each takes up to two of the 1,024 slices that the system allows.
 const BATCH_MAX: usize = 64;
 
 /// The child's stdin. It is closed when the last clone is dropped.
 #[derive(Clone)]
-pub struct Stdin {
-    handle: Arc<Handle>,
+pub struct ProcessStdin {
+    handle: Arc<StdinHandle>,
 }
 
-struct Handle {
-    queue: Arc<Queue>,
-    _hold: Hold,
+struct StdinHandle {
+    queue: Arc<StdinQueue>,
+    _guard: AliveGuard,
 }
 
-/// Why something was not queued.
+/// Why a message was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// The child does not read as fast as it is written to: try again later.
-    #[error("the process does not read its input")]
+pub enum StdinSendError {
+    /// The child does not read fast enough; retry later.
+    #[error("the process does not read its input fast enough; try again later")]
     Full,
-    /// The child has exited or has closed its stdin, or we have.
+    /// The child has exited or closed its stdin, or [`ProcessStdin::close`] was called.
     #[error("the input of the process is closed")]
     Closed,
 }
 
-impl Stdin {
-    pub(crate) fn new(queue: Arc<Queue>, hold: Hold) -> Self {
-        Self { handle: Arc::new(Handle { queue, _hold: hold }) }
+impl ProcessStdin {
+    pub(crate) fn new(queue: Arc<StdinQueue>, guard: AliveGuard) -> Self {
+        Self { handle: Arc::new(StdinHandle { queue, _guard: guard }) }
     }
 
-    /// Queues a message without waiting. To a child that is spoken to in lines it is written with a `\n` at its end, in
-    /// one piece; to others as it is.
-    pub fn try_send(&self, message: Bytes) -> Result<(), SendError> {
+    /// Queues a message without waiting. For a child with a line protocol, `\n` is added if the message does not end with it.
+    ///
+    /// # Errors
+    /// [`StdinSendError`] when the queue is full or closed.
+    pub fn try_send(&self, message: Bytes) -> Result<(), StdinSendError> {
         self.handle.queue.push(message)
     }
 
-    /// Closes stdin once all that is queued was written.
+    /// Closes stdin after the queued messages were written.
     pub fn close(&self) {
         self.handle.queue.close();
     }
 }
 
-impl fmt::Debug for Stdin {
+impl fmt::Debug for ProcessStdin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stdin").finish_non_exhaustive()
+        f.debug_struct("ProcessStdin").finish_non_exhaustive()
     }
 }
 
-impl Drop for Handle {
+impl Drop for StdinHandle {
     fn drop(&mut self) {
         self.queue.close();
     }
 }
 
-/// What waits to be written.
-pub(crate) struct Queue {
-    state: Mutex<State>,
+/// The messages to write.
+pub(crate) struct StdinQueue {
+    state: Mutex<QueueState>,
     changed: Notify,
     bytes_max: usize,
     messages_max: usize,
-    /// Whether each message is to end in `\n`.
+    /// Whether `\n` is added to messages that do not end with it.
     lines: bool,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Bytes>,
-    /// Waiting or being written.
+struct QueueState {
+    messages: VecDeque<Bytes>,
+    /// The size of the messages that are queued or being written.
     bytes: usize,
-    messages: usize,
+    /// The number of messages that are queued or being written.
+    count: usize,
     closed: bool,
 }
 
-impl Queue {
-    pub(crate) fn new(limits: &Limits, lines: bool) -> Arc<Self> {
+impl StdinQueue {
+    pub(crate) fn new(limits: &ProcessLimits, lines: bool) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::default(),
             changed: Notify::new(),
@@ -100,43 +103,43 @@ impl Queue {
         })
     }
 
-    fn push(&self, message: Bytes) -> Result<(), SendError> {
+    fn push(&self, message: Bytes) -> Result<(), StdinSendError> {
         let mut state = self.state.lock();
         if state.closed {
-            return Err(SendError::Closed);
+            return Err(StdinSendError::Closed);
         }
         let bytes = state.bytes.saturating_add(message.len());
-        if state.messages > 0 && (bytes > self.bytes_max || state.messages >= self.messages_max) {
-            return Err(SendError::Full);
+        if state.count > 0 && (bytes > self.bytes_max || state.count >= self.messages_max) {
+            return Err(StdinSendError::Full);
         }
         state.bytes = bytes;
-        state.messages += 1;
-        state.waiting.push_back(message);
+        state.count += 1;
+        state.messages.push_back(message);
         drop(state);
         self.changed.notify_one();
         Ok(())
     }
 
-    /// Takes no more, and lets what is queued be written.
+    /// Accepts no more messages; the queued ones are still written.
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;
         self.changed.notify_one();
     }
 
-    /// Takes no more and forgets what is queued: nobody will read it.
-    pub(crate) fn shut(&self) {
-        *self.state.lock() = State { closed: true, ..State::default() };
+    /// Accepts no more messages and discards the queued ones, as the child will not read them.
+    pub(crate) fn discard(&self) {
+        *self.state.lock() = QueueState { closed: true, ..QueueState::default() };
         self.changed.notify_one();
     }
 
-    /// Waits for messages; `false` when there will be none.
-    async fn take(&self, batch: &mut Vec<Bytes>) -> bool {
+    /// Waits for messages and moves them to `batch`; `false` when the queue is closed and empty.
+    async fn take_batch(&self, batch: &mut Vec<Bytes>) -> bool {
         loop {
             {
                 let mut state = self.state.lock();
-                if !state.waiting.is_empty() {
-                    let count = state.waiting.len().min(BATCH_MAX);
-                    batch.extend(state.waiting.drain(..count));
+                if !state.messages.is_empty() {
+                    let count = state.messages.len().min(BATCH_MAX);
+                    batch.extend(state.messages.drain(..count));
                     return true;
                 }
                 if state.closed {
@@ -147,40 +150,41 @@ impl Queue {
         }
     }
 
-    /// Makes room: `batch` was written.
-    fn written(&self, batch: &mut Vec<Bytes>) {
+    /// Makes room in the queue after `batch` was written.
+    fn finish_batch(&self, batch: &mut Vec<Bytes>) {
         let mut state = self.state.lock();
         for message in batch.drain(..) {
             state.bytes = state.bytes.saturating_sub(message.len());
-            state.messages = state.messages.saturating_sub(1);
+            state.count = state.count.saturating_sub(1);
         }
     }
 }
 
-/// Writes what is queued until the queue is closed or nobody reads, then closes the child's stdin.
-pub(crate) struct Writer {
+/// Writes the queued messages until the queue is closed or the child closes its stdin, then closes the pipe.
+pub(crate) struct StdinWriter {
     fd: AsyncFd<OwnedFd>,
-    queue: Arc<Queue>,
+    queue: Arc<StdinQueue>,
 }
 
-impl Writer {
-    pub(crate) fn new(fd: OwnedFd, queue: Arc<Queue>) -> io::Result<Self> {
+impl StdinWriter {
+    pub(crate) fn new(fd: OwnedFd, queue: Arc<StdinQueue>) -> io::Result<Self> {
         Ok(Self { fd: watch_nonblocking(fd, Interest::WRITABLE)?, queue })
     }
 
     pub(crate) async fn run(self) {
         let mut batch = Vec::with_capacity(1);
-        while self.queue.take(&mut batch).await {
+        while self.queue.take_batch(&mut batch).await {
             if self.write(&batch).await.is_err() {
                 break; // EPIPE: the child has closed its stdin.
             }
-            self.queue.written(&mut batch);
+            self.queue.finish_batch(&mut batch);
         }
-        self.queue.shut();
+        self.queue.discard();
     }
 
     async fn write(&self, batch: &[Bytes]) -> io::Result<()> {
-        let (mut message, mut offset) = (0, 0);
+        let mut message = 0;
+        let mut offset = 0;
         while message < batch.len() {
             let mut ready = self.fd.writable().await?;
             let rest = &batch[message..];
@@ -200,7 +204,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes as much of `batch` as the pipe takes, without the first `skip` bytes, in one call and without a copy.
+    /// Writes as much of `batch` as the pipe accepts, without the first `skip` bytes, in one call and without copying.
     fn write_some(&self, fd: &OwnedFd, batch: &[Bytes], skip: usize) -> io::Result<usize> {
         let mut slices = [IoSlice::new(b""); 2 * BATCH_MAX];
         let mut count = 0;
@@ -217,9 +221,9 @@ impl Writer {
         Ok(rustix::io::writev(fd, slices)?)
     }
 
-    /// How long a message is on the wire.
+    /// The size of a message in the pipe, including an added `\n`.
     fn length(&self, message: &[u8]) -> usize {
-        let ends = !self.queue.lines || message.last() == Some(&b'\n');
-        message.len() + usize::from(!ends)
+        let needs_newline = self.queue.lines && message.last() != Some(&b'\n');
+        message.len() + usize::from(needs_newline)
     }
 }

@@ -1,4 +1,4 @@
-//! The owner of a child: it tells how far its life has come, and sees to it that nobody is left in the end.
+//! The owner of a child: it publishes the child's life stages, and makes sure that no descendant survives.
 
 use std::convert::Infallible;
 use std::future;
@@ -13,180 +13,187 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::warn;
 
-use crate::group::{Group, Left};
-use crate::leader::Leader;
-use crate::life::{Exit, Life};
-use crate::orphans::Listing;
-use crate::stdin::Queue;
+use crate::group_leader::GroupLeader;
+use crate::life_stage::{ChildExit, LifeStage};
+use crate::orphans::ChildRegistration;
+use crate::process_group::{ProcessGroup, SweepResult};
+use crate::stdin::StdinQueue;
 
-/// How long a child is given to end because its stdin was closed; a quarter of its grace if that is less.
-// Programs that heed the end of their input are gone in a few milliseconds; the others need the time after TERM.
+/// How long a child may take to exit after its stdin was closed; a quarter of its grace period if that is less.
+// Programs that exit at the end of their input do so in a few milliseconds; the others need the time after SIGTERM.
 const EOF_WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// How long the killing may take.
-// `stop` promises grace + 500 ms. A kill takes effect in a few milliseconds unless the machine is starved.
+/// The time limit for killing.
+// `stop` promises grace + 500 ms. SIGKILL takes effect in a few milliseconds unless the machine is overloaded.
 const KILL_WAIT_MAX: Duration = Duration::from_millis(400);
 
-/// Between two looks at who is left: first, and at most.
-const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+/// The first and the longest pause between two scans for remaining processes.
+const SCAN_PAUSE_MIN: Duration = Duration::from_millis(2);
+const SCAN_PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// All tasks of this crate.
 pub(crate) static TASKS: LazyLock<TaskTracker> = LazyLock::new(TaskTracker::new);
 
-/// Waits until every child of this process is gone, for the end of `main`: first stop them or drop their handles, for a
-/// child that is still held is waited for as long as it is.
-pub async fn all_gone() {
+/// Waits until all children of this process are gone; for the end of `main`. Stop the children or drop their handles first:
+/// it waits as long as a handle is held.
+pub async fn wait_for_all() {
     TASKS.close();
     TASKS.wait().await;
 }
 
 pub(crate) struct Supervisor {
-    /// Held until nobody is left.
-    pub(crate) listing: Option<Listing>,
-    pub(crate) leader: Leader,
-    pub(crate) group: Arc<Group>,
-    pub(crate) life: watch::Sender<Life>,
-    /// Within which time the child is to end, once it is.
-    pub(crate) asked: watch::Receiver<Option<Duration>>,
-    /// Cancelled when nobody outside has a use for the child any more.
+    /// Dropped when no descendant is left.
+    pub(crate) registration: Option<ChildRegistration>,
+    pub(crate) leader: GroupLeader,
+    pub(crate) group: Arc<ProcessGroup>,
+    pub(crate) life: watch::Sender<LifeStage>,
+    /// The grace period, once a stop was requested.
+    pub(crate) stop_requested: watch::Receiver<Option<Duration>>,
+    /// Cancelled when the last handle was dropped.
     pub(crate) abandoned: CancellationToken,
-    pub(crate) queue: Arc<Queue>,
+    pub(crate) queue: Arc<StdinQueue>,
     pub(crate) writer: AbortOnDropHandle<()>,
-    /// Reads stderr, if that is ours to read. Finished when the tail is complete.
+    /// The task that drains stderr, for children with lines. It finishes when the tail is complete.
     pub(crate) stderr: Option<AbortOnDropHandle<()>>,
-    /// Whether the child has a terminal, which is hung up rather than closed.
+    /// Whether the child is on a terminal; then it is stopped with SIGHUP instead of closing its stdin.
     pub(crate) terminal: bool,
 }
 
 impl Supervisor {
     pub(crate) async fn run(mut self) {
-        let asked = self.asked.clone();
+        let stop_requested = self.stop_requested.clone();
         let abandoned = self.abandoned.clone();
         let grace = tokio::select! {
-            never = self.live() => match never {},
-            grace = stopped(asked) => Some(grace),
+            never = self.observe() => match never {},
+            grace = wait_for_stop(stop_requested) => Some(grace),
             () = abandoned.cancelled() => None,
         };
-        if let Some(listing) = &self.listing {
-            listing.ends();
+        if let Some(registration) = &self.registration {
+            registration.mark_ending();
         }
         if let Some(grace) = grace {
-            self.ask(grace).await;
+            self.terminate(grace).await;
         }
         self.kill().await;
     }
 
-    /// Tells the child's end when it comes, and then waits to be told to clean up. Cancel safe.
-    async fn live(&mut self) -> Infallible {
+    /// Publishes the life stages until it is cancelled. Cancel safe.
+    async fn observe(&mut self) -> Infallible {
         loop {
-            self.step().await;
+            self.next_stage().await;
         }
     }
 
-    /// Waits for the next stage of the child's life. Cancel safe.
-    async fn step(&mut self) {
+    /// Waits for the next life stage and publishes it. Cancel safe.
+    async fn next_stage(&mut self) {
         let life = *self.life.borrow();
         match life {
-            Life::Running => {
+            LifeStage::Running => {
                 let exit = self.leader.exited().await;
-                self.queue.shut();
+                self.queue.discard();
                 self.writer.abort();
-                self.life.send_replace(Life::Exited(exit));
+                self.life.send_replace(LifeStage::Exited(exit));
             }
-            Life::Exited(exit) => {
+            LifeStage::Exited(exit) => {
                 if let Some(stderr) = &mut self.stderr {
                     let _ = stderr.await;
                     self.stderr = None;
                 }
-                self.life.send_replace(Life::Told(exit));
+                self.life.send_replace(LifeStage::Reported(exit));
             }
-            Life::Told(_) => {
-                // Whoever is left may be meant to stay; without anyone there is no reason to keep a zombie.
+            LifeStage::Reported(_) => {
+                // Other processes of the group may be intended to stay, and the zombie keeps the group id reserved for them.
+                // Without them there is no reason to keep the zombie.
                 if !self.has_others().await {
                     self.group.release();
                 }
                 future::pending::<()>().await;
             }
-            Life::Gone(_) => future::pending().await,
+            LifeStage::Gone(_) => future::pending().await,
         }
     }
 
-    /// Asks the group to end, first by the end of its input and then by TERM, until its grace has passed.
-    async fn ask(&mut self, grace: Duration) {
+    /// Asks the group to exit, first by closing stdin and then with SIGTERM, until the grace period has passed.
+    async fn terminate(&mut self, grace: Duration) {
         let start = Instant::now();
-        self.learn().await;
+        self.record_descendants().await;
         if self.terminal {
             self.signal(Signal::HUP).await;
         } else {
             self.queue.close();
         }
-        if self.ends_by(start + EOF_WAIT_MAX.min(grace / 4)).await && !self.has_others().await {
+        if self.exits_by(start + EOF_WAIT_MAX.min(grace / 4)).await && !self.has_others().await {
             return;
         }
         if self.terminal {
-            // A shell that was hung up between its prompt and its wait for a line has not noticed.
+            // Bash misses a SIGHUP that arrives between printing its prompt and waiting for a line; send another.
             self.signal(Signal::HUP).await;
         }
         self.signal(Signal::TERM).await;
-        // Someone who was stopped hears of TERM only when continued.
+        // A suspended process handles SIGTERM only after SIGCONT.
         self.signal(Signal::CONT).await;
         let deadline = start + grace;
-        if !self.ends_by(deadline).await {
+        if !self.exits_by(deadline).await {
             return;
         }
-        let mut looks = looks();
+        let mut pauses = scan_pauses();
         while self.has_others().await && Instant::now() < deadline {
-            let pause = looks.next().unwrap_or(LOOK_EVERY.1);
+            let pause = pauses.next().unwrap_or(SCAN_PAUSE_MAX);
             sleep(pause.min(deadline - Instant::now())).await;
         }
     }
 
-    /// Kills who is left, in the group or out of it, and tells that all are gone.
+    /// Kills all remaining processes, in the group or outside of it, and publishes that they are gone.
     async fn kill(&mut self) {
         let deadline = Instant::now() + KILL_WAIT_MAX;
-        let mut before = Left::Nobody;
-        let mut looks = looks();
+        let mut previous = SweepResult::Empty;
+        let mut pauses = scan_pauses();
         loop {
             let group = Arc::clone(&self.group);
-            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(Left::Nobody);
-            // Someone seen in the middle of `exec` has no environment, so after a find we look twice.
-            if left == Left::Nobody && before == left {
+            let left = task::spawn_blocking(move || group.sweep()).await.unwrap_or(SweepResult::Empty);
+            // A process in the middle of `exec` has an empty environment and so no mark: after finding any process, scan
+            // again until two scans in a row find none.
+            if left == SweepResult::Empty && previous == left {
                 break;
             }
-            if left == Left::Somebodys && before == left || Instant::now() >= deadline {
-                warn!(pid = self.group.id().as_raw_pid(), ?left, "processes may have survived");
-                self.group.has_survived();
+            if left == SweepResult::Ambiguous && previous == left || Instant::now() >= deadline {
+                warn!(
+                    pid = self.group.id().as_raw_pid(),
+                    ?left,
+                    "some processes of a stopped child may still be running"
+                );
+                self.group.set_survivors();
                 break;
             }
-            before = left;
-            sleep(looks.next().unwrap_or(LOOK_EVERY.1)).await;
+            previous = left;
+            sleep(pauses.next().unwrap_or(SCAN_PAUSE_MAX)).await;
         }
-        let told = timeout_at(deadline, async {
-            while self.life.borrow().told().is_none() {
-                self.step().await;
+        let reported = timeout_at(deadline, async {
+            while self.life.borrow().reported_exit().is_none() {
+                self.next_stage().await;
             }
         });
-        let _ = told.await;
+        let _ = reported.await;
         self.group.release();
-        self.listing = None;
-        let exit = self.life.borrow().told().unwrap_or(Exit::UNKNOWN);
-        self.life.send_replace(Life::Gone(exit));
+        self.registration = None;
+        let exit = self.life.borrow().reported_exit().unwrap_or(ChildExit::UNKNOWN);
+        self.life.send_replace(LifeStage::Gone(exit));
     }
 
-    /// Whether the leader has ended by then.
-    async fn ends_by(&mut self, deadline: Instant) -> bool {
-        let ended = timeout_at(deadline, async {
+    /// Whether the leader exits before the deadline.
+    async fn exits_by(&mut self, deadline: Instant) -> bool {
+        let exited = timeout_at(deadline, async {
             while !self.life.borrow().has_exited() {
-                self.step().await;
+                self.next_stage().await;
             }
         });
-        ended.await.is_ok()
+        exited.await.is_ok()
     }
 
-    /// Gets to know those whose parents are about to end.
-    async fn learn(&self) {
+    /// Records the descendants whose parents are about to exit.
+    async fn record_descendants(&self) {
         let group = Arc::clone(&self.group);
-        let _ = task::spawn_blocking(move || group.learn()).await;
+        let _ = task::spawn_blocking(move || group.record_descendants()).await;
     }
 
     async fn has_others(&self) -> bool {
@@ -204,27 +211,27 @@ impl Supervisor {
     }
 }
 
-/// Growing pauses between looks.
-fn looks() -> impl Iterator<Item = Duration> {
-    std::iter::successors(Some(LOOK_EVERY.0), |pause| Some((*pause * 2).min(LOOK_EVERY.1)))
+/// Doubling pauses between scans.
+fn scan_pauses() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(SCAN_PAUSE_MIN), |pause| Some((*pause * 2).min(SCAN_PAUSE_MAX)))
 }
 
-/// The runtime is going down before the child was ended, so there is nobody to wait: kill, and leave the rest to init.
+/// The runtime shuts down before the child was stopped, so nothing can be awaited: kill, and leave the reaping to init.
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        if self.life.borrow().gone().is_none() {
+        if self.life.borrow().gone_exit().is_none() {
             self.group.sweep();
             self.group.release();
         }
     }
 }
 
-/// Waits until the child is to end, and tells within which time.
-async fn stopped(mut asked: watch::Receiver<Option<Duration>>) -> Duration {
-    let asked = asked.wait_for(Option::is_some).await.map(|grace| *grace);
-    match asked {
+/// Waits until a stop is requested and returns its grace period.
+async fn wait_for_stop(mut stop_requested: watch::Receiver<Option<Duration>>) -> Duration {
+    let grace = stop_requested.wait_for(Option::is_some).await.map(|grace| *grace);
+    match grace {
         Ok(Some(grace)) => grace,
-        // Nobody is left who could stop it.
+        // All handles are gone, so no stop can be requested any more; `abandoned` ends the child.
         _ => future::pending().await,
     }
 }

@@ -35,7 +35,7 @@ impl RequestTracker {
         let route = self.templates.find(request.uri().path()).clone();
         let method = request.method().clone();
         let span = request_span(&id, &method, &route, request.uri());
-        telemetry::adopt(&span, request.headers(), || format!("{method} {route}"));
+        telemetry::set_remote_parent(&span, request.headers(), || format!("{method} {route}"));
         let metrics = self.metrics.clone();
         let handling = id.clone().scope(service.oneshot(request));
         let recorded_span = span.clone();

@@ -1,12 +1,12 @@
-//! Traces: spans of ours, as a collector of OpenTelemetry gets them.
+//! Traces: exports spans to an OpenTelemetry collector.
 //!
-//! An [`Export`] hands every span to a collector, over OTLP/HTTP. [`adopt`] and [`pass_on`] make one trace of what happens
-//! on both sides of a request (W3C `traceparent`). Without an export nothing of this costs anything: no thread runs, and
-//! headers pass as they are.
+//! A [`TraceExport`] sends spans to a collector over OTLP/HTTP. [`set_remote_parent`] and [`inject_trace_context`] connect the
+//! spans on both sides of a request to one trace (W3C `traceparent`). Without an export all of this is free: no thread runs, and
+//! headers pass unchanged.
 
-mod context;
-mod export;
-mod transport;
+mod otlp_transport;
+mod trace_context;
+mod trace_export;
 
-pub use context::{adopt, pass_on};
-pub use export::{Export, InvalidExport};
+pub use trace_context::{inject_trace_context, set_remote_parent};
+pub use trace_export::{InvalidExport, TraceExport};

@@ -1,43 +1,44 @@
-//! What both ends agree on.
+//! The limits that both sides use.
 
 use hyper::rt::Executor;
 use tokio::io::DuplexStream;
 use tokio_util::task::TaskTracker;
 
-/// What requests through a tunnel give as their `Host`: whoever answers has no address here.
+/// The `Host` of requests in a tunnel; the server has no address of its own there.
 pub const HOST: &str = "localhost";
 
-/// How many requests are answered at a time, …
+/// The maximum number of concurrent requests.
 pub(crate) const REQUESTS_MAX: usize = 1024;
 
-/// … and how many more streams there may be: WebSockets, which a daemon has as many of.
+/// The maximum number of streams: requests, and as many WebSockets, which outlive their request.
 pub(crate) const STREAMS_MAX: u32 = 2 * REQUESTS_MAX as u32;
 
-/// How much of one stream may be on its way that nobody has read yet.
+/// The flow-control window of a stream: the bytes in transit that the receiver has not read.
 pub(crate) const STREAM_BYTES_MAX: u32 = 128 << 10;
 
-/// The same for all of them: were it less, streams that nobody reads could stop those that somebody does.
+/// The flow-control window of the connection: the sum over all streams. If it were smaller, streams that are not read could use
+/// it up and block the others.
 pub(crate) const CONNECTION_BYTES_MAX: u32 = STREAMS_MAX * STREAM_BYTES_MAX;
 
-/// How much of one stream waits to be sent.
+/// The send buffer of a stream.
 pub(crate) const UNSENT_BYTES_MAX: usize = 64 << 10;
 
-/// Bounds the head of a request or an answer.
+/// The maximum size of the headers of a request or response.
 pub(crate) const HEAD_BYTES_MAX: u32 = 64 << 10;
 
-/// How much is between the WebSocket and what is said over it, in each direction.
+/// The capacity of the pipe between the WebSocket and HTTP/2, in each direction.
 pub(crate) const PIPE_BYTES_MAX: usize = 64 << 10;
 
-/// Two ends, in memory: what goes in at one comes out at the other.
+/// Creates an in-memory pipe: bytes that are written to one end are read from the other.
 pub fn pipe() -> (DuplexStream, DuplexStream) {
     tokio::io::duplex(PIPE_BYTES_MAX)
 }
 
-/// Runs what a connection needs to have run.
+/// Runs hyper's tasks for a connection on a task tracker.
 #[derive(Clone)]
-pub(crate) struct Tasks(pub(crate) TaskTracker);
+pub(crate) struct TunnelExecutor(pub(crate) TaskTracker);
 
-impl<F> Executor<F> for Tasks
+impl<F> Executor<F> for TunnelExecutor
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,

@@ -1,26 +1,26 @@
-//! Processes that a user runs: started, followed, spoken to, ended.
+//! Processes that a user starts, follows, types into and stops.
 //!
-//! [`Processes`] is all of them. Each has one owner task, which takes what the process writes into a journal of
-//! bounded size; any number of [`Follower`]s read it from any place that is kept. The journal holds the exact bytes,
-//! so a terminal is shown as it is and a log is told as text from the same memory.
+//! [`UserProcesses`] holds all of them. Each process has one task, which records its output in a journal of bounded size. Any
+//! number of [`LogFollower`]s read the journal from any retained position. The journal stores the exact bytes: a terminal
+//! shows them unchanged, and a log shows them as text, from the same memory.
 //!
-//! Doors (HTTP, WebSocket, the relay) are elsewhere, and so is the question of who may run what.
+//! Out of scope: transports (HTTP, WebSocket, the relay) and access control.
 
-mod attachment;
 mod config;
-mod entry;
 mod error;
-mod follower;
-mod frame;
-mod owner;
-mod page;
-mod processes;
+mod log_follower;
+mod log_frame;
+mod log_page;
+mod log_recorder;
+mod process_entry;
 mod start;
+mod terminal_attachment;
+mod user_processes;
 
-pub use attachment::{Attachment, Input};
-pub use config::{Config, EXITED_MAX, LOG_BYTES_MAX, LOG_EVENTS_MAX, Limits, PROCESSES_MAX};
+pub use config::{Config, EXITED_MAX, LOG_BYTES_MAX, LOG_EVENTS_MAX, PROCESSES_MAX, UserProcessLimits};
 pub use error::{Error, InvalidStart};
-pub use follower::{Follower, Item};
-pub use frame::{Event, Output};
-pub use page::{PAGE_BYTES_MAX, PAGE_MAX};
-pub use processes::Processes;
+pub use log_follower::{LogFollower, LogItem};
+pub use log_frame::{OutputPiece, ProcessEvent};
+pub use log_page::{PAGE_BYTES_MAX, PAGE_MAX};
+pub use terminal_attachment::{AttachmentInput, TerminalAttachment};
+pub use user_processes::UserProcesses;

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::{Frames, Item, Reader, Retention, Ring, Start, Writer};
+use journal::{FrameBuffer, JournalItem, Retention, RingJournal, RingReader, RingWriter, StartPosition};
 use parking_lot::Mutex;
 use protocol::{
     SessionId, WaitId,
@@ -28,7 +28,7 @@ const SETTLED_MAX: usize = 1024;
 /// What waits in all sessions, as their workers show it.
 pub(crate) struct Board {
     now: Mutex<Now>,
-    ring: Ring,
+    ring: RingJournal,
 }
 
 struct Now {
@@ -36,12 +36,12 @@ struct Now {
     open: HashMap<SessionId, Vec<Wait>>,
     /// Those that were settled last, the oldest first.
     settled: VecDeque<(WaitId, SessionId)>,
-    writer: Writer,
+    writer: RingWriter,
 }
 
 impl Board {
     pub(crate) fn new() -> Self {
-        let (writer, ring) = Ring::new(RETENTION);
+        let (writer, ring) = RingJournal::new(RETENTION);
         Self { now: Mutex::new(Now { open: HashMap::new(), settled: VecDeque::new(), writer }), ring }
     }
 
@@ -66,7 +66,7 @@ impl Board {
         if !open.is_empty() {
             now.open.insert(session.clone(), open);
         }
-        now.writer.append(Frames::from_iter(events.iter().map(json)));
+        now.writer.append(FrameBuffer::from_iter(events.iter().map(json)));
     }
 
     /// The session is no longer there.
@@ -91,7 +91,7 @@ impl Board {
     pub(crate) fn follow(self: &Arc<Self>) -> Waiting {
         let now = self.now.lock();
         // Under the lock: nothing is told meanwhile.
-        let (waits, reader) = (now.open(), self.ring.reader(Start::Newest));
+        let (waits, reader) = (now.open(), self.ring.reader(StartPosition::Newest));
         drop(now);
         Waiting {
             board: Arc::clone(self),
@@ -126,7 +126,7 @@ pub struct Waiting {
     board: Arc<Board>,
     first: Option<Bytes>,
     /// Nothing once it is over.
-    reader: Option<Reader>,
+    reader: Option<RingReader>,
 }
 
 impl Waiting {
@@ -139,11 +139,11 @@ impl Waiting {
             let Some(reader) = &mut self.reader else { return Poll::Ready(None) };
             match ready!(reader.poll_next(cx)) {
                 None => self.reader = None,
-                Some(Item::Frames(chunk)) => {
+                Some(JournalItem::Frames(chunk)) => {
                     return Poll::Ready(Some(chunk.frames().map(|(_, frame)| frame).collect()));
                 }
                 // They did not read fast enough: what is open now says it all.
-                Some(Item::Gap(_)) => *self = self.board.follow(),
+                Some(JournalItem::Gap(_)) => *self = self.board.follow(),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use journal::Frames;
+use journal::FrameBuffer;
 use protocol::{AgentName, Event, EventId, SessionId};
 
 use crate::frame::{self, Body};
@@ -45,7 +45,7 @@ impl Draft {
         self.frames.len()
     }
 
-    pub(crate) fn take(&mut self) -> Frames {
+    pub(crate) fn take(&mut self) -> FrameBuffer {
         self.frames.drain(..).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
-use journal::durable::{Durable, Note};
+use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{
     Author, IdempotencyKey, InputId, TurnId,
     event::{InputReceipt, InputState},
@@ -27,13 +27,13 @@ const SETTLED_MAX: usize = 1024;
 pub(crate) struct Inputs {
     /// All that are remembered, the oldest first.
     all: VecDeque<KeptInput>,
-    changes: Vec<Note>,
+    changes: Vec<RecordUpdate>,
 }
 
 impl Inputs {
     /// As the notes have it.
-    pub(crate) async fn open(journal: &Durable) -> Result<Self, Error> {
-        let notes = journal.notes(INPUT, String::new(), (QUEUE_MAX + SETTLED_MAX) as u32).await?;
+    pub(crate) async fn open(journal: &DurableJournal) -> Result<Self, Error> {
+        let notes = journal.records(INPUT, String::new(), (QUEUE_MAX + SETTLED_MAX) as u32).await?;
         // Ids sort by birth.
         let all = notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
         Ok(Self { all, changes: Vec::new() })
@@ -82,7 +82,7 @@ impl Inputs {
         if self.all.len() > QUEUE_MAX + SETTLED_MAX
             && let Some(old) = self.all.pop_front()
         {
-            self.changes.push(Note::gone(INPUT, old.input.id.to_string()));
+            self.changes.push(RecordUpdate::delete(INPUT, old.input.id.to_string()));
         }
         Ok(input)
     }
@@ -160,7 +160,7 @@ impl Inputs {
     }
 
     /// What is to be written.
-    pub(crate) fn changes(&mut self) -> Vec<Note> {
+    pub(crate) fn changes(&mut self) -> Vec<RecordUpdate> {
         std::mem::take(&mut self.changes)
     }
 }

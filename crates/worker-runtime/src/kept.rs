@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use journal::durable::Note;
+use journal::durable::RecordUpdate;
 use protocol::{
     IdempotencyKey, TurnId,
     event::{AgentCommand, AgentPlan, TokenUsage},
@@ -66,9 +66,9 @@ pub(crate) struct KeptWait {
 }
 
 /// A note that says `value`.
-pub(crate) fn note(kind: &'static str, key: impl Into<String>, value: &impl Serialize) -> Note {
+pub(crate) fn note(kind: &'static str, key: impl Into<String>, value: &impl Serialize) -> RecordUpdate {
     // What is kept always can be serialised.
-    Note::says(kind, key, serde_json::to_vec(value).unwrap_or_default())
+    RecordUpdate::put(kind, key, serde_json::to_vec(value).unwrap_or_default())
 }
 
 /// The key of the message with this number; keys sort as numbers do.

@@ -13,7 +13,7 @@ use agents::{
     serve::Servers,
 };
 use files::private_file;
-use process::Spec;
+use process::ProcessSpec;
 use protocol::{
     AgentName, SessionId,
     sessions::{AgentError, CreateSessionRequest},
@@ -107,7 +107,7 @@ impl Launcher {
     }
 
     /// The agent as the catalog starts it, after installing what it lacks.
-    async fn spec(&self, agent: &Definition, start: &Start) -> Result<Spec, AgentError> {
+    async fn spec(&self, agent: &Definition, start: &Start) -> Result<ProcessSpec, AgentError> {
         if let Some(version) = &start.create.agent_version {
             let want =
                 Want::parse(Some(version)).map_err(|error| failed("understand `agentVersion`", &error))?;
@@ -122,7 +122,7 @@ impl Launcher {
             ReadyError::Launch(error) => AgentError::StartFailed { message: error.to_string() },
         })?;
         let mut spec =
-            Spec::new(launch.program).args(launch.args).cwd(&start.directory).grace(self.config.grace);
+            ProcessSpec::new(launch.program).args(launch.args).cwd(&start.directory).grace(self.config.grace);
         spec.env_remove = self.config.env_remove.clone();
         spec.env = launch.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         Ok(spec)

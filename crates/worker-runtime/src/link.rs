@@ -6,7 +6,7 @@ use agents::{
 };
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture, stream::FuturesOrdered};
-use process::{Control, Lines, Piece, SendError, Signal, Stdin};
+use process::{FramedLine, ProcessControl, ProcessStdin, Signal, StdinSendError, StdoutLines};
 use protocol::sessions::AgentError;
 use tracing::warn;
 
@@ -25,7 +25,7 @@ pub(crate) struct Link {
 /// How bytes reach it.
 enum Wire {
     /// A process of its own.
-    Lines { stdin: Stdin, lines: Lines, control: Control },
+    Lines { stdin: ProcessStdin, lines: StdoutLines, control: ProcessControl },
     /// A server that it shares with others.
     Server {
         events: Events,
@@ -50,8 +50,8 @@ pub(crate) struct Said {
 
 impl Link {
     /// A process that is spoken to in lines.
-    pub(crate) fn lines(adapter: Box<dyn Adapter>, process: process::Process) -> Self {
-        let process::Process { stdin, stdout, control } = process;
+    pub(crate) fn lines(adapter: Box<dyn Adapter>, process: process::LineProcess) -> Self {
+        let process::LineProcess { stdin, stdout, control } = process;
         let wire = Wire::Lines { stdin, lines: stdout, control };
         Self { adapter, wire, ready: false, introduced: false, leaving: false }
     }
@@ -82,8 +82,8 @@ impl Link {
             Wire::Lines { lines, .. } => {
                 let chunk = lines.next().await?;
                 let heard = chunk.map(|piece| match piece {
-                    Piece::Line(line) => Heard::Line(line),
-                    Piece::TooLong { bytes } => Heard::TooLong { bytes },
+                    FramedLine::Line(line) => Heard::Line(line),
+                    FramedLine::TooLong { bytes } => Heard::TooLong { bytes },
                 });
                 let heard =
                     heard.filter(|heard| !matches!(heard, Heard::Line(line) if line.trim_ascii().is_empty()));
@@ -120,7 +120,7 @@ impl Link {
         match (&mut self.wire, saying) {
             (Wire::Lines { stdin, control, .. }, Saying::Line(line)) => {
                 // One that does not read its input for a thousand messages has hung.
-                if stdin.try_send(line) == Err(SendError::Full) {
+                if stdin.try_send(line) == Err(StdinSendError::Full) {
                     warn!("the agent does not read its input; stopping it");
                     let _ = control.signal(Signal::KILL);
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use journal::durable::{Durable, Note};
+use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{Event, Message, Transcript};
 
 use crate::{
@@ -30,8 +30,8 @@ pub(crate) struct Log {
 
 impl Log {
     /// As the notes have it: so many messages.
-    pub(crate) async fn open(journal: &Durable, messages: u64) -> Result<Self, Error> {
-        let last = journal.last_notes(MESSAGE, LAST_MAX as u32).await?;
+    pub(crate) async fn open(journal: &DurableJournal, messages: u64) -> Result<Self, Error> {
+        let last = journal.last_records(MESSAGE, LAST_MAX as u32).await?;
         // A note that cannot be read is of another version; the events are the truth and it is told anew by them.
         let last: Vec<Message> =
             last.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
@@ -71,7 +71,7 @@ impl Log {
     }
 
     /// What is to be written; from then on it counts as written.
-    pub(crate) fn write(&mut self) -> Vec<Note> {
+    pub(crate) fn write(&mut self) -> Vec<RecordUpdate> {
         self.events = 0;
         let changed = std::mem::take(&mut self.changed);
         let messages = self.transcript.messages();
@@ -99,11 +99,11 @@ impl Log {
 
 /// One page of all messages, after the one with the key `after`; and the key to go on with.
 pub(crate) async fn page(
-    journal: &Durable,
+    journal: &DurableJournal,
     after: String,
     most: u32,
 ) -> Result<(Vec<Message>, Option<String>), Error> {
-    let mut notes = journal.notes(kept::MESSAGE, after, most + 1).await?;
+    let mut notes = journal.records(kept::MESSAGE, after, most + 1).await?;
     let more = notes.len() > most as usize;
     notes.truncate(most as usize);
     let next = notes.last().filter(|_| more).map(|(key, _)| key.clone());

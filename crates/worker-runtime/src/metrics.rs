@@ -23,7 +23,7 @@ pub(crate) struct Metrics {
     pub(crate) agent_start_failures: Counter,
     pub(crate) agent_crashes: Counter,
     /// What is counted of writing.
-    pub(crate) journal: durable::Metrics,
+    pub(crate) journal: durable::JournalMetrics,
 }
 
 /// Every way that a turn may end, …
@@ -57,7 +57,7 @@ impl Default for Metrics {
             agent_starts: Counter::default(),
             agent_start_failures: Counter::default(),
             agent_crashes: Counter::default(),
-            journal: durable::Metrics::default(),
+            journal: durable::JournalMetrics::default(),
         }
     }
 }

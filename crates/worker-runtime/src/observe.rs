@@ -9,7 +9,7 @@ mod resume;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use journal::{Item, durable};
+use journal::{JournalItem, durable};
 use protocol::{
     SessionId,
     observation::{DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamEnd, StreamLeg},
@@ -102,14 +102,14 @@ impl Source {
             return Ok(vec![frames::control(StreamControl::Live)]);
         }
         match self.reader.next().await {
-            Ok(Some(Item::Frames(chunk))) => {
+            Ok(Some(JournalItem::Frames(chunk))) => {
                 let frames = chunk.frames().map(|(seq, frame)| {
                     self.over |= frames::is_end(&frame);
                     self.frames.event(seq.get(), &frame, seq.get() <= self.covered)
                 });
                 Ok(frames.collect())
             }
-            Ok(Some(Item::Gap(_))) => Err(resume::expired()),
+            Ok(Some(JournalItem::Gap(_))) => Err(resume::expired()),
             Ok(None) | Err(durable::Error::Deleted) => {
                 let code = if self.over { StreamCloseCode::NORMAL } else { StreamCloseCode::AWAY };
                 Err(StreamEnd::without_diagnostic(code))

@@ -2,8 +2,8 @@
 
 use bytes::BytesMut;
 use journal::{
-    Item, Seq, Start,
-    durable::{self, Durable},
+    JournalItem, Seq, StartPosition,
+    durable::{self, DurableJournal},
 };
 
 use crate::frame;
@@ -19,7 +19,7 @@ pub(crate) enum PageError {
 
 /// The events after `offset`, as a JSON array, and whether there are more.
 pub(crate) async fn page(
-    journal: &Durable,
+    journal: &DurableJournal,
     offset: u64,
     limit: usize,
     include_raw: bool,
@@ -27,9 +27,11 @@ pub(crate) async fn page(
     let newest = journal.bounds().newest;
     let (mut json, mut count, mut at) = (BytesMut::from(&b"["[..]), 0, Seq::new(offset));
     if at < newest {
-        let mut reader = journal.reader(Start::Resume(at)).map_err(|_| PageError::Cursor)?;
+        let mut reader = journal.reader(StartPosition::Resume(at)).map_err(|_| PageError::Cursor)?;
         'pages: while at < newest {
-            let Some(Item::Frames(chunk)) = reader.next().await.map_err(PageError::Storage)? else { break };
+            let Some(JournalItem::Frames(chunk)) = reader.next().await.map_err(PageError::Storage)? else {
+                break;
+            };
             for (seq, bytes) in chunk.frames() {
                 if count == limit || json.len() > BYTES_MAX {
                     break 'pages;

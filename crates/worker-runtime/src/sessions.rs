@@ -9,8 +9,8 @@ use std::{
 use agents::{Installer, serve::Servers};
 use bytes::BytesMut;
 use journal::{
-    Retention, Seq, Start,
-    durable::{self, Durable},
+    Retention, Seq, StartPosition,
+    durable::{self, DurableJournal},
 };
 use prometheus_client::registry::Registry;
 use protocol::{
@@ -55,7 +55,7 @@ pub struct Sessions {
 }
 
 /// What follows a session.
-pub type Readers = durable::Reader;
+pub type Readers = durable::DurableReader;
 
 struct Inner {
     launcher: Arc<Launcher>,
@@ -193,7 +193,7 @@ impl Sessions {
     ) -> Result<Arc<Shared>, Error> {
         let kept = first(create.clone(), self.directory(create)?);
         let journal = shelf.store.journal(id.as_str(), Retention::UNLIMITED).await?;
-        journal.append_noting(Default::default(), vec![note(SESSION, "", &kept)]).await?;
+        journal.append_with_records(Default::default(), vec![note(SESSION, "", &kept)]).await?;
         Ok(Shared::new(id.clone(), journal, &kept, (&self.inner.launcher.installer, &self.inner.board)))
     }
 
@@ -355,7 +355,7 @@ impl Sessions {
 
     /// Follows a session: all events after `offset`.
     pub async fn reader(&self, id: &SessionId, offset: u64) -> Result<Readers, Error> {
-        let reader = self.shared(id).await?.journal.reader(Start::Resume(Seq::new(offset)));
+        let reader = self.shared(id).await?.journal.reader(StartPosition::Resume(Seq::new(offset)));
         reader.map_err(|_| Error::Damaged(id.clone()))
     }
 
@@ -472,7 +472,7 @@ impl Sessions {
     }
 
     /// The journal of a session.
-    pub(crate) async fn journal(&self, id: &SessionId) -> Result<Durable, Error> {
+    pub(crate) async fn journal(&self, id: &SessionId) -> Result<DurableJournal, Error> {
         Ok(self.shared(id).await?.journal.clone())
     }
 

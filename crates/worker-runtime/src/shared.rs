@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agents::{Definition, Installer};
-use journal::durable::Durable;
+use journal::durable::DurableJournal;
 use parking_lot::{Mutex, RwLock};
 use protocol::{
     SessionId, TurnId,
@@ -16,7 +16,7 @@ use crate::{board::Board, kept::Kept};
 /// What everybody may see of a session.
 pub(crate) struct Shared {
     pub(crate) id: SessionId,
-    pub(crate) journal: Durable,
+    pub(crate) journal: DurableJournal,
     /// The agent's key to its model; never written down.
     pub(crate) token: Mutex<Option<SecretString>>,
     /// The session as it is now.
@@ -29,7 +29,7 @@ impl Shared {
     /// Of a session whose worker is not there.
     pub(crate) fn new(
         id: SessionId,
-        journal: Durable,
+        journal: DurableJournal,
         kept: &Kept,
         (installer, board): (&Installer, &Arc<Board>),
     ) -> Arc<Self> {

@@ -8,7 +8,7 @@ use std::{
 
 use journal::{
     Retention,
-    durable::{self, Store},
+    durable::{self, JournalStore},
 };
 use parking_lot::{Mutex, RwLock};
 use protocol::{SessionId, sessions::CreateSessionRequest};
@@ -33,7 +33,7 @@ pub(crate) const FILE: &str = "sessions.db";
 
 /// All sessions that there are.
 pub(crate) struct Shelf {
-    pub(crate) store: Store,
+    pub(crate) store: JournalStore,
     pub(crate) thread: Thread,
     pub(crate) sessions: RwLock<HashMap<SessionId, Arc<Entry>>>,
 }
@@ -61,12 +61,12 @@ impl Shelf {
         let opened = tokio::task::spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
             let _ = fs::create_dir_all(&directory);
-            Store::open_with(directory.join(FILE), durable::Sync::Normal, metrics)
+            JournalStore::open_with(directory.join(FILE), durable::SyncMode::Normal, metrics)
         });
         let store = opened.await.map_err(|_| durable::Error::Died)??;
         let thread = Thread::start().map_err(|error| Error::Thread(Arc::new(error)))?;
         let mut sessions = HashMap::new();
-        for noted in store.notes(SESSION).await? {
+        for noted in store.records(SESSION).await? {
             let Ok(id) = noted.journal.parse::<SessionId>() else { continue };
             let kept: Kept = match serde_json::from_slice(&noted.value) {
                 Ok(kept) => kept,

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use agents::adapter::{Asking, PermissionAsk, QuestionAsk};
 use jiff::Timestamp;
-use journal::durable::{Durable, Note};
+use journal::durable::{DurableJournal, RecordUpdate};
 use protocol::{
     Author, Event, SessionId, TurnId, WaitId,
     event::{PermissionResolved, QuestionResolved},
@@ -30,13 +30,13 @@ const OPEN_MAX: usize = 256;
 pub(crate) struct Waits {
     /// All that are remembered, the oldest first.
     all: VecDeque<KeptWait>,
-    changes: Vec<Note>,
+    changes: Vec<RecordUpdate>,
 }
 
 impl Waits {
     /// As the notes have it.
-    pub(crate) async fn open(journal: &Durable) -> Result<Self, Error> {
-        let notes = journal.notes(WAIT, String::new(), (OPEN_MAX + SETTLED_MAX) as u32).await?;
+    pub(crate) async fn open(journal: &DurableJournal) -> Result<Self, Error> {
+        let notes = journal.records(WAIT, String::new(), (OPEN_MAX + SETTLED_MAX) as u32).await?;
         let all = notes.iter().filter_map(|(_, value)| serde_json::from_slice(value).ok()).collect();
         Ok(Self { all, changes: Vec::new() })
     }
@@ -79,7 +79,7 @@ impl Waits {
             && let Some(at) = self.all.iter().position(|kept| kept.wait.settled.is_some())
             && let Some(old) = self.all.remove(at)
         {
-            self.changes.push(Note::gone(WAIT, old.wait.id.to_string()));
+            self.changes.push(RecordUpdate::delete(WAIT, old.wait.id.to_string()));
         }
         Some(event)
     }
@@ -150,7 +150,7 @@ impl Waits {
     }
 
     /// What is to be written.
-    pub(crate) fn changes(&mut self) -> Vec<Note> {
+    pub(crate) fn changes(&mut self) -> Vec<RecordUpdate> {
         std::mem::take(&mut self.changes)
     }
 }

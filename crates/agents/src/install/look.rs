@@ -8,7 +8,7 @@ use std::{
 };
 
 use files::private_file;
-use process::Spec;
+use process::ProcessSpec;
 use serde::{Deserialize, Serialize};
 
 use super::{Inner, tool};
@@ -65,7 +65,7 @@ impl Inner {
             self.said.lock().insert(program.clone(), said.clone());
             return said.release;
         }
-        let answer = tool::run(&Spec::new(program).arg("--version"), VERSION_MAX).await;
+        let answer = tool::run(&ProcessSpec::new(program).arg("--version"), VERSION_MAX).await;
         let release = answer.ok().and_then(|text| Release::find(&text));
         self.remember(program, Said { changed, release });
         release

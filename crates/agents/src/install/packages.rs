@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use process::Spec;
+use process::ProcessSpec;
 use protocol::agents::InstallPhase;
 use serde_json::Value;
 
@@ -36,8 +36,8 @@ pub(super) async fn npm(work: &Work<'_>, asked: &Npm<'_>, stage: &Path) -> Resul
     let bin = node.found.program.parent().map(|bin| bin.to_string_lossy().into_owned());
     let mut spec = match npm.managed {
         // Ours is a script; one on the PATH may be anything that can be started.
-        true => Spec::new(&node.found.program).arg(&npm.found.program),
-        false => Spec::new(&npm.found.program),
+        true => ProcessSpec::new(&node.found.program).arg(&npm.found.program),
+        false => ProcessSpec::new(&npm.found.program),
     };
     spec = spec
         .args(["install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"])
@@ -93,17 +93,18 @@ pub(super) async fn pypi(work: &Work<'_>, packages: &[String], stage: &Path) -> 
     work.teller.phase(InstallPhase::Installing);
     let (spec, kept) = match uv {
         Some(uv) => {
-            let spec = Spec::new(&uv.found.program).args(["pip", "install", "--quiet", "--no-progress"]);
+            let spec =
+                ProcessSpec::new(&uv.found.program).args(["pip", "install", "--quiet", "--no-progress"]);
             // Who has a uv of their own has told it where to look.
             let env = match uv.managed {
-                true => pip::as_uv(&work.scrubbed(Spec::new(&python))).await?,
+                true => pip::as_uv(&work.scrubbed(ProcessSpec::new(&python))).await?,
                 false => Vec::new(),
             };
             let spec = env.into_iter().fold(spec, |spec, (name, value)| spec.env(name, value));
             (spec.arg("--python").arg(python), "uv")
         }
         None => {
-            let spec = Spec::new(python).args(["-m", "pip", "install", "--quiet", "--no-input"]);
+            let spec = ProcessSpec::new(python).args(["-m", "pip", "install", "--quiet", "--no-input"]);
             (spec.args(["--disable-pip-version-check", "--no-warn-script-location"]), "pip")
         }
     };

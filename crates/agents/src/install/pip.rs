@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use process::Spec;
+use process::ProcessSpec;
 
 use super::{Fault, tool};
 
@@ -18,7 +18,7 @@ const SETTINGS: [(&str, &str); 4] = [
 ];
 
 /// What pip is configured with, as variables for uv: an address may hold a password, which is not for arguments.
-pub(super) async fn as_uv(python: &Spec) -> Result<Vec<(&'static str, String)>, Fault> {
+pub(super) async fn as_uv(python: &ProcessSpec) -> Result<Vec<(&'static str, String)>, Fault> {
     let ask = python.clone().args(["-m", "pip", "config", "list", "--disable-pip-version-check"]);
     Ok(variables(&tool::run(&ask, PIP_ANSWER_MAX).await?))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use process::{Piece, Spec};
+use process::{FramedLine, ProcessSpec};
 
 use super::Fault;
 
@@ -10,17 +10,17 @@ use super::Fault;
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// What the program wrote to its standard output, if it ended well within `patience`.
-pub(super) async fn run(spec: &Spec, patience: Duration) -> Result<String, Fault> {
+pub(super) async fn run(spec: &ProcessSpec, patience: Duration) -> Result<String, Fault> {
     let program = spec.program.to_string_lossy().into_owned();
     let failed = |code, said| Fault::Tool { program: program.clone(), code, said };
     let child = process::spawn(spec).await.map_err(|error| failed(None, chain(&error)))?;
-    let process::Process { stdin, mut stdout, control } = child;
+    let process::LineProcess { stdin, mut stdout, control } = child;
     drop(stdin); // it has nothing to read
     let mut output = Vec::new();
     let collect = async {
         while let Some(chunk) = stdout.next().await {
             for piece in chunk {
-                if let Piece::Line(line) = piece
+                if let FramedLine::Line(line) = piece
                     && output.len() + line.len() < OUTPUT_BYTES_MAX
                 {
                     output.extend_from_slice(line);

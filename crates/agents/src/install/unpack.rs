@@ -11,13 +11,13 @@ use std::{
 };
 
 use bzip2::read::MultiBzDecoder;
-use files::{Root, VirtualPath, unpack::Limits};
+use files::{RootDirectory, VirtualPath, unpack::UnpackLimits};
 
 use super::Fault;
 use crate::Archive;
 
 /// How much may come out of one archive: ten times the largest agent.
-const LIMITS: Limits = Limits { entries: 200_000, bytes: 8 << 30 };
+const LIMITS: UnpackLimits = UnpackLimits { entries: 200_000, bytes: 8 << 30 };
 
 /// Unpacks the file at `path` into the directory `into`, and makes `program` in it executable.
 pub(crate) fn unpack(path: &Path, archive: Archive, into: &Path, program: &str) -> Result<(), Fault> {
@@ -37,7 +37,7 @@ pub(crate) fn unpack(path: &Path, archive: Archive, into: &Path, program: &str) 
 /// Unpacks a tar, plain or gzip, into the directory `into`.
 pub(crate) fn tar(reader: impl Read, into: &Path) -> Result<(), Fault> {
     let refused = |error: &dyn std::error::Error| Fault::Unpack(error.to_string());
-    let root = Root::open(into).map_err(|error| refused(&error))?;
+    let root = RootDirectory::open(into).map_err(|error| refused(&error))?;
     match root.unpack(reader, &VirtualPath::root(), &LIMITS) {
         Ok(_) => Ok(()),
         Err(error) if is_full(&error) => Err(Fault::NoSpace),
@@ -46,7 +46,7 @@ pub(crate) fn tar(reader: impl Read, into: &Path) -> Result<(), Fault> {
 }
 
 fn is_full(error: &files::unpack::Error) -> bool {
-    matches!(error, files::unpack::Error::Files(error) if matches!(error.cause(), files::Cause::NoSpace))
+    matches!(error, files::unpack::Error::Files(error) if matches!(error.cause(), files::FileErrorCause::NoSpace))
 }
 
 /// A place in `into` by a name of the catalog or of a registry.

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use process::Spec;
+use process::ProcessSpec;
 use protocol::agents::InstallPhase;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
@@ -265,7 +265,7 @@ impl Work<'_> {
     }
 
     /// A tool without the variables that are ours alone.
-    pub(super) fn scrubbed(&self, mut spec: Spec) -> Spec {
+    pub(super) fn scrubbed(&self, mut spec: ProcessSpec) -> ProcessSpec {
         spec.env_remove = self.inner.config.env_remove.clone();
         spec
     }

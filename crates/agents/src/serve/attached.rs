@@ -1,7 +1,7 @@
 //! One use of a server.
 
 use bytes::Bytes;
-use process::Exit;
+use process::ChildExit;
 use sse::{FrameTooLarge, SseFrame};
 use tokio::sync::{mpsc, oneshot};
 
@@ -54,7 +54,7 @@ pub enum Gone {
     /// It has ended.
     Died {
         /// How.
-        exit: Exit,
+        exit: ChildExit,
         /// The last it wrote to standard error.
         stderr: String,
     },

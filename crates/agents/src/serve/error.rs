@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use process::Exit;
+use process::ChildExit;
 
 /// Why a server cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum Error {
     #[error("the agent's server exited during startup ({exit}): {stderr}")]
     Exited {
         /// How.
-        exit: Exit,
+        exit: ChildExit,
         /// The last it wrote to standard error.
         stderr: String,
     },

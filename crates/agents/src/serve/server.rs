@@ -2,7 +2,7 @@
 
 use std::{future, time::Duration};
 
-use process::{Control, Exit, Lines, Piece, Process, Spec};
+use process::{ChildExit, FramedLine, LineProcess, ProcessControl, ProcessSpec, StdoutLines};
 use reqwest::Response;
 use secrecy::{ExposeSecret, SecretString};
 use sse::SseParser;
@@ -32,7 +32,7 @@ const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 
 /// The owner of a server.
 pub(super) struct Server {
-    spec: Spec,
+    spec: ProcessSpec,
     grace: Duration,
     asked: mpsc::Receiver<Attach>,
     stop: CancellationToken,
@@ -50,8 +50,8 @@ struct User {
 
 /// A server that can be used.
 struct Running {
-    stdout: Lines,
-    control: Control,
+    stdout: StdoutLines,
+    control: ProcessControl,
     calls: Calls,
     events: Response,
 }
@@ -65,7 +65,7 @@ enum End {
 
 impl Server {
     pub(super) fn new(
-        spec: Spec,
+        spec: ProcessSpec,
         grace: Duration,
         asked: mpsc::Receiver<Attach>,
         stop: CancellationToken,
@@ -174,15 +174,15 @@ impl Server {
     }
 }
 
-async fn start(spec: Spec) -> Result<Running, Error> {
+async fn start(spec: ProcessSpec) -> Result<Running, Error> {
     let password = SecretString::from(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()));
-    let Process { stdin, mut stdout, control } =
+    let LineProcess { stdin, mut stdout, control } =
         process::spawn(&spec.env(PASSWORD, password.expose_secret())).await?;
     drop(stdin);
     let address = match timeout(READY_MAX, address(&mut stdout)).await {
         Ok(Some(address)) => address,
         Ok(None) => {
-            let exit: Exit = control.stop().await;
+            let exit: ChildExit = control.stop().await;
             return Err(Error::Exited { exit, stderr: control.stderr_tail() });
         }
         Err(_) => {
@@ -196,10 +196,10 @@ async fn start(spec: Spec) -> Result<Running, Error> {
 }
 
 /// Where it listens; none if it ended without saying so.
-async fn address(stdout: &mut Lines) -> Option<String> {
+async fn address(stdout: &mut StdoutLines) -> Option<String> {
     while let Some(lines) = stdout.next().await {
         for line in lines {
-            let Piece::Line(line) = line else { continue };
+            let FramedLine::Line(line) = line else { continue };
             let line = String::from_utf8_lossy(line);
             if let Some((_, address)) = line.split_once(LISTENING) {
                 return Some(address.trim().trim_end_matches('/').to_owned());
@@ -210,12 +210,12 @@ async fn address(stdout: &mut Lines) -> Option<String> {
 }
 
 /// What it says besides; it would stop if nobody read it.
-async fn next_line(stdout: &mut Lines) -> String {
+async fn next_line(stdout: &mut StdoutLines) -> String {
     match stdout.next().await {
         Some(lines) => {
             let texts = lines.map(|line| match line {
-                Piece::Line(line) => String::from_utf8_lossy(line).into_owned(),
-                Piece::TooLong { bytes } => format!("a line of {bytes} bytes"),
+                FramedLine::Line(line) => String::from_utf8_lossy(line).into_owned(),
+                FramedLine::TooLong { bytes } => format!("a line of {bytes} bytes"),
             });
             texts.collect::<Vec<_>>().join("\n")
         }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ffi::OsString, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use process::Spec;
+use process::ProcessSpec;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -43,7 +43,7 @@ struct Key {
 }
 
 impl Key {
-    fn new(spec: &Spec) -> Self {
+    fn new(spec: &ProcessSpec) -> Self {
         let (mut env, mut env_remove) = (spec.env.clone(), spec.env_remove.clone());
         env.sort();
         env_remove.sort();
@@ -71,7 +71,7 @@ impl Servers {
     ///
     /// # Errors
     /// [`Error`], if it cannot be started. The next use tries again.
-    pub async fn attach(&self, spec: Spec) -> Result<Attached, Error> {
+    pub async fn attach(&self, spec: ProcessSpec) -> Result<Attached, Error> {
         let key = Key::new(&spec);
         for _ in 0..TRIES_MAX {
             if self.shared.stop.is_cancelled() {
@@ -97,7 +97,7 @@ impl Servers {
     }
 
     /// How to ask the owner of a server, who is there from now on if it was not.
-    fn door(&self, key: &Key, spec: &Spec) -> mpsc::Sender<Attach> {
+    fn door(&self, key: &Key, spec: &ProcessSpec) -> mpsc::Sender<Attach> {
         let mut doors = self.shared.doors.lock();
         doors.retain(|_, door| !door.is_closed());
         if let Some(door) = doors.get(key) {

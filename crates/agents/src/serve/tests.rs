@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use process::Spec;
+use process::ProcessSpec;
 
 use super::*;
 
-fn sh(script: &str) -> Spec {
-    Spec::new("sh").args(["-c", script])
+fn sh(script: &str) -> ProcessSpec {
+    ProcessSpec::new("sh").args(["-c", script])
 }
 
 /// sessions-7: process exited, with its code and what it said last.
@@ -21,7 +21,7 @@ async fn a_server_that_ends_before_it_listens_is_told_with_its_last_words() {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told() {
     let servers = Servers::new(Duration::from_secs(1));
-    let error = servers.attach(Spec::new("/nonexistent/server")).await.unwrap_err();
+    let error = servers.attach(ProcessSpec::new("/nonexistent/server")).await.unwrap_err();
     assert!(matches!(error, Error::Spawn(_)), "{error}");
 }
 

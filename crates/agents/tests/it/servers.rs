@@ -6,14 +6,14 @@ use agents::{
     install::{Config, Environment, ReadyError},
     serve::{Attached, Gone, Said, Servers},
 };
-use process::Spec;
+use process::ProcessSpec;
 use serde_json::{Value, json};
 
 /// How long anything here may take: a cold start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The real server with a home of its own; none, loudly, where it cannot be had.
-async fn opencode(home: &Path) -> Option<Spec> {
+async fn opencode(home: &Path) -> Option<ProcessSpec> {
     let variables =
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)));
     let variables: BTreeMap<_, _> = variables.collect();
@@ -37,7 +37,8 @@ async fn opencode(home: &Path) -> Option<Spec> {
         Err(error) => panic!("{error}"),
     };
     let quiet = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"];
-    let spec = Spec::new(launch.program).args(launch.args).args(["--hostname", "127.0.0.1", "--port", "0"]);
+    let spec =
+        ProcessSpec::new(launch.program).args(launch.args).args(["--hostname", "127.0.0.1", "--port", "0"]);
     let spec = quiet.iter().fold(spec, |spec, what| spec.env(format!("OPENCODE_DISABLE_{what}"), "1"));
     Some(spec.env("HOME", home).cwd(home))
 }

@@ -7,8 +7,8 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use journal::{
-    Frames, Retention,
-    durable::{Durable, Store},
+    FrameBuffer, Retention,
+    durable::{DurableJournal, JournalStore},
 };
 use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
@@ -40,8 +40,8 @@ pub(super) fn run(lab: &Lab, report: &mut Report) -> io::Result<()> {
     Ok(())
 }
 
-async fn open(directory: &TempDir) -> io::Result<(Store, Vec<Durable>)> {
-    let store = Store::open(directory.path().join("journal.db")).map_err(io::Error::other)?;
+async fn open(directory: &TempDir) -> io::Result<(JournalStore, Vec<DurableJournal>)> {
+    let store = JournalStore::open(directory.path().join("journal.db")).map_err(io::Error::other)?;
     let mut journals = Vec::new();
     for name in 0..JOURNALS {
         let journal = store.journal(&name.to_string(), Retention::UNLIMITED).await;
@@ -50,8 +50,8 @@ async fn open(directory: &TempDir) -> io::Result<(Store, Vec<Durable>)> {
     Ok((store, journals))
 }
 
-fn event() -> Frames {
-    Frames::one(vec![b'x'; EVENT_BYTES])
+fn event() -> FrameBuffer {
+    FrameBuffer::one(vec![b'x'; EVENT_BYTES])
 }
 
 /// As many as it takes, of all journals at once.

@@ -131,7 +131,7 @@ async fn serve(options: &ConnectOptions) -> Outcome {
         .map_err(|error| local_failure(&error))?;
     // Become the subreaper before any child starts. Otherwise processes that an unsandboxed command or tool leaves behind
     // would be adopted by init, and could not be killed when the device stops.
-    let orphans = process::Orphans::take_in().map_err(|error| local("take in orphans", error))?;
+    let orphans = process::OrphanReaper::enable().map_err(|error| local("take in orphans", error))?;
     let (prompt, questions) = console::prompt();
     let consent = if console::is_interactive() {
         Consent::new(config.rules.clone(), prompt)
@@ -178,7 +178,7 @@ async fn serve(options: &ConnectOptions) -> Outcome {
         signals.run_until_signal(serve_hub),
         socket.serve(controlled_device, report_status, finished.clone()),
         console.run(finished.clone()),
-        finished.run_until_cancelled(orphans.bury()),
+        finished.run_until_cancelled(orphans.reap_orphans()),
     );
     link_outcome.map_err(|unwanted| match unwanted {
         Unwanted::NotLetIn(error) => Failure::from(error),

@@ -1,6 +1,6 @@
 //! Maps file errors to problem documents.
 
-use files::Cause;
+use files::FileErrorCause;
 use protocol::ProblemKind;
 
 use super::ApiError;
@@ -8,23 +8,27 @@ use super::ApiError;
 impl From<files::Error> for ApiError {
     fn from(error: files::Error) -> Self {
         let kind = match error.cause() {
-            Cause::NotFound => ProblemKind::PathNotFound,
-            Cause::NotADirectory
-            | Cause::IsADirectory
-            | Cause::NotAFile
-            | Cause::AlreadyExists
-            | Cause::NotEmpty
-            | Cause::IntoItself => ProblemKind::PathConflict,
-            Cause::PermissionDenied | Cause::Outside | Cause::ReadOnly => ProblemKind::Forbidden,
-            Cause::InvalidPath { .. } | Cause::TooManyLinks | Cause::TooDeep => ProblemKind::InvalidPath,
-            Cause::NoSpace => ProblemKind::NoSpace,
+            FileErrorCause::NotFound => ProblemKind::PathNotFound,
+            FileErrorCause::NotADirectory
+            | FileErrorCause::IsADirectory
+            | FileErrorCause::NotAFile
+            | FileErrorCause::AlreadyExists
+            | FileErrorCause::NotEmpty
+            | FileErrorCause::IntoItself => ProblemKind::PathConflict,
+            FileErrorCause::PermissionDenied | FileErrorCause::Outside | FileErrorCause::ReadOnly => {
+                ProblemKind::Forbidden
+            }
+            FileErrorCause::InvalidPath { .. } | FileErrorCause::TooManyLinks | FileErrorCause::TooDeep => {
+                ProblemKind::InvalidPath
+            }
+            FileErrorCause::NoSpace => ProblemKind::NoSpace,
             // The daemon never cancels its own file operations.
-            Cause::Unsupported | Cause::Stopped => ProblemKind::Internal,
+            FileErrorCause::Unsupported | FileErrorCause::Stopped => ProblemKind::Internal,
             // Special files, such as those in /proc, fail with errors of their own. The path is at fault, not the daemon.
-            Cause::Io(_) => ProblemKind::PathConflict,
+            FileErrorCause::Io(_) => ProblemKind::PathConflict,
         };
         let detail = match error.cause() {
-            Cause::Io(cause) => format!("{error}: {cause}"),
+            FileErrorCause::Io(cause) => format!("{error}: {cause}"),
             _ => error.to_string(),
         };
         ApiError::new(kind, detail)

@@ -1,6 +1,6 @@
 //! Maps session errors to problem documents.
 
-use journal::durable::Cause;
+use journal::durable::ErrorCause;
 use protocol::ProblemKind;
 use server::ErrorChain;
 use tracing::error;
@@ -38,11 +38,11 @@ impl From<Error> for ApiError {
     }
 }
 
-fn storage_kind(cause: Cause) -> ProblemKind {
+fn storage_kind(cause: ErrorCause) -> ProblemKind {
     match cause {
-        Cause::Full => ProblemKind::NoSpace,
-        Cause::Locked => ProblemKind::StoreLocked,
-        Cause::Corrupt => ProblemKind::StoreCorrupt,
-        Cause::Other => ProblemKind::Internal,
+        ErrorCause::Full => ProblemKind::NoSpace,
+        ErrorCause::Locked => ProblemKind::StoreLocked,
+        ErrorCause::Corrupt => ProblemKind::StoreCorrupt,
+        ErrorCause::Other => ProblemKind::Internal,
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use axum::body::Body;
 use bytes::{Buf, Bytes};
-use files::{AtomicFile, CreateOptions, Links, VirtualPath, Written, unpack};
+use files::{AtomicFile, CreateOptions, LinkHandling, VirtualPath, WriteOutcome, unpack};
 use headers::{ContentLength, HeaderMapExt, IfMatch, IfNoneMatch};
 use http::HeaderMap;
 use protocol::ProblemKind;
@@ -33,7 +33,7 @@ pub(crate) async fn write_file(
     options: CreateOptions,
     request: &HeaderMap,
     mut body: Body,
-) -> Result<Written> {
+) -> Result<WriteOutcome> {
     check_conditions(app, &path, request).await?;
     let length = request.typed_get::<ContentLength>().map(|length| length.0);
     let root = app.clone();
@@ -67,7 +67,8 @@ async fn check_conditions(app: &App, path: &VirtualPath, request: &HeaderMap) ->
     }
     let root = app.clone();
     let path = path.clone();
-    let found = run_blocking(move || Ok::<_, ApiError>(root.files.stat(&path, Links::Follow).ok())).await?;
+    let found =
+        run_blocking(move || Ok::<_, ApiError>(root.files.stat(&path, LinkHandling::Follow).ok())).await?;
     let passes = match found {
         Some(stat) => {
             let etag = download::etag(&stat)?;
@@ -118,11 +119,15 @@ impl ChunkBuffer {
 }
 
 /// Unpacks the body into the directory `path`: all of it or nothing.
-pub(crate) async fn unpack_archive(app: &App, path: VirtualPath, mut body: Body) -> Result<unpack::Unpacked> {
+pub(crate) async fn unpack_archive(
+    app: &App,
+    path: VirtualPath,
+    mut body: Body,
+) -> Result<unpack::UnpackSummary> {
     let (tx, rx) = mpsc::channel(CHUNKS_MAX);
     let root = app.clone();
     let unpacking = tokio::task::spawn_blocking(move || {
-        root.files.unpack(ChunkReader { rx, current: Bytes::new() }, &path, &unpack::Limits::default())
+        root.files.unpack(ChunkReader { rx, current: Bytes::new() }, &path, &unpack::UnpackLimits::default())
     });
     let received = async {
         while let Some(chunk) = request_body::next_chunk(&mut body, app.stall_timeout).await? {

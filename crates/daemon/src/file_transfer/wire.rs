@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use files::{FileKind, Page};
+use files::{EntryPage, FileKind};
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use protocol::fs;
@@ -65,7 +65,7 @@ impl fmt::Display for EntryCursor {
     }
 }
 
-pub(crate) fn entry_list(page: Page) -> fs::DirectoryEntryList {
+pub(crate) fn entry_list(page: EntryPage) -> fs::DirectoryEntryList {
     let items = page.items.into_iter().map(|entry| fs::DirectoryEntry {
         name: entry.name,
         path: entry.path.to_string(),
@@ -77,7 +77,11 @@ pub(crate) fn entry_list(page: Page) -> fs::DirectoryEntryList {
     fs::DirectoryEntryList { items: items.collect(), next_cursor }
 }
 
-pub(crate) fn stat(path: String, stat: &files::Stat, symlink_target: Option<String>) -> fs::FileMetadata {
+pub(crate) fn stat(
+    path: String,
+    stat: &files::FileMetadata,
+    symlink_target: Option<String>,
+) -> fs::FileMetadata {
     fs::FileMetadata {
         path,
         kind: kind(stat.kind),

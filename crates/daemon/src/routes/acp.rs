@@ -14,7 +14,7 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use journal::{Item, Seq};
+use journal::{JournalItem, Seq};
 use protocol::{
     AgentName, ServerId,
     acp::{AcpInstance, AcpInstanceList, PrepareInstanceRequest},
@@ -155,8 +155,8 @@ impl sse::EventSource for InstanceEvents {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.0.poll_next(cx).map(|item| {
             item.map(|item| match item {
-                Item::Frames(chunk) => chunk.bytes(),
-                Item::Gap(gap) => sse::gap_event(gap),
+                JournalItem::Frames(chunk) => chunk.bytes(),
+                JournalItem::Gap(gap) => sse::gap_event(gap),
             })
         })
     }

@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use files::{CreateOptions, Existing, Links, Parents, Removal, VirtualPath};
+use files::{CreateOptions, IfExists, LinkHandling, ParentDirectories, RemovalScope, VirtualPath};
 use http::{HeaderMap, StatusCode};
 use protocol::fs::{
     ArchiveUnpacked, DirectoryCreated, DirectoryEntryList, FileMetadata, FileMoved, FileWritten,
@@ -120,7 +120,8 @@ async fn write(
     body: Body,
 ) -> Result<(StatusCode, Json<FileWritten>)> {
     let path = VirtualPath::parse(&query.path)?;
-    let parents = if query.parents.unwrap_or(true) { Parents::Create } else { Parents::Require };
+    let parents =
+        if query.parents.unwrap_or(true) { ParentDirectories::Create } else { ParentDirectories::Require };
     let options = CreateOptions { parents, ..CreateOptions::default() };
     let written = upload::write_file(&app, path.clone(), options, &headers, body).await?;
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
@@ -146,7 +147,7 @@ struct DeleteEntryQuery {
 )]
 async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -> Result<StatusCode> {
     let path = VirtualPath::parse(&query.path)?;
-    let removal = if query.recursive.unwrap_or(false) { Removal::Tree } else { Removal::Entry };
+    let removal = if query.recursive.unwrap_or(false) { RemovalScope::Tree } else { RemovalScope::Entry };
     run_blocking(move || app.files.remove(&path, removal)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -162,7 +163,7 @@ async fn mkdir(
 ) -> Result<(StatusCode, Json<DirectoryCreated>)> {
     let path = VirtualPath::parse(&query.path)?;
     let display_path = path.to_string();
-    let created = run_blocking(move || app.files.mkdir(&path, Parents::Create)).await?;
+    let created = run_blocking(move || app.files.mkdir(&path, ParentDirectories::Create)).await?;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(DirectoryCreated { path: display_path, created })))
 }
@@ -177,7 +178,7 @@ async fn rename(
     extract::Json(body): extract::Json<MoveFileRequest>,
 ) -> Result<Json<FileMoved>> {
     let (from, to) = (VirtualPath::parse(&body.from)?, VirtualPath::parse(&body.to)?);
-    let existing = if body.overwrite { Existing::Replace } else { Existing::Refuse };
+    let existing = if body.overwrite { IfExists::Replace } else { IfExists::Refuse };
     run_blocking(move || app.files.rename(&from, &to, existing)).await?;
     Ok(Json(FileMoved { from: body.from, to: body.to }))
 }
@@ -187,8 +188,8 @@ async fn rename(
 async fn stat(State(app): State<App>, Query(query): Query<FilePathQuery>) -> Result<Json<FileMetadata>> {
     let path = VirtualPath::parse(&query.path)?;
     let (link, stat) = run_blocking(move || {
-        let link = app.files.stat(&path, Links::Keep)?.symlink_target;
-        Ok::<_, files::Error>((link, app.files.stat(&path, Links::Follow)?))
+        let link = app.files.stat(&path, LinkHandling::Keep)?.symlink_target;
+        Ok::<_, files::Error>((link, app.files.stat(&path, LinkHandling::Follow)?))
     })
     .await?;
     Ok(Json(wire::stat(query.path, &stat, link)))
@@ -207,6 +208,6 @@ async fn upload_batch(
 ) -> Result<Response> {
     let path = VirtualPath::parse(&query.path)?;
     let unpacked = upload::unpack_archive(&app, path, body).await?;
-    let files::unpack::Unpacked { files, directories, bytes } = unpacked;
+    let files::unpack::UnpackSummary { files, directories, bytes } = unpacked;
     Ok(Json(ArchiveUnpacked { path: query.path, files, directories, bytes }).into_response())
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use process::{Piece, Spec};
+use process::{FramedLine, ProcessSpec};
 use secrecy::ExposeSecret;
 use server::ErrorChain;
 use sha2::{Digest, Sha256};
@@ -129,9 +129,9 @@ impl RepositoryCache {
         stored.await.map_err(|_| RepositoryError::ShuttingDown)?
     }
 
-    fn git(&self, url: &RepositoryUrl) -> Spec {
+    fn git(&self, url: &RepositoryUrl) -> ProcessSpec {
         let mut spec =
-            Spec::new("git").env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", GIT_PROTOCOLS);
+            ProcessSpec::new("git").env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", GIT_PROTOCOLS);
         spec.env_remove = self.env_remove.clone();
         let mut settings =
             vec![("core.hooksPath", "/dev/null".to_owned()), ("init.templateDir", String::new())];
@@ -201,12 +201,12 @@ impl CachedReference {
 }
 
 /// Runs git and returns its output.
-async fn run(action: &'static str, spec: Spec) -> Result<String, RepositoryError> {
+async fn run(action: &'static str, spec: ProcessSpec) -> Result<String, RepositoryError> {
     let mut child = process::spawn(&spec).await?;
     let mut output = String::new();
     while let Some(chunk) = child.stdout.next().await {
         for piece in chunk {
-            if let Piece::Line(line) = piece {
+            if let FramedLine::Line(line) = piece {
                 output.push_str(&String::from_utf8_lossy(line));
             }
         }

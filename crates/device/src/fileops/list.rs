@@ -6,7 +6,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use files::{Cause, DEPTH_MAX, FileKind, Links, PATH_BYTES_MAX, VirtualPath};
+use files::{DEPTH_MAX, FileErrorCause, FileKind, LinkHandling, PATH_BYTES_MAX, VirtualPath};
 use protocol::relay::{
     RelayError,
     file::{Entry, FileList, ListFiles},
@@ -80,7 +80,7 @@ struct Level {
     /// Its path from the top, without a slash at either end.
     path: Vec<u8>,
     /// What comes next in it.
-    entries: std::vec::IntoIter<files::Entry>,
+    entries: std::vec::IntoIter<files::FileEntry>,
     /// Where it goes on after that.
     next: Option<OsString>,
 }
@@ -119,7 +119,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    fn put(&mut self, path: &[u8], entry: &files::Entry) {
+    fn put(&mut self, path: &[u8], entry: &files::FileEntry) {
         self.page.entries.push(Entry {
             name: String::from_utf8_lossy(path).into_owned(),
             kind: kind(entry.kind),
@@ -137,7 +137,7 @@ impl Listing<'_> {
                 Ok(())
             }
             // It was there a moment ago, as a directory; or it is one that cannot be looked into.
-            Err(error) if !path.is_empty() && !matches!(error.cause, Cause::Io(_)) => Ok(()),
+            Err(error) if !path.is_empty() && !matches!(error.cause, FileErrorCause::Io(_)) => Ok(()),
             Err(error) => Err(self.spot.refused(&error)),
         }
     }
@@ -148,7 +148,7 @@ impl Listing<'_> {
         for name in last.split(|byte| *byte == b'/') {
             self.enter(path.clone(), Some(OsStr::from_bytes(name)))?;
             path = below(&path, name);
-            let stat = self.at(&path).and_then(|at| self.spot.files.stat(&at, Links::Keep));
+            let stat = self.at(&path).and_then(|at| self.spot.files.stat(&at, LinkHandling::Keep));
             if self.levels.len() >= self.depth || !stat.is_ok_and(|stat| stat.kind == FileKind::Directory) {
                 return Ok(());
             }
@@ -177,7 +177,7 @@ fn last_of(page: &str) -> Result<Vec<u8>, RelayError> {
 }
 
 /// The exact name, which need not be UTF-8.
-fn name_of(entry: &files::Entry) -> &[u8] {
+fn name_of(entry: &files::FileEntry) -> &[u8] {
     let path = entry.path.as_os_str().as_bytes();
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }

@@ -1,6 +1,6 @@
 //! `file.stat`, `file.mkdir` and `file.delete`.
 
-use files::{Cause, FileKind, Links, Parents, Removal, Stat};
+use files::{FileErrorCause, FileKind, FileMetadata, LinkHandling, ParentDirectories, RemovalScope};
 use jiff::Timestamp;
 use protocol::relay::{
     Code, RelayError,
@@ -14,10 +14,12 @@ use super::Spot;
 pub(super) fn stat(spot: &Spot) -> Result<FileStat, RelayError> {
     let at = spot.at()?;
     let look = |links| spot.files.stat(&at, links);
-    let itself = look(Links::Keep).map_err(|error| spot.refused(&error))?;
-    let target = match look(Links::Follow) {
+    let itself = look(LinkHandling::Keep).map_err(|error| spot.refused(&error))?;
+    let target = match look(LinkHandling::Follow) {
         Ok(target) => target,
-        Err(error) if matches!(error.cause, Cause::NotFound | Cause::NotADirectory) => itself.clone(),
+        Err(error) if matches!(error.cause, FileErrorCause::NotFound | FileErrorCause::NotADirectory) => {
+            itself.clone()
+        }
         Err(error) => return Err(spot.refused(&error)),
     };
     Ok(FileStat {
@@ -35,8 +37,10 @@ pub(super) fn stat(spot: &Spot) -> Result<FileStat, RelayError> {
 pub(super) fn mkdir(spot: &Spot, parents: bool) -> Result<DirMade, RelayError> {
     let refused = |error: &files::Error| spot.refused(error);
     let created = match parents {
-        true => spot.files.mkdir(&spot.at()?, Parents::Create).map_err(|error| refused(&error))?,
-        false => spot.files.mkdir(&spot.at()?, Parents::Require).map_err(|error| refused(&error))?,
+        true => spot.files.mkdir(&spot.at()?, ParentDirectories::Create).map_err(|error| refused(&error))?,
+        false => {
+            spot.files.mkdir(&spot.at()?, ParentDirectories::Require).map_err(|error| refused(&error))?
+        }
     };
     if !created && !parents {
         let message = format!("could not make the directory `{}`: it already exists", spot.path);
@@ -55,10 +59,10 @@ pub(super) fn delete(spot: &Spot, recursive: bool, stop: &CancellationToken) -> 
             .with("root_id", spot.root_id.as_str())
             .with("reason", "root"));
     }
-    let removal = if recursive { Removal::Tree } else { Removal::Entry };
+    let removal = if recursive { RemovalScope::Tree } else { RemovalScope::Entry };
     match spot.files.remove_while(&spot.at()?, removal, || !stop.is_cancelled()) {
         Ok(()) => Ok(Deleted { deleted: true }),
-        Err(error) if matches!(error.cause, Cause::NotFound | Cause::NotADirectory) => {
+        Err(error) if matches!(error.cause, FileErrorCause::NotFound | FileErrorCause::NotADirectory) => {
             Ok(Deleted { deleted: false })
         }
         Err(error) => Err(spot.refused(&error)),
@@ -74,7 +78,7 @@ pub(super) fn kind(kind: FileKind) -> EntryKind {
     }
 }
 
-pub(super) fn mtime(stat: &Stat) -> Timestamp {
+pub(super) fn mtime(stat: &FileMetadata) -> Timestamp {
     time(stat.modified)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use files::Cause;
+use files::FileErrorCause;
 use protocol::relay::{Code, RelayError, RelayPath, RootId};
 use tracing::warn;
 
@@ -10,30 +10,30 @@ use super::Spot;
 
 /// What is told of an error. It names the path as it was asked for, never that of the host.
 pub(super) fn of(error: &files::Error, root_id: &RootId, path: &RelayPath) -> RelayError {
-    let doing = error.doing;
+    let doing = error.operation;
     let (code, reason) = match &error.cause {
-        Cause::NotFound => (Code::NotFound, "not_found"),
+        FileErrorCause::NotFound => (Code::NotFound, "not_found"),
         // There is nothing below a file; but a file is no directory that could be listed or filled.
-        Cause::NotADirectory if !matches!(doing, "list" | "write" | "make the directory") => {
+        FileErrorCause::NotADirectory if !matches!(doing, "list" | "write" | "make the directory") => {
             (Code::NotFound, "not_found")
         }
-        Cause::NotADirectory => (Code::InvalidRequest, "not_a_directory"),
-        Cause::IsADirectory => (Code::InvalidRequest, "is_a_directory"),
-        Cause::AlreadyExists => (Code::InvalidRequest, "exists"),
-        Cause::NotEmpty => (Code::InvalidRequest, "not_empty"),
-        Cause::IntoItself => (Code::InvalidRequest, "into_itself"),
-        Cause::InvalidPath { .. } => (Code::InvalidRequest, "invalid_path"),
-        Cause::NotAFile => (Code::PermissionDenied, "special_file"),
-        Cause::PermissionDenied => (Code::PermissionDenied, "permission"),
-        Cause::Outside => (Code::PermissionDenied, "outside"),
+        FileErrorCause::NotADirectory => (Code::InvalidRequest, "not_a_directory"),
+        FileErrorCause::IsADirectory => (Code::InvalidRequest, "is_a_directory"),
+        FileErrorCause::AlreadyExists => (Code::InvalidRequest, "exists"),
+        FileErrorCause::NotEmpty => (Code::InvalidRequest, "not_empty"),
+        FileErrorCause::IntoItself => (Code::InvalidRequest, "into_itself"),
+        FileErrorCause::InvalidPath { .. } => (Code::InvalidRequest, "invalid_path"),
+        FileErrorCause::NotAFile => (Code::PermissionDenied, "special_file"),
+        FileErrorCause::PermissionDenied => (Code::PermissionDenied, "permission"),
+        FileErrorCause::Outside => (Code::PermissionDenied, "outside"),
         // A circle of links, or one that stands for a handle: neither is a way.
-        Cause::TooManyLinks => (Code::PermissionDenied, "links"),
-        Cause::ReadOnly => (Code::PermissionDenied, "read_only"),
-        Cause::NoSpace => (Code::ProviderError, "no_space"),
-        Cause::TooDeep => (Code::ProviderError, "too_deep"),
-        Cause::Unsupported => (Code::ProviderError, "unsupported"),
-        Cause::Stopped => return cancelled(),
-        Cause::Io(error) => {
+        FileErrorCause::TooManyLinks => (Code::PermissionDenied, "links"),
+        FileErrorCause::ReadOnly => (Code::PermissionDenied, "read_only"),
+        FileErrorCause::NoSpace => (Code::ProviderError, "no_space"),
+        FileErrorCause::TooDeep => (Code::ProviderError, "too_deep"),
+        FileErrorCause::Unsupported => (Code::ProviderError, "unsupported"),
+        FileErrorCause::Stopped => return cancelled(),
+        FileErrorCause::Io(error) => {
             // What the system says may name things of the host, so it stays here.
             warn!(%error, %root_id, %path, doing, "a file operation failed");
             (Code::ProviderError, "io")

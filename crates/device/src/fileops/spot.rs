@@ -12,7 +12,7 @@ use crate::Roots;
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     pub(super) root_id: RootId,
-    pub(super) files: Arc<files::Root>,
+    pub(super) files: Arc<files::RootDirectory>,
     /// Without `.` and `..`: what is looked at is what was asked for and written down.
     pub(super) path: RelayPath,
     mode: Mode,

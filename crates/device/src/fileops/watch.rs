@@ -7,7 +7,7 @@ mod burst;
 
 use std::{io, os::fd::OwnedFd, sync::Arc, time::Duration};
 
-use files::{Reach, Seen, Watch};
+use files::{FileChange, FileWatcher, WatchScope};
 use jiff::Timestamp;
 use protocol::relay::{
     Code, Json, RelayError,
@@ -41,7 +41,7 @@ pub(super) async fn watch(
     reply: &mut Reply,
 ) -> Result<Json, RelayError> {
     let _room = room.try_acquire_owned().map_err(|error| busy(&error))?;
-    let reach = if asked.recursive { Reach::Tree } else { Reach::Directory };
+    let reach = if asked.recursive { WatchScope::Tree } else { WatchScope::Directory };
     let mut watch = start(&spot, reach, work, reply.token()).await?;
     let no_poll = |error: io::Error| failed(&spot, "watch", &error);
     let ready = ready(watch.handle()).map_err(no_poll)?;
@@ -63,7 +63,7 @@ pub(super) async fn watch(
         let seen;
         (watch, seen, more) = read(&spot, watch, work, reply.token()).await?;
         let mut burst = Burst::new(&spot);
-        let over = seen.contains(&Seen::Over);
+        let over = seen.contains(&FileChange::Over);
         burst.extend(seen);
         let ts = Timestamp::now();
         for told in burst.told() {
@@ -89,10 +89,10 @@ fn ready(handle: Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
 
 async fn start(
     spot: &Spot,
-    reach: Reach,
+    reach: WatchScope,
     work: &Work,
     cancelled: &CancellationToken,
-) -> Result<Watch, RelayError> {
+) -> Result<FileWatcher, RelayError> {
     let (at, files) = (spot.at()?, spot.files.clone());
     let started = work.run(cancelled, move |_| Ok(files.watch(&at, reach))).await?;
     started.map_err(|error| spot.refused(&error))
@@ -100,10 +100,10 @@ async fn start(
 
 async fn read(
     spot: &Spot,
-    mut watch: Watch,
+    mut watch: FileWatcher,
     work: &Work,
     cancelled: &CancellationToken,
-) -> Result<(Watch, Vec<Seen>, bool), RelayError> {
+) -> Result<(FileWatcher, Vec<FileChange>, bool), RelayError> {
     let files = spot.files.clone();
     let read = move |_: &_| Ok(watch.read(&files).map(|(seen, more)| (watch, seen, more)));
     work.run(cancelled, read).await?.map_err(|error| spot.refused(&error))

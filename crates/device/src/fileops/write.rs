@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, Existing, Stat};
+use files::{AppendFile, AtomicFile, CHUNK_BYTES, CreateOptions, Durability, FileMetadata, IfExists};
 use parking_lot::Mutex;
 use protocol::relay::{
     Code, Encoding, RelayError,
@@ -28,7 +28,7 @@ pub(super) struct Turns([Mutex<Option<Known>>; TURNS_MAX]);
 /// A file as it was left, so that whoever writes after what is in it need not read that.
 #[derive(Debug)]
 struct Known {
-    stat: Stat,
+    stat: FileMetadata,
     hash: Sha256,
 }
 
@@ -62,10 +62,10 @@ pub(super) fn write(
         })?,
     };
     let create = create.unwrap_or_default();
-    let existing = if create == CreateMode::New { Existing::Refuse } else { Existing::Replace };
+    let existing = if create == CreateMode::New { IfExists::Refuse } else { IfExists::Replace };
     let options = CreateOptions { existing, durability: Durability::Synced, ..CreateOptions::default() };
     let mut file = spot.files.create(&spot.at()?, options).map_err(|error| taken(spot, &error))?;
-    let mut known = turns.of(file.place().map_err(refused)?).lock();
+    let mut known = turns.of(file.target_id().map_err(refused)?).lock();
     if append
         && if_match.is_none()
         && let Some(current) = file.current_to_append().map_err(refused)?
@@ -141,7 +141,7 @@ impl Draft {
 fn matches(
     spot: &Spot,
     expected: &IfMatch,
-    current: Option<&(File, Stat)>,
+    current: Option<&(File, FileMetadata)>,
     stop: &CancellationToken,
 ) -> Result<(), RelayError> {
     let Some((file, stat)) = current else { return Err(conflict(spot, "it does not exist")) };
@@ -196,7 +196,7 @@ fn digest(hash: Sha256) -> protocol::relay::Sha256 {
 /// A file that is there where none may be is a conflict too.
 fn taken(spot: &Spot, error: &files::Error) -> RelayError {
     match error.cause {
-        files::Cause::AlreadyExists => conflict(spot, "it already exists"),
+        files::FileErrorCause::AlreadyExists => conflict(spot, "it already exists"),
         _ => spot.refused(error),
     }
 }

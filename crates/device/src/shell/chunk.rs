@@ -1,12 +1,12 @@
 //! A piece of what a command writes.
 
 use bytes::Bytes;
-use process::Stream;
+use process::ChildStream;
 
 /// A piece of what a command writes. If all before and in it is text, it ends with a whole character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chunk {
-    pub(super) stream: Stream,
+    pub(super) stream: ChildStream,
     pub(super) bytes: Bytes,
 }
 
@@ -17,9 +17,9 @@ impl Chunk {
     }
 }
 
-pub(super) fn event(stream: Stream) -> &'static str {
+pub(super) fn event(stream: ChildStream) -> &'static str {
     match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
+        ChildStream::Stdout => "stdout",
+        ChildStream::Stderr => "stderr",
     }
 }

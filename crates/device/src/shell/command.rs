@@ -7,7 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use process::{Control, Screen, Stdin};
+use process::{ProcessControl, ProcessStdin, PtyResizer};
 use protocol::relay::{
     RelayError,
     shell::{CommandState, CommandStatus, Ended, Started},
@@ -22,9 +22,9 @@ pub(super) struct Command {
     pub(super) id: String,
     /// The session that it was started for; others do not know of it.
     pub(super) session: Option<String>,
-    pub(super) stdin: Stdin,
-    pub(super) screen: Option<Screen>,
-    pub(super) control: Control,
+    pub(super) stdin: ProcessStdin,
+    pub(super) screen: Option<PtyResizer>,
+    pub(super) control: ProcessControl,
     pub(super) runtime_max: Duration,
     pub(super) started_at: Timestamp,
     pub(super) started: Instant,

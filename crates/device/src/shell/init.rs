@@ -90,7 +90,7 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> Result<ExitStatus, Erro
     let orders = arguments.next().and_then(|orders| serde_json::from_str::<Orders>(orders.to_str()?).ok());
     let (Some(orders), Some(program)) = (orders, arguments.next()) else { return Err(Error::Orders) };
     let mut report = take(orders.report)?;
-    process::hear_signals();
+    process::restore_default_signals();
     if let Err(error) = confine(&orders) {
         report.write_all(Word::Failed.line().as_bytes())?;
         return Err(error);

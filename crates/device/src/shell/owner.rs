@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use process::{Exit, Outputs, Signal, Stream};
+use process::{ChildExit, ChildStream, OutputReader, Signal};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until, timeout},
@@ -62,7 +62,7 @@ pub(super) struct Owner {
 /// Takes output from a command to where it goes.
 struct Pump {
     command: Arc<Command>,
-    outputs: Outputs,
+    outputs: OutputReader,
     sink: Sink,
     /// How much may still be passed on.
     left: Option<u64>,
@@ -80,7 +80,7 @@ enum Why {
 impl Owner {
     pub(super) fn new(
         command: Arc<Command>,
-        outputs: Outputs,
+        outputs: OutputReader,
         report: Option<Report>,
         sink: Sink,
         left: Option<u64>,
@@ -109,7 +109,7 @@ impl Owner {
             _ => command.control.stop().await,
         };
         let took = command.started.elapsed();
-        let lost = exit == Exit::UNKNOWN || command.control.survived();
+        let lost = exit == ChildExit::UNKNOWN || command.control.has_survivors();
         let how = match why {
             Some(Why::Cancelled | Why::Stopped) => How::Cancelled { lost },
             Some(Why::TimedOut) => How::TimedOut { lost },
@@ -135,7 +135,7 @@ impl Owner {
 }
 
 /// Ends a command within a second, whatever it is doing: it is not to go on.
-async fn at_once(command: &Command) -> Exit {
+async fn at_once(command: &Command) -> ChildExit {
     let mut stop = std::pin::pin!(command.control.stop());
     if let Ok(exit) = timeout(STOP_GRACE, &mut stop).await {
         return exit;
@@ -146,7 +146,7 @@ async fn at_once(command: &Command) -> Exit {
 }
 
 /// How it ended by itself. A sandbox knows better than who waits for the sandbox.
-async fn how(exit: Exit, report: Option<&mut Report>) -> How {
+async fn how(exit: ChildExit, report: Option<&mut Report>) -> How {
     if let Some(report) = report {
         match timeout(REPORT_WAIT_MAX, report.next()).await {
             Ok(Some(Word::Exited(code))) => return How::Exited(code),
@@ -155,8 +155,8 @@ async fn how(exit: Exit, report: Option<&mut Report>) -> How {
         }
     }
     match exit {
-        Exit { code: Some(code), .. } => How::Exited(code),
-        Exit { signal: Some(signal), .. } => How::Killed(signal),
+        ChildExit { code: Some(code), .. } => How::Exited(code),
+        ChildExit { signal: Some(signal), .. } => How::Killed(signal),
         _ => How::Lost,
     }
 }
@@ -207,7 +207,7 @@ impl Pump {
 
     /// Tells what was held back.
     async fn end(&mut self) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [ChildStream::Stdout, ChildStream::Stderr] {
             let bytes = self.text[index(stream)].end();
             self.pass(Chunk { stream, bytes }).await;
         }
@@ -234,9 +234,9 @@ impl Pump {
     }
 }
 
-fn index(stream: Stream) -> usize {
+fn index(stream: ChildStream) -> usize {
     match stream {
-        Stream::Stdout => 0,
-        Stream::Stderr => 1,
+        ChildStream::Stdout => 0,
+        ChildStream::Stderr => 1,
     }
 }

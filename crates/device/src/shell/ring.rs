@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use process::Stream;
+use process::ChildStream;
 use protocol::relay::{Encoding, shell::Output};
 
 use super::chunk::{self, Chunk};
@@ -17,7 +17,7 @@ const PIECE_BYTES_MAX: usize = 16 << 10;
 /// The last of what a command wrote.
 #[derive(Debug)]
 pub(super) struct Ring {
-    pieces: VecDeque<(Stream, Vec<u8>)>,
+    pieces: VecDeque<(ChildStream, Vec<u8>)>,
     bytes: usize,
     bytes_max: usize,
     /// Whether something was dropped.
@@ -67,7 +67,7 @@ impl Ring {
     }
 }
 
-fn output(stream: Stream, bytes: Vec<u8>) -> Output {
+fn output(stream: ChildStream, bytes: Vec<u8>) -> Output {
     let event = chunk::event(stream).into();
     match String::from_utf8(bytes) {
         Ok(data) => Output { event, data, encoding: None },
@@ -82,7 +82,7 @@ fn output(stream: Stream, bytes: Vec<u8>) -> Output {
 mod tests {
     use super::*;
 
-    fn push(ring: &mut Ring, stream: Stream, text: &str) {
+    fn push(ring: &mut Ring, stream: ChildStream, text: &str) {
         ring.push(&Chunk { stream, bytes: text.to_owned().into() });
     }
 
@@ -90,10 +90,10 @@ mod tests {
     #[test]
     fn the_last_of_it_is_kept_in_order() {
         let mut ring = Ring::new(100 << 10);
-        push(&mut ring, Stream::Stdout, "a");
-        push(&mut ring, Stream::Stdout, "b");
-        push(&mut ring, Stream::Stderr, "c");
-        push(&mut ring, Stream::Stdout, "d");
+        push(&mut ring, ChildStream::Stdout, "a");
+        push(&mut ring, ChildStream::Stdout, "b");
+        push(&mut ring, ChildStream::Stderr, "c");
+        push(&mut ring, ChildStream::Stdout, "d");
         let told: Vec<_> = ring.drain().into_iter().map(|output| (output.event, output.data)).collect();
         let expected = [("stdout", "ab"), ("stderr", "c"), ("stdout", "d")];
         assert_eq!(told, expected.map(|(event, data)| (event.to_owned(), data.to_owned())));
@@ -106,7 +106,7 @@ mod tests {
         let mut ring = Ring::new(RING);
         const RING: usize = 300 << 10;
         for _ in 0..1000 {
-            push(&mut ring, Stream::Stdout, &"x".repeat(10_000));
+            push(&mut ring, ChildStream::Stdout, &"x".repeat(10_000));
         }
         assert!(ring.bytes <= RING && ring.is_cut());
         let mut total = 0;

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use process::Spec;
+use process::ProcessSpec;
 use protocol::relay::{Mode, Network, VirtualPath};
 
 use super::{
@@ -124,7 +124,7 @@ impl Sandbox {
     }
 
     /// What to run for a command, and where it reports to.
-    pub(super) fn spec(&self, plan: &Plan, scratch: &Lease) -> io::Result<(Spec, Report)> {
+    pub(super) fn spec(&self, plan: &Plan, scratch: &Lease) -> io::Result<(ProcessSpec, Report)> {
         let inside = Inside {
             bound: &plan.bound,
             network: plan.network,
@@ -141,7 +141,7 @@ impl Sandbox {
         inside: &Inside<'_>,
         env: &[(String, String)],
         command: &[OsString],
-    ) -> io::Result<(Spec, Report)> {
+    ) -> io::Result<(ProcessSpec, Report)> {
         let (report, writer) = Report::new()?;
         let orders = Orders {
             report: writer.as_raw_fd(),
@@ -149,7 +149,7 @@ impl Sandbox {
             network: inside.network,
             landlock: self.landlock,
         };
-        let mut spec = Spec::new(&self.bwrap)
+        let mut spec = ProcessSpec::new(&self.bwrap)
             .args(inside.namespaces())
             .args(view::system())
             .args(inside.scratch())
@@ -160,13 +160,13 @@ impl Sandbox {
             .arg(orders.to_argument())
             .args(command)
             // Bubblewrap waits for the command, which the signals are for.
-            .deaf()
-            .session()
+            .ignore_signals()
+            .new_session()
             .env_clear()
-            .keep(Arc::new(writer))
-            .keep(self.init.clone());
+            .inherit_fd(Arc::new(writer))
+            .inherit_fd(self.init.clone());
         for bound in inside.bound {
-            spec = spec.keep(bound.handle.clone());
+            spec = spec.inherit_fd(bound.handle.clone());
         }
         if inside.terminal {
             spec = spec.env(format!("{VARIABLE_PREFIX}TERM"), "xterm-256color");

@@ -2,7 +2,7 @@
 
 use std::{os::fd::AsRawFd, time::Duration};
 
-use process::{Control, Outputs, Reason, Screen, Size, Spec, Stdin};
+use process::{OutputReader, ProcessControl, ProcessSpec, ProcessStdin, PtyResizer, PtySize, SpawnFailure};
 use protocol::relay::{Code, RelayError};
 use tracing::warn;
 
@@ -19,10 +19,10 @@ const SETUP_MAX: Duration = Duration::from_secs(20);
 
 /// A command that runs and has no owner yet.
 pub(super) struct Spawned {
-    pub(super) stdin: Stdin,
-    pub(super) outputs: Outputs,
-    pub(super) control: Control,
-    pub(super) screen: Option<Screen>,
+    pub(super) stdin: ProcessStdin,
+    pub(super) outputs: OutputReader,
+    pub(super) control: ProcessControl,
+    pub(super) screen: Option<PtyResizer>,
     /// What a sandbox says of how it ended.
     pub(super) report: Option<Report>,
 }
@@ -46,25 +46,25 @@ pub(super) async fn spawn(
 }
 
 /// Without a sandbox: in the directory itself, whatever is put in its place meanwhile.
-fn local(plan: &Plan) -> Spec {
+fn local(plan: &Plan) -> ProcessSpec {
     let directory = format!("/proc/self/fd/{}", plan.place.handle.as_raw_fd());
-    let mut spec = Spec::new(&plan.program).args(&plan.args).env_clear().session().cwd(directory);
+    let mut spec = ProcessSpec::new(&plan.program).args(&plan.args).env_clear().new_session().cwd(directory);
     for (name, value) in &plan.env {
         spec = spec.env(name, value);
     }
     spec
 }
 
-async fn run(spec: Spec, plan: &Plan, report: Option<Report>) -> Result<Spawned, RelayError> {
+async fn run(spec: ProcessSpec, plan: &Plan, report: Option<Report>) -> Result<Spawned, RelayError> {
     let Some(size) = plan.pty else {
         let raw = process::spawn_raw(&spec).await.map_err(|error| refused(&error))?;
         let (stdin, outputs, control) = (raw.stdin, raw.outputs, raw.control);
         return Ok(Spawned { stdin, outputs, control, screen: None, report });
     };
-    let size = Size { cols: size.cols, rows: size.rows };
+    let size = PtySize { cols: size.cols, rows: size.rows };
     let pty = process::spawn_pty(&spec, size).await.map_err(|error| refused(&error))?;
     let (stdin, outputs, control) = (pty.stdin, pty.outputs, pty.control);
-    Ok(Spawned { stdin, outputs, control, screen: Some(pty.screen), report })
+    Ok(Spawned { stdin, outputs, control, screen: Some(pty.resizer), report })
 }
 
 /// Returns once the command runs in its sandbox. Until then nothing that is written is the command's.
@@ -88,10 +88,10 @@ async fn confirm(spawned: &mut Spawned) -> Result<(), RelayError> {
 
 fn refused(error: &process::Error) -> RelayError {
     match error {
-        process::Error::Spawn { reason: Reason::NotFound, .. } => no_program(),
-        process::Error::Spawn { reason: Reason::NotExecutable | Reason::NoInterpreter, .. } => {
-            not_executable()
-        }
+        process::Error::Spawn { reason: SpawnFailure::NotFound, .. } => no_program(),
+        process::Error::Spawn {
+            reason: SpawnFailure::NotExecutable | SpawnFailure::NoInterpreter, ..
+        } => not_executable(),
         error => {
             warn!(error = %protocol::ErrorChain(error), "could not start a command");
             refusal::failed("the command could not be started")

@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use process::{SendError, Size};
+use process::{PtySize, StdinSendError};
 use protocol::relay::{
     Encoding, RelayError,
     shell::{CommandInput, Signal},
@@ -36,10 +36,12 @@ impl Command {
 
     fn write(&self, data: Bytes) -> Result<(), RelayError> {
         self.stdin.try_send(data).map_err(|error| match error {
-            SendError::Full => refusal::busy("the command is not reading its input; try again later"),
+            StdinSendError::Full => refusal::busy("the command is not reading its input; try again later"),
             // Its input is closed a moment before its end is told.
-            SendError::Closed if self.control.exit().is_some() => self.gone(),
-            SendError::Closed => refusal::missing(&self.id, "stdin_closed", "the command's input is closed"),
+            StdinSendError::Closed if self.control.exit().is_some() => self.gone(),
+            StdinSendError::Closed => {
+                refusal::missing(&self.id, "stdin_closed", "the command's input is closed")
+            }
         })
     }
 
@@ -52,7 +54,7 @@ impl Command {
             return Err(refusal::invalid("a terminal needs at least one column and one row"));
         }
         self.running()?;
-        screen.resize(Size { cols, rows }).map_err(|error| self.refused(&error))
+        screen.resize(PtySize { cols, rows }).map_err(|error| self.refused(&error))
     }
 
     /// Sends a signal to it and to whoever is in its group.

@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use process::{Exit, Raw, Spec, Stream};
+use process::{ChildExit, ChildStream, ProcessSpec, RawProcess};
 use protocol::relay::{
     Code, Family, RelayError,
     tool::{ToolContent, ToolDescriptor, ToolPart, ToolResult},
@@ -36,7 +36,7 @@ pub type Variables = BTreeMap<OsString, OsString>;
 
 /// A command that is a tool: it reads the arguments from its stdin, as JSON, and writes the answer.
 struct Command {
-    spec: Spec,
+    spec: ProcessSpec,
     wait: Duration,
 }
 
@@ -87,12 +87,12 @@ fn offer(
 }
 
 /// A program with an environment that is empty but for what is allowed.
-pub(crate) fn spec(command: &[String], directory: &Path, env: &Variables, allowed: &[String]) -> Spec {
+pub(crate) fn spec(command: &[String], directory: &Path, env: &Variables, allowed: &[String]) -> ProcessSpec {
     let (word, args) = command.split_first().map_or(("", &[][..]), |(program, args)| (program, args));
     let program = program(word, directory).map_or_else(|| word.into(), PathBuf::into_os_string);
     let allowed = ENV.into_iter().chain(allowed.iter().map(String::as_str));
     let env = allowed.filter_map(|name| env.get_key_value(std::ffi::OsStr::new(name)));
-    env.fold(Spec::new(program).args(args).env_clear(), |spec, (name, value)| spec.env(name, value))
+    env.fold(ProcessSpec::new(program).args(args).env_clear(), |spec, (name, value)| spec.env(name, value))
 }
 
 /// Where a program is that is called by its path; others are looked for.
@@ -108,10 +108,11 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 impl Tool for Command {
     async fn call(&self, call: Use, cancel: &CancellationToken) -> Result<ToolResult, RelayError> {
         let deadline = Instant::now() + self.wait;
-        let Raw { stdin, mut outputs, control } = process::spawn_raw(&self.spec).await.map_err(|error| {
-            warn!(error = %protocol::ErrorChain(&error), "could not start a tool");
-            RelayError::new(Code::ProviderError, "the tool could not be started")
-        })?;
+        let RawProcess { stdin, mut outputs, control } =
+            process::spawn_raw(&self.spec).await.map_err(|error| {
+                warn!(error = %protocol::ErrorChain(&error), "could not start a tool");
+                RelayError::new(Code::ProviderError, "the tool could not be started")
+            })?;
         // The queue is empty, so it is taken; who does not read it is answered by what it does instead.
         let _ = stdin.try_send(Bytes::from(serde_json::Value::Object(call.arguments).to_string()));
         stdin.close();
@@ -121,14 +122,14 @@ impl Tool for Command {
                 () = cancel.cancelled() => break cancelled(),
                 () = sleep_until(deadline) => break late(self.wait),
                 output = outputs.next() => match output {
-                    Some(output) if output.stream == Stream::Stdout => written.push(&output.bytes),
+                    Some(output) if output.stream == ChildStream::Stdout => written.push(&output.bytes),
                     Some(_) => {}
                     None => return Ok(answer(&written, control.wait().await, &control.stderr_tail())),
                 }
             }
         };
         let exit = control.stop().await;
-        match exit == Exit::UNKNOWN || control.survived() {
+        match exit == ChildExit::UNKNOWN || control.has_survivors() {
             true => Err(stopped.with("lost", true)),
             false => Err(stopped),
         }
@@ -150,7 +151,7 @@ impl Written {
     }
 }
 
-fn answer(written: &Written, exit: Exit, stderr: &str) -> ToolResult {
+fn answer(written: &Written, exit: ChildExit, stderr: &str) -> ToolResult {
     let failed = !exit.success();
     let mut result = match outcome::json(&written.bytes) {
         Some(result) => result,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use http::{HeaderName, HeaderValue};
-use process::Spec;
+use process::ProcessSpec;
 
 use super::{
     Config, ConfigError, Variables, command,
@@ -12,7 +12,7 @@ use super::{
 
 /// How a server is reached.
 pub(crate) enum Reach {
-    Program(Box<Spec>),
+    Program(Box<ProcessSpec>),
     Url { url: String, headers: HashMap<HeaderName, HeaderValue> },
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use process::Control;
+use process::ProcessControl;
 use protocol::relay::{Family, tool::ToolDescriptor};
 use rmcp::{
     ClientHandler, RoleClient,
@@ -62,7 +62,7 @@ pub(crate) struct Server {
 /// A server that is there.
 struct Up {
     running: RunningService<RoleClient, Listener>,
-    program: Option<Control>,
+    program: Option<ProcessControl>,
 }
 
 /// Why a server is not there.
@@ -156,7 +156,11 @@ impl Server {
     }
 
     /// Lends its tools for as long as it is there.
-    async fn lend(&self, running: &RunningService<RoleClient, Listener>, program: Option<&Control>) -> Down {
+    async fn lend(
+        &self,
+        running: &RunningService<RoleClient, Listener>,
+        program: Option<&ProcessControl>,
+    ) -> Down {
         let (peer, changed) = (running.peer().clone(), &running.service().changed);
         let broken = Arc::new(Notify::new());
         let exited = async {

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, io};
 
 use bytes::Bytes;
-use process::{Control, Lines, Piece, Process, Spec, Stdin};
+use process::{FramedLine, LineProcess, ProcessControl, ProcessSpec, ProcessStdin, StdoutLines};
 use rmcp::{
     RoleClient,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
@@ -19,9 +19,9 @@ const NOISE_MAX: usize = 200;
 
 /// Speaks with a program over its stdin and stdout.
 pub(crate) struct Stdio {
-    stdin: Stdin,
-    stdout: Lines,
-    control: Control,
+    stdin: ProcessStdin,
+    stdout: StdoutLines,
+    control: ProcessControl,
     heard: VecDeque<RxJsonRpcMessage<RoleClient>>,
     noise: usize,
 }
@@ -31,14 +31,14 @@ impl Stdio {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) async fn start(spec: &Spec) -> Result<Self, process::Error> {
-        let limits = process::Limits { line_bytes_max: MESSAGE_BYTES_MAX, ..spec.limits.clone() };
-        let Process { stdin, stdout, control } = process::spawn(&spec.clone().limits(limits)).await?;
+    pub(crate) async fn start(spec: &ProcessSpec) -> Result<Self, process::Error> {
+        let limits = process::ProcessLimits { line_bytes_max: MESSAGE_BYTES_MAX, ..spec.limits.clone() };
+        let LineProcess { stdin, stdout, control } = process::spawn(&spec.clone().limits(limits)).await?;
         Ok(Self { stdin, stdout, control, heard: VecDeque::new(), noise: 0 })
     }
 
     /// How the program is ended.
-    pub(crate) fn control(&self) -> Control {
+    pub(crate) fn control(&self) -> ProcessControl {
         self.control.clone()
     }
 }
@@ -68,7 +68,7 @@ impl Transport<RoleClient> for Stdio {
             }
             for piece in self.stdout.next().await? {
                 match piece {
-                    Piece::Line(line) => match serde_json::from_slice(line) {
+                    FramedLine::Line(line) => match serde_json::from_slice(line) {
                         Ok(message) => {
                             self.noise = 0;
                             self.heard.push_back(message);
@@ -79,7 +79,7 @@ impl Transport<RoleClient> for Stdio {
                         }
                     },
                     // Whoever waits for it is told when it took too long.
-                    Piece::TooLong { bytes } => {
+                    FramedLine::TooLong { bytes } => {
                         self.noise += 1;
                         warn!(
                             bytes,

@@ -45,7 +45,7 @@ async fn hold(directory: &Path, line: &str) -> anyhow::Result<()> {
 /// Lends a directory without a sandbox, starts the `others` and then the command `line`, and cancels that one as soon as the
 /// file `ready` exists. Prints the answer, and ends when it reads a line.
 async fn cancel(directory: &Path, line: &str, others: &[String]) -> anyhow::Result<()> {
-    let _orphans = process::Orphans::take_in()?;
+    let _orphans = process::OrphanReaper::enable()?;
     let lent = lend(directory, Runtime::Local).await?;
     for other in others {
         lent.start(other).await?;

@@ -1,62 +1,64 @@
-//! Why an archive was not unpacked.
+//! Errors of unpacking an archive.
 
 use std::io;
 
 use rustix::io::Errno;
 
-use crate::{Cause, archive::Member};
+use crate::{FileErrorCause, tar_reader::TarMember};
 
-/// Why an archive was not unpacked. After all but [`Error::NotUndone`] the destination is as it was.
+/// Why an archive was not unpacked. After all errors but [`Error::NotUndone`] the destination is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// One member may not be unpacked, so none is.
-    #[error("`{name}` in the archive was refused: {reason}")]
+    /// One member is not permitted, so nothing was unpacked.
+    #[error("`{name}` in the archive is not permitted: {reason}; nothing was unpacked")]
     Refused {
-        /// The member, lossily.
+        /// The member's name; invalid UTF-8 is replaced.
         name: String,
-        /// What is wrong with it.
-        reason: Refusal,
+        /// The reason.
+        reason: MemberRefusal,
     },
     /// The stream ended before the archive's end mark.
-    #[error("the archive is cut off")]
+    #[error("the archive is incomplete; send it again")]
     Truncated,
-    /// The stream is no archive, or a damaged one.
+    /// The stream is not a tar archive, or a damaged one.
     #[error("the archive is damaged: {0}")]
     Corrupt(&'static str),
-    /// The archive has more members than allowed.
-    #[error("the archive has more than {most} entries")]
+    /// The archive has more members than permitted.
+    #[error("the archive has more than {most} entries; split it")]
     TooManyEntries {
-        /// How many are allowed.
+        /// The limit.
         most: usize,
     },
-    /// The archive holds more bytes than allowed.
-    #[error("the archive holds more than {most} bytes")]
+    /// The archive has more content than permitted.
+    #[error("the archive contains more than {most} bytes; split it")]
     TooLarge {
-        /// How many are allowed.
+        /// The limit.
         most: u64,
     },
-    /// The archive could not be received.
+    /// Reading the stream failed.
     #[error("could not read the archive")]
     Read(#[source] io::Error),
-    /// The destination could not be written.
+    /// Writing to the destination failed.
     #[error(transparent)]
     Files(#[from] crate::Error),
-    /// Moving into place failed, and so did putting back what was there. What is missing lies in `kept`.
-    #[error("could not put back what was in `{dest}` before; it is kept in `{kept}` there")]
+    /// Moving into place failed, and so did restoring the replaced files. The missing ones are in `kept`.
+    #[error(
+        "could not restore the previous content of `{dest}`; the missing files are in `{kept}` in that directory"
+    )]
     NotUndone {
         /// The destination.
         dest: String,
-        /// The hidden directory in it that holds both versions.
+        /// The hidden directory in it that contains both versions.
         kept: String,
-        /// Why the move had failed.
+        /// The error of the move.
         #[source]
         source: Box<Error>,
     },
 }
 
-/// What is wrong with a member of an archive.
+/// Why a member of an archive is not permitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum MemberRefusal {
     /// It has no name.
     #[error("it has no name")]
     Unnamed,
@@ -69,85 +71,85 @@ pub enum Refusal {
     /// Its name contains a NUL byte.
     #[error("its name contains a NUL byte")]
     Nul,
-    /// Its name, or a part of it, is longer than the filesystem takes.
+    /// Its name, or a part of it, is longer than the filesystem permits.
     #[error("its name is too long")]
     TooLong,
     /// Its name has more parts than [`DEPTH_MAX`](crate::DEPTH_MAX).
-    #[error("it lies too deep")]
+    #[error("it is in too many nested directories")]
     TooDeep,
     /// It is a link that could lead out of the destination.
     #[error("it is a link that could lead out of the destination")]
     LinkEscapes,
-    /// It is a hard link to something that is no file of this archive.
-    #[error("it is a hard link to no file of the archive before it")]
+    /// It is a hard link to something that is not a preceding file of the archive.
+    #[error("it is a hard link to a file that does not precede it in the archive")]
     LinkDangles,
-    /// A directory on its way is a symbolic link, in the archive or in the destination.
-    #[error("a directory on its way is a link")]
+    /// A directory on its path is a symbolic link, in the archive or in the destination.
+    #[error("a directory on its path is a symbolic link")]
     ThroughLink,
     /// It is a device or a pipe.
     #[error("it is a device or a pipe")]
     SpecialFile,
-    /// It is of a kind that is not unpacked here, such as a file with holes.
-    #[error("entries of its kind are not unpacked")]
+    /// It has an unsupported kind, such as a sparse file.
+    #[error("entries of this kind are not supported")]
     UnsupportedKind,
-    /// A file is where it is a directory, or the reverse.
-    #[error("there is a file where it is a directory, or the reverse")]
+    /// It is a file and the destination has a directory of that name, or the reverse.
+    #[error("it is a file where a directory exists, or the reverse")]
     Conflict,
 }
 
 impl Error {
-    /// What a failed read of the stream means: a damaged gzip, or one that ends early, shows only here.
+    /// Interprets a failed read of the stream: damaged or truncated gzip data appears only here.
     pub(crate) fn from_read(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::Truncated,
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                Self::Corrupt("it does not decompress")
+                Self::Corrupt("it cannot be decompressed")
             }
             _ => Self::Read(error),
         }
     }
 }
 
-/// Why one member failed, before its name is added.
+/// The error of one member, without its name.
 #[derive(Debug)]
-pub(super) enum Fault {
-    Refused(Refusal),
-    Failed(Cause),
+pub(super) enum MemberError {
+    Refused(MemberRefusal),
+    Failed(FileErrorCause),
     Other(Error),
 }
 
-impl Fault {
-    pub(super) fn of(self, member: &Member) -> Error {
-        self.named(&String::from_utf8_lossy(&member.name))
+impl MemberError {
+    pub(super) fn with_name_of(self, member: &TarMember) -> Error {
+        self.with_name(&String::from_utf8_lossy(&member.name))
     }
 
-    pub(super) fn named(self, name: &str) -> Error {
-        // Names in an archive may be as long as it likes; a message may not.
+    pub(super) fn with_name(self, name: &str) -> Error {
+        // Names in an archive can have any length; messages must not.
         let name = name.chars().take(300).collect();
         match self {
             Self::Refused(reason) => Error::Refused { name, reason },
-            Self::Failed(cause) => Error::Files(crate::Error { doing: "unpack", path: name, cause }),
+            Self::Failed(cause) => Error::Files(crate::Error { operation: "unpack", path: name, cause }),
             Self::Other(error) => error,
         }
     }
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<MemberRefusal> for MemberError {
+    fn from(refusal: MemberRefusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Errno> for Fault {
+impl From<Errno> for MemberError {
     fn from(errno: Errno) -> Self {
         match errno {
-            Errno::NAMETOOLONG => Self::Refused(Refusal::TooLong),
+            Errno::NAMETOOLONG => Self::Refused(MemberRefusal::TooLong),
             errno => Self::Failed(errno.into()),
         }
     }
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for MemberError {
     fn from(error: io::Error) -> Self {
         Self::Failed(error.into())
     }

@@ -1,8 +1,8 @@
-//! What is written after what is in a file.
+//! Appending to a file in place.
 
 use std::fs;
 
-use files::{AppendFile, Cause, CreateOptions, Error};
+use files::{AppendFile, CreateOptions, Error, FileErrorCause};
 
 use crate::support::{World, assert_cause, path, tree};
 
@@ -11,7 +11,7 @@ fn to_append(world: &World, name: &str) -> Result<Option<AppendFile>, Error> {
 }
 
 #[test]
-fn a_file_is_written_after_what_is_in_it() {
+fn an_append_follows_the_existing_content() {
     let world = World::new();
     world.write("a", "one").unwrap();
     world.link("a", "link");
@@ -29,12 +29,12 @@ fn a_file_is_written_after_what_is_in_it() {
 }
 
 #[test]
-fn what_is_no_file_is_not_written() {
+fn only_regular_files_can_be_appended_to() {
     let world = World::new();
     assert!(to_append(&world, "none").unwrap().is_none());
     assert!(!world.jail("none").exists());
     fs::create_dir(world.jail("dir")).unwrap();
-    assert_cause!(to_append(&world, "dir"), Cause::IsADirectory);
+    assert_cause!(to_append(&world, "dir"), FileErrorCause::IsADirectory);
     world.link(world.outside().join("secret"), "out");
     assert!(to_append(&world, "out").is_err() || to_append(&world, "out").unwrap().is_none());
     assert_eq!(fs::read_to_string(world.outside().join("secret")).unwrap(), "secret");

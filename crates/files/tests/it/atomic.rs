@@ -8,7 +8,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use files::{CHUNK_BYTES, Cause, CreateOptions, Durability, Existing, Parents, Root};
+use files::{
+    CHUNK_BYTES, CreateOptions, Durability, FileErrorCause, IfExists, ParentDirectories, RootDirectory,
+};
 
 use crate::support::{World, assert_cause, path, tree};
 
@@ -47,7 +49,7 @@ fn a_reader_sees_the_old_or_the_new_file_and_never_a_part() {
 }
 
 #[test]
-fn a_file_that_was_not_committed_never_was() {
+fn a_file_that_is_not_committed_leaves_no_trace() {
     let world = World::new();
     world.write("a", "old").unwrap();
     let before = tree(&world.jail(""));
@@ -75,15 +77,15 @@ fn a_writer_that_is_killed_leaves_nothing() {
     assert_eq!(tree(&world.jail("")).len(), 0);
 }
 
-/// Tells the other half of the test above where to write.
+/// Passes the directory to the child process of the test above.
 const JAIL_VARIABLE: &str = "FILES_TEST_JAIL";
 
-/// The other half of the test above, never done; by itself it has nothing to do.
+/// The child process of the test above; without the variable it does nothing.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "this is how the other half is told apart")]
 fn writes_until_killed() {
     let Some(dir) = std::env::var_os(JAIL_VARIABLE) else { return };
-    let root = Root::open(dir.as_ref()).unwrap();
+    let root = RootDirectory::open(dir.as_ref()).unwrap();
     let mut file = root.create(&path("a"), CreateOptions::default()).unwrap();
     file.write_all(b"half").unwrap();
     println!("half written");
@@ -106,13 +108,13 @@ fn replacing_keeps_the_mode_and_writes_a_new_file() {
 }
 
 #[test]
-fn refusing_to_replace_holds_for_a_file_that_came_meanwhile() {
+fn refusing_to_replace_applies_to_a_file_created_meanwhile() {
     let world = World::new();
-    let options = CreateOptions { existing: Existing::Refuse, ..CreateOptions::default() };
+    let options = CreateOptions { existing: IfExists::Refuse, ..CreateOptions::default() };
     let late = world.root.create(&path("a"), options).unwrap();
     world.write("a", "first").unwrap();
-    assert_cause!(late.commit(), Cause::AlreadyExists);
-    assert_cause!(world.root.create(&path("a"), options), Cause::AlreadyExists);
+    assert_cause!(late.commit(), FileErrorCause::AlreadyExists);
+    assert_cause!(world.root.create(&path("a"), options), FileErrorCause::AlreadyExists);
     assert_eq!(world.read("a").unwrap(), "first");
     assert_eq!(tree(&world.jail("")).len(), 1);
 }
@@ -121,11 +123,11 @@ fn refusing_to_replace_holds_for_a_file_that_came_meanwhile() {
 fn parents_durability_and_space_are_optional() {
     let world = World::new();
     let mut options = CreateOptions { durability: Durability::Synced, ..CreateOptions::default() };
-    assert_cause!(world.root.create(&path("x/y/a"), options), Cause::NotFound);
-    options.parents = Parents::Create;
+    assert_cause!(world.root.create(&path("x/y/a"), options), FileErrorCause::NotFound);
+    options.parents = ParentDirectories::Create;
     let mut file = world.root.create(&path("x/y/a"), options).unwrap();
     file.preallocate(1 << 20).unwrap();
-    assert_cause!(file.preallocate(1 << 60), Cause::NoSpace);
+    assert_cause!(file.preallocate(1 << 60), FileErrorCause::NoSpace);
     file.write_all(b"content").unwrap();
     assert_eq!(file.commit().unwrap().stat.size, 7);
     assert_eq!(world.read("x/y/a").unwrap(), "content");

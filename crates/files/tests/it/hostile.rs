@@ -1,8 +1,8 @@
-//! daemon-11: whatever an archive says, nothing outside the destination changes, and an error changes nothing at all.
+//! daemon-11: no archive changes anything outside of the destination, and after an error nothing has changed at all.
 
 use std::{fs, path::Path};
 
-use files::{Root, unpack::Limits};
+use files::{RootDirectory, unpack::UnpackLimits};
 use proptest::{collection::vec, prelude::*, sample::select};
 use tar::EntryType;
 
@@ -11,9 +11,9 @@ use crate::{
     unpack::{archive, furnish, member},
 };
 
-/// What a fuzz target runs: any bytes, into a directory that is there.
-fn unpack(root: &Root, bytes: &[u8]) -> bool {
-    root.unpack(bytes, &path("dest"), &Limits { entries: 1000, bytes: 1 << 20 }).is_ok()
+/// Unpacks arbitrary bytes into an existing directory, as the fuzz target does.
+fn unpack(root: &RootDirectory, bytes: &[u8]) -> bool {
+    root.unpack(bytes, &path("dest"), &UnpackLimits { entries: 1000, bytes: 1 << 20 }).is_ok()
 }
 
 fn names() -> impl Strategy<Value = String> {
@@ -48,7 +48,7 @@ fn members() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Every link that the archive made leads to somewhere in the destination, or nowhere.
+/// Checks that every link that the archive created leads into the destination or nowhere.
 fn links_stay_inside(dest: &Path) {
     let inside = dest.canonicalize().unwrap();
     let mut pending = vec![dest.to_owned()];

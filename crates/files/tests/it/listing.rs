@@ -2,12 +2,12 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use files::{Cause, FileKind, Links, VirtualPath};
+use files::{FileErrorCause, FileKind, LinkHandling, VirtualPath};
 
 use crate::support::{World, assert_cause, path};
 
 #[test]
-fn entries_are_sorted_and_say_what_they_are() {
+fn entries_are_sorted_and_have_their_kind() {
     let world = World::new();
     world.write("b", "12345").unwrap();
     fs::create_dir(world.jail("a")).unwrap();
@@ -25,11 +25,11 @@ fn entries_are_sorted_and_say_what_they_are() {
     );
     assert_eq!((page.items[1].name.as_str(), page.items[1].size), ("b", 5));
     assert_eq!(page.next, None);
-    assert_cause!(world.root.entries(&path("b"), None, 10), Cause::NotADirectory);
+    assert_cause!(world.root.entries(&path("b"), None, 10), FileErrorCause::NotADirectory);
 }
 
 #[test]
-fn pages_hold_every_entry_once() {
+fn pages_contain_every_entry_once() {
     let world = World::new();
     let expected: Vec<_> = (0..257).map(|number| format!("{number:03}")).collect();
     for name in &expected {
@@ -62,10 +62,10 @@ fn a_name_that_is_not_utf8_is_marked_and_its_path_still_works() {
 }
 
 #[test]
-fn the_etag_changes_with_the_content_and_stays_without() {
+fn the_etag_changes_with_the_content_only() {
     let world = World::new();
     let first = world.write("a", "one").unwrap().stat;
-    assert_eq!(first.etag(), world.root.stat(&path("a"), Links::Follow).unwrap().etag());
+    assert_eq!(first.etag(), world.root.stat(&path("a"), LinkHandling::Follow).unwrap().etag());
     assert_eq!(first.etag(), world.root.open_read(&path("a")).unwrap().1.etag());
     let second = world.write("a", "two").unwrap().stat;
     assert_ne!(first.etag(), second.etag());

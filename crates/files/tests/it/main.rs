@@ -1,4 +1,4 @@
-//! The crate as its callers see it: real directories, hostile neighbours.
+//! The public behaviour, in real directories and with hostile concurrent processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod append;

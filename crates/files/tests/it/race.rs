@@ -1,19 +1,21 @@
-//! daemon-11: the tree holds while a neighbour swaps directories for links under our hands.
+//! daemon-11: operations stay inside the tree while another process swaps directories for links.
 
 use std::{
     fs,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use files::{Cause, CreateOptions, Existing, FileKind, Parents, Removal, unpack::Limits};
+use files::{
+    CreateOptions, FileErrorCause, FileKind, IfExists, ParentDirectories, RemovalScope, unpack::UnpackLimits,
+};
 use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
 
 use crate::support::{World, path, tree};
 
-/// Each round does every operation once; half of them meet the link.
+/// Each round performs every operation once; about half of them encounter the link.
 const ROUNDS: usize = 400;
 
-/// Ends the swapping also when an assertion fails, so that the failure is seen and not waited for.
+/// Ends the swapping even when an assertion fails, so that the test does not hang.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -29,7 +31,7 @@ fn while_swapping(target: impl AsRef<std::path::Path>, operate: impl Fn(&World))
     swapping(&world, operate);
 }
 
-/// Runs `operate` again and again while `d` and `evil` change places.
+/// Runs `operate` repeatedly while `d` and `evil` are swapped.
 fn swapping(world: &World, operate: impl Fn(&World)) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -55,26 +57,26 @@ fn swapping(world: &World, operate: impl Fn(&World)) {
 
 fn everything(world: &World) {
     let root = &world.root;
-    // Whether each one works depends on the moment; that it stays inside does not.
+    // Each may fail, depending on the moment, but must stay inside.
     if let Ok(text) = world.read("d/secret") {
         assert_eq!(text, "public");
     }
     let _ = world.write("d/secret", "public");
     let _ = world.write("d/new", "public");
-    let _ = root.mkdir(&path("d/sub/sub"), Parents::Create);
-    let options = CreateOptions { parents: Parents::Create, ..CreateOptions::default() };
+    let _ = root.mkdir(&path("d/sub/sub"), ParentDirectories::Create);
+    let options = CreateOptions { parents: ParentDirectories::Create, ..CreateOptions::default() };
     let _ = root.create(&path("d/sub/deep/file"), options).and_then(files::AtomicFile::commit);
     if let Ok(page) = root.entries(&path("d/../d"), None, 100) {
         assert!(page.items.iter().all(|entry| entry.name != "only-outside"));
     }
-    let _ = root.rename(&path("d/new"), &path("d/sub/moved"), Existing::Replace);
-    let _ = root.rename(&path("d/secret"), &path("taken"), Existing::Replace);
+    let _ = root.rename(&path("d/new"), &path("d/sub/moved"), IfExists::Replace);
+    let _ = root.rename(&path("d/secret"), &path("taken"), IfExists::Replace);
     if let Ok(text) = world.read("taken") {
         assert_eq!(text, "public");
     }
-    let _ = root.unpack(&crate::unpack::small()[..], &path("d"), &Limits::default());
-    let _ = root.remove(&path("d/sub"), Removal::Tree);
-    let _ = root.remove(&path("d/secret"), Removal::Tree);
+    let _ = root.unpack(&crate::unpack::small()[..], &path("d"), &UnpackLimits::default());
+    let _ = root.remove(&path("d/sub"), RemovalScope::Tree);
+    let _ = root.remove(&path("d/secret"), RemovalScope::Tree);
 }
 
 #[test]
@@ -94,11 +96,11 @@ fn a_directory_swapped_for_an_absolute_link_out_never_leads_out() {
 }
 
 #[test]
-fn a_tree_being_removed_while_it_is_swapped_takes_nothing_outside_with_it() {
+fn removing_a_tree_while_it_is_swapped_removes_nothing_outside() {
     while_swapping("../outside", |world| {
-        let _ = world.root.mkdir(&path("d/a/b/c"), Parents::Create);
-        let _ = world.root.remove(&path("d/a"), Removal::Tree);
-        let _ = world.root.remove(&path("d/secret"), Removal::Tree);
+        let _ = world.root.mkdir(&path("d/a/b/c"), ParentDirectories::Create);
+        let _ = world.root.remove(&path("d/a"), RemovalScope::Tree);
+        let _ = world.root.remove(&path("d/secret"), RemovalScope::Tree);
     });
 }
 
@@ -113,7 +115,7 @@ fn a_file_swapped_for_a_pipe_is_read_as_a_file_or_not_at_all() {
             match world.root.open_read(&path("d")) {
                 Ok((_, stat)) => assert_eq!(stat.kind, FileKind::File),
                 Err(error) => {
-                    assert!(matches!(error.cause(), Cause::NotAFile), "{error}");
+                    assert!(matches!(error.cause(), FileErrorCause::NotAFile), "{error}");
                     met.set(met.get() + 1);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use files::unpack::{Error, Limits};
+use files::unpack::{Error, UnpackLimits};
 use tar::EntryType;
 
 use crate::{
@@ -11,29 +11,29 @@ use crate::{
 };
 
 #[test]
-fn limits_hold_before_anything_is_seen() {
+fn an_archive_beyond_the_limits_changes_nothing() {
     let world = furnished();
     let before = tree(world.dir.path());
     let unpack = |bytes: &[u8], limits| world.root.unpack(bytes, &path("dest"), &limits);
     let three = archive(&[file("x", "1"), file("y", "2"), file("z", "3")]);
-    let entries = Limits { entries: 2, ..Limits::default() };
+    let entries = UnpackLimits { entries: 2, ..UnpackLimits::default() };
     assert!(matches!(unpack(&three, entries), Err(Error::TooManyEntries { most: 2 })));
-    let bytes = Limits { bytes: 3 * 512 + 2, ..Limits::default() };
+    let bytes = UnpackLimits { bytes: 3 * 512 + 2, ..UnpackLimits::default() };
     assert!(matches!(unpack(&three, bytes), Err(Error::TooLarge { .. })));
     let endless = std::iter::repeat_n(member(EntryType::XHeader, "x", "", 0, b""), 100).collect::<Vec<_>>();
-    let bytes = Limits { bytes: 10_000, ..Limits::default() };
+    let bytes = UnpackLimits { bytes: 10_000, ..UnpackLimits::default() };
     assert!(matches!(unpack(&archive(&endless), bytes), Err(Error::TooLarge { .. })));
     let huge =
         member(EntryType::XHeader, "x", "", 0, format!("70000 comment={}\n", "a".repeat(69_985)).as_bytes());
-    let result = unpack(&archive(&[huge, file("x", "x")]), Limits::default());
+    let result = unpack(&archive(&[huge, file("x", "x")]), UnpackLimits::default());
     assert!(matches!(result, Err(Error::Corrupt("an extension record is too long"))), "{result:?}");
     assert_eq!(tree(world.dir.path()), before);
-    let exact = Limits { entries: 3, bytes: 3 * 512 + 3 };
+    let exact = UnpackLimits { entries: 3, bytes: 3 * 512 + 3 };
     world.root.unpack(&three[..], &path("dest"), &exact).unwrap();
 }
 
 #[test]
-fn an_archive_cut_anywhere_changes_nothing() {
+fn an_archive_truncated_anywhere_changes_nothing() {
     let members =
         [file("a", "new a"), file("dir/b", &"b".repeat(700)), link("l", "a"), file(&"n".repeat(150), "x")];
     let whole = archive(&members);
@@ -59,8 +59,8 @@ fn an_archive_cut_anywhere_changes_nothing() {
 }
 
 #[test]
-fn a_stream_that_pauses_is_not_taken_for_one_that_goes_on() {
-    /// Says once, in the middle, that it is at its end.
+fn a_stream_that_ends_early_is_truncated_even_if_it_continues() {
+    /// Reports its end once, in the middle.
     struct Pausing<'a>(&'a [u8], Option<&'a [u8]>);
     impl Read for Pausing<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -75,13 +75,13 @@ fn a_stream_that_pauses_is_not_taken_for_one_that_goes_on() {
     for cut in (3..whole.len() - 512).step_by(41) {
         let world = World::in_memory();
         let stream = Pausing(&whole[..cut], Some(&whole[cut..]));
-        let result = world.root.unpack(stream, &path("dest"), &Limits::default());
+        let result = world.root.unpack(stream, &path("dest"), &UnpackLimits::default());
         assert!(matches!(result, Err(Error::Truncated)), "at {cut}: {result:?}");
     }
 }
 
 #[test]
-fn a_header_that_was_damaged_is_noticed() {
+fn a_damaged_header_is_detected() {
     let mut bytes = small();
     bytes[0] = b'b'; // the first letter of the first name
     let world = furnished();
@@ -92,7 +92,7 @@ fn a_header_that_was_damaged_is_noticed() {
 }
 
 #[test]
-fn a_stream_that_fails_changes_nothing_and_says_so() {
+fn a_failing_stream_changes_nothing_and_is_reported() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -102,7 +102,7 @@ fn a_stream_that_fails_changes_nothing_and_says_so() {
     let world = furnished();
     let before = tree(world.dir.path());
     let stream = small();
-    let result = world.root.unpack(stream[..700].chain(Broken), &path("dest"), &Limits::default());
+    let result = world.root.unpack(stream[..700].chain(Broken), &path("dest"), &UnpackLimits::default());
     assert!(matches!(result, Err(Error::Read(_))), "{result:?}");
     assert_eq!(tree(world.dir.path()), before);
 }

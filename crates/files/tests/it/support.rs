@@ -1,17 +1,17 @@
-//! What the tests share.
+//! Shared helpers.
 
 use std::{collections::BTreeMap, fs, io::Read, os::unix::fs::PermissionsExt, path::Path};
 
-use files::{CreateOptions, Error, Root, VirtualPath};
+use files::{CreateOptions, Error, RootDirectory, VirtualPath};
 
 pub(crate) fn path(text: &str) -> VirtualPath {
     VirtualPath::parse(text).unwrap()
 }
 
-/// `jail/` is the tree, `outside/secret` is what must not be reached.
+/// `jail/` is the tree; `outside/secret` must not be reachable.
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,
-    pub(crate) root: Root,
+    pub(crate) root: RootDirectory,
 }
 
 impl World {
@@ -19,7 +19,7 @@ impl World {
         Self::at(tempfile::tempdir().unwrap())
     }
 
-    /// In memory, for what touches thousands of files: a disk's journal takes milliseconds for each.
+    /// In memory, for tests with thousands of files: on a disk each takes milliseconds.
     pub(crate) fn in_memory() -> Self {
         Self::at(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
@@ -28,7 +28,7 @@ impl World {
         fs::create_dir(dir.path().join("jail")).unwrap();
         fs::create_dir(dir.path().join("outside")).unwrap();
         put(&dir.path().join("outside/secret"), "secret");
-        let root = Root::open(&dir.path().join("jail")).unwrap();
+        let root = RootDirectory::open(&dir.path().join("jail")).unwrap();
         Self { dir, root }
     }
 
@@ -51,7 +51,7 @@ impl World {
         Ok(text)
     }
 
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<files::Written, Error> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<files::WriteOutcome, Error> {
         let mut file = self.root.create(&path(name), CreateOptions::default())?;
         file.write_all(text.as_bytes())?;
         file.commit()
@@ -93,7 +93,7 @@ pub(crate) fn tree(top: &Path) -> BTreeMap<String, Thing> {
             } else if meta.is_symlink() {
                 Thing::Link(fs::read_link(&at).unwrap())
             } else if meta.is_file() {
-                // What an archive made unreadable cannot be compared, and need not be.
+                // Files that an archive made unreadable are not compared.
                 Thing::File { content: fs::read(&at).unwrap_or_default(), mode }
             } else {
                 Thing::Other

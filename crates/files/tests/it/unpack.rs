@@ -7,13 +7,13 @@ use std::{
 
 use files::{
     CHUNK_BYTES, VirtualPath,
-    unpack::{Error, Limits, Refusal, Unpacked},
+    unpack::{Error, MemberRefusal, UnpackLimits, UnpackSummary},
 };
 use tar::{Builder, EntryType, Header};
 
 use crate::support::{Thing, World, path, put, tree};
 
-/// A member with whatever name and target: the `tar` crate itself would not write most of them.
+/// A member with any name and target, most of which the `tar` crate refuses to write.
 pub(crate) fn member(kind: EntryType, name: &str, target: &str, mode: u32, content: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     if name.len() > 100 {
@@ -55,11 +55,11 @@ pub(crate) fn small() -> Vec<u8> {
     archive(&[file("a", "from the archive"), file("dir/b", "b"), link("dir/up", "../a")])
 }
 
-pub(crate) fn unpack(world: &World, bytes: &[u8]) -> Result<Unpacked, Error> {
-    world.root.unpack(bytes, &path("/dest"), &Limits::default())
+pub(crate) fn unpack(world: &World, bytes: &[u8]) -> Result<UnpackSummary, Error> {
+    world.root.unpack(bytes, &path("/dest"), &UnpackLimits::default())
 }
 
-/// A destination with something of everything in it.
+/// A destination with all kinds of entries.
 pub(crate) fn furnished() -> World {
     furnish(World::new())
 }
@@ -78,7 +78,7 @@ pub(crate) fn furnish(world: World) -> World {
     world
 }
 
-fn check_refused(bytes: &[u8], expected: Refusal) {
+fn check_refused(bytes: &[u8], expected: MemberRefusal) {
     let world = furnished();
     let before = tree(world.dir.path());
     match unpack(&world, bytes) {
@@ -89,7 +89,7 @@ fn check_refused(bytes: &[u8], expected: Refusal) {
 }
 
 #[test]
-fn an_archive_is_merged_into_what_is_there() {
+fn an_archive_is_merged_with_existing_files() {
     let world = furnished();
     let done = unpack(
         &world,
@@ -106,7 +106,7 @@ fn an_archive_is_merged_into_what_is_there() {
         ]),
     )
     .unwrap();
-    assert_eq!(done, Unpacked { files: 6, directories: 3, bytes: 22 });
+    assert_eq!(done, UnpackSummary { files: 6, directories: 3, bytes: 22 });
     let after = tree(&world.jail("dest"));
     let content = |name: &str| match &after[name] {
         Thing::File { content, mode } => (String::from_utf8(content.clone()).unwrap(), *mode),
@@ -127,18 +127,18 @@ fn an_archive_is_merged_into_what_is_there() {
 }
 
 #[test]
-fn a_missing_destination_is_made_or_not_touched() {
+fn a_missing_destination_is_created_or_nothing_changes() {
     let world = World::new();
     let dest = path("x/y/z");
     let cut = &small()[..600];
-    assert!(matches!(world.root.unpack(cut, &dest, &Limits::default()), Err(Error::Truncated)));
+    assert!(matches!(world.root.unpack(cut, &dest, &UnpackLimits::default()), Err(Error::Truncated)));
     assert!(tree(&world.jail("")).is_empty());
-    world.root.unpack(&small()[..], &dest, &Limits::default()).unwrap();
+    world.root.unpack(&small()[..], &dest, &UnpackLimits::default()).unwrap();
     assert_eq!(world.read("x/y/z/a").unwrap(), "from the archive");
 }
 
 #[test]
-fn what_the_usual_tools_write_is_read() {
+fn archives_of_common_tools_are_read() {
     let world = World::new();
     let long = format!("{}/name", "a-directory-with-a-long-name/".repeat(8));
     let content = "x".repeat(3 * CHUNK_BYTES + 1);
@@ -169,85 +169,88 @@ fn what_the_usual_tools_write_is_read() {
 }
 
 #[test]
-fn names_that_lead_out_are_refused() {
+fn names_that_lead_out_are_rejected() {
     for (name, expected) in [
-        ("../evil", Refusal::Upwards),
-        ("dir/../../evil", Refusal::Upwards),
-        ("/evil", Refusal::Absolute),
-        ("", Refusal::Unnamed),
-        (&"d/".repeat(200), Refusal::TooDeep),
-        (&"n".repeat(300), Refusal::TooLong),
-        (&"long/".repeat(1000), Refusal::TooLong),
+        ("../evil", MemberRefusal::Upwards),
+        ("dir/../../evil", MemberRefusal::Upwards),
+        ("/evil", MemberRefusal::Absolute),
+        ("", MemberRefusal::Unnamed),
+        (&"d/".repeat(200), MemberRefusal::TooDeep),
+        (&"n".repeat(300), MemberRefusal::TooLong),
+        (&"long/".repeat(1000), MemberRefusal::TooLong),
     ] {
         check_refused(&archive(&[file("good", "x"), file(name, "evil")]), expected);
     }
     let nul = [member(EntryType::GNULongName, "l", "", 0, b"a\0b\0"), file("x", "evil")];
-    check_refused(&archive(&nul), Refusal::Nul);
+    check_refused(&archive(&nul), MemberRefusal::Nul);
 }
 
 #[test]
-fn links_that_lead_out_are_refused() {
+fn links_that_lead_out_are_rejected() {
     for target in ["..", "../outside", "/etc", "dir/../../outside", "./../beside/file", ""] {
-        check_refused(&archive(&[file("good", "x"), link("l", target)]), Refusal::LinkEscapes);
+        check_refused(&archive(&[file("good", "x"), link("l", target)]), MemberRefusal::LinkEscapes);
     }
-    // By text it stays inside, by the links it does not.
-    check_refused(&archive(&[link("s", "."), link("t", "s/s/../..")]), Refusal::LinkEscapes);
+    // The text stays inside, but resolving the links leads out.
+    check_refused(&archive(&[link("s", "."), link("t", "s/s/../..")]), MemberRefusal::LinkEscapes);
     for target in ["nothing", "dir", "link", "a", "./"] {
         let hard = member(EntryType::Link, "h", target, 0o644, b"");
-        check_refused(&archive(&[link("link", "a"), file("dir/b", "b"), hard]), Refusal::LinkDangles);
+        check_refused(&archive(&[link("link", "a"), file("dir/b", "b"), hard]), MemberRefusal::LinkDangles);
     }
     let hard = |target| archive(&[file("x", "x"), member(EntryType::Link, "h", target, 0o644, b"")]);
-    check_refused(&hard("../beside/file"), Refusal::Upwards);
-    check_refused(&hard("/etc/passwd"), Refusal::Absolute);
+    check_refused(&hard("../beside/file"), MemberRefusal::Upwards);
+    check_refused(&hard("/etc/passwd"), MemberRefusal::Absolute);
 }
 
 #[test]
 fn nothing_is_written_through_a_link() {
-    check_refused(&archive(&[link("l", "dir"), file("l/x", "x")]), Refusal::ThroughLink);
+    check_refused(&archive(&[link("l", "dir"), file("l/x", "x")]), MemberRefusal::ThroughLink);
     // The link is in the destination.
     let world = furnished();
     world.link(world.outside(), "dest/out");
     let before = tree(world.dir.path());
     for evil in [file("out/secret", "evil"), member(EntryType::Directory, "out", "", 0o777, b"")] {
         let result = unpack(&world, &archive(&[file("zz", "x"), evil]));
-        assert!(matches!(result, Err(Error::Refused { reason: Refusal::ThroughLink, .. })), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Refused { reason: MemberRefusal::ThroughLink, .. })),
+            "{result:?}"
+        );
     }
     assert_eq!(tree(world.dir.path()), before);
-    // A file of that name takes the link's place and leaves what it points to alone.
+    // A file of that name replaces the link and leaves its target unchanged.
     unpack(&world, &archive(&[file("out", "a file now")])).unwrap();
     assert_eq!(world.read("dest/out").unwrap(), "a file now");
     world.outside_is_untouched();
 }
 
 #[test]
-fn devices_pipes_and_unknown_kinds_are_refused() {
+fn devices_pipes_and_unknown_kinds_are_rejected() {
     for kind in [EntryType::Fifo, EntryType::Char, EntryType::Block] {
-        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), Refusal::SpecialFile);
+        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), MemberRefusal::SpecialFile);
     }
     for kind in [EntryType::GNUSparse, EntryType::new(b'Z')] {
-        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), Refusal::UnsupportedKind);
+        check_refused(&archive(&[member(kind, "x", "", 0o666, b"")]), MemberRefusal::UnsupportedKind);
     }
 }
 
 #[test]
-fn a_file_and_a_directory_of_one_name_are_refused() {
+fn a_file_and_a_directory_of_the_same_name_are_rejected() {
     let dir = |name| member(EntryType::Directory, name, "", 0o755, b"");
-    check_refused(&archive(&[dir("x"), file("x", "")]), Refusal::Conflict);
-    check_refused(&archive(&[file("x", ""), dir("x")]), Refusal::Conflict);
-    check_refused(&archive(&[file("x", ""), file("x/y", "")]), Refusal::Conflict);
-    check_refused(&archive(&[file(".", "")]), Refusal::Conflict);
-    // With what is in the destination, found only when much of the archive is already in place.
+    check_refused(&archive(&[dir("x"), file("x", "")]), MemberRefusal::Conflict);
+    check_refused(&archive(&[file("x", ""), dir("x")]), MemberRefusal::Conflict);
+    check_refused(&archive(&[file("x", ""), file("x/y", "")]), MemberRefusal::Conflict);
+    check_refused(&archive(&[file(".", "")]), MemberRefusal::Conflict);
+    // A conflict with the destination is detected when much of the archive is already in place.
     let mut members: Vec<_> = (0..50).map(|number| file(&format!("new-{number}"), "new")).collect();
     members.extend([file("a", "new"), file("dir/b", "new"), file("dir/new", "new"), link("link", "new")]);
     for evil in [file("full", "x"), file("dir/sub", "x"), file("dir/sub/c/d", "x"), link("full/x", "y")] {
         members.push(evil);
-        check_refused(&archive(&members), Refusal::Conflict);
+        check_refused(&archive(&members), MemberRefusal::Conflict);
         members.pop();
     }
 }
 
 #[test]
-fn odd_but_harmless_members_are_read_as_everybody_reads_them() {
+fn odd_but_harmless_members_are_read_as_other_tools_do() {
     let world = World::new();
     let mut sized = link("l", "x");
     let mut header = Header::from_byte_slice(&sized).clone();
@@ -275,9 +278,10 @@ fn odd_but_harmless_members_are_read_as_everybody_reads_them() {
 }
 
 #[test]
-fn a_file_is_no_destination() {
+fn the_destination_cannot_be_a_file() {
     let world = furnished();
-    let result = world.root.unpack(&small()[..], &VirtualPath::parse("dest/a").unwrap(), &Limits::default());
+    let result =
+        world.root.unpack(&small()[..], &VirtualPath::parse("dest/a").unwrap(), &UnpackLimits::default());
     assert!(matches!(result, Err(Error::Files(_))), "{result:?}");
     let mode = fs::metadata(world.jail("dest/a")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644);

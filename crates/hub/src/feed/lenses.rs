@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use journal::{Ring, Seq};
+use journal::{RingJournal, Seq};
 use protocol::sessions::SessionSnapshot;
 
 use super::shown::{Shown, Ticket};
@@ -18,7 +18,7 @@ impl Lenses {
     pub(super) fn look(
         &mut self,
         lens: &Arc<dyn Lens>,
-        ring: &Ring,
+        ring: &RingJournal,
         now: impl FnOnce() -> SessionSnapshot,
     ) -> &mut Shown {
         let at = self.0.iter().position(|shown| shown.is_through(lens)).unwrap_or_else(|| {

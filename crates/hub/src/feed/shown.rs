@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use journal::{Item, Ring, Seq, Start};
+use journal::{JournalItem, RingJournal, Seq, StartPosition};
 use protocol::{
     observation::{EventEnvelope, ObservationFrame},
     sessions::SessionSnapshot,
@@ -30,7 +30,7 @@ pub(crate) struct Ticket(Arc<dyn Lens>);
 
 impl Shown {
     /// Looks at what is in the ring, and then at what comes; all of it has come to `now`.
-    pub(super) fn new(lens: Arc<dyn Lens>, ring: &Ring, now: &SessionSnapshot) -> Self {
+    pub(super) fn new(lens: Arc<dyn Lens>, ring: &RingJournal, now: &SessionSnapshot) -> Self {
         let look = lens.look();
         let (from, others) = (ring.bounds().oldest, BTreeMap::new());
         let mut shown = Self { ticket: Arc::new(Ticket(lens)), look, from, others, snapshot: None };
@@ -108,10 +108,10 @@ impl Shown {
 }
 
 /// Everything that the ring has now.
-fn kept(ring: &Ring) -> Vec<(Seq, Bytes)> {
+fn kept(ring: &RingJournal) -> Vec<(Seq, Bytes)> {
     let mut frames = Vec::new();
-    let Ok(mut reader) = ring.reader(Start::Oldest) else { return frames };
-    while let Some(Some(Item::Frames(chunk))) = reader.next().now_or_never() {
+    let Ok(mut reader) = ring.reader(StartPosition::Oldest) else { return frames };
+    while let Some(Some(JournalItem::Frames(chunk))) = reader.next().now_or_never() {
         frames.extend(chunk.frames());
     }
     frames

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, num::NonZeroU64};
 
 use bytes::Bytes;
-use journal::{Frames, Reader, Retention, Ring, Start, Writer};
+use journal::{FrameBuffer, Retention, RingJournal, RingReader, RingWriter, StartPosition};
 use parking_lot::Mutex;
 use protocol::{
     RuntimeId, WaitId, WorkspaceName,
@@ -24,7 +24,7 @@ const SEPARATOR: u8 = b'\n';
 /// What is known of the waits of all runtimes.
 pub(super) struct Board {
     now: Mutex<Now>,
-    ring: Ring,
+    ring: RingJournal,
     /// How many runtimes have not said yet what waits in them.
     unheard: watch::Sender<usize>,
 }
@@ -33,7 +33,7 @@ struct Now {
     runtimes: BTreeMap<RuntimeId, (WorkspaceName, Known)>,
     /// What waits in the hub itself, for a runtime.
     ours: BTreeMap<WaitId, (WorkspaceName, InboxWait)>,
-    writer: Writer,
+    writer: RingWriter,
 }
 
 /// What is known of a runtime.
@@ -48,7 +48,7 @@ enum Known {
 
 impl Board {
     pub(super) fn new() -> Self {
-        let (writer, ring) = Ring::new(RETENTION);
+        let (writer, ring) = RingJournal::new(RETENTION);
         let now = Mutex::new(Now { runtimes: BTreeMap::new(), ours: BTreeMap::new(), writer });
         Self { now, ring, unheard: watch::Sender::new(0) }
     }
@@ -156,7 +156,7 @@ impl Board {
     pub(super) fn begin(
         &self,
         sight: impl Fn(&WorkspaceName, &RuntimeId) -> Option<Sight>,
-    ) -> (Bytes, Option<Reader>) {
+    ) -> (Bytes, Option<RingReader>) {
         let now = self.now.lock();
         let (mut seen, mut unavailable) = (Vec::new(), Vec::new());
         for (id, (workspace, known)) in &now.runtimes {
@@ -175,7 +175,7 @@ impl Board {
             }
         }
         // Under the lock: nothing is told meanwhile.
-        let reader = self.ring.reader(Start::Newest).ok();
+        let reader = self.ring.reader(StartPosition::Newest).ok();
         drop(now);
         let mut waits: Vec<_> = seen.into_iter().filter_map(|(item, sight)| shown(&sight, item)).collect();
         oldest_first(&mut waits);
@@ -212,7 +212,7 @@ impl Now {
     fn tell(&mut self, workspace: &WorkspaceName, id: &RuntimeId, event: &InboxEvent) {
         let (workspace, id) = (workspace.as_str().as_bytes(), id.as_str().as_bytes());
         let frame = [workspace, &[SEPARATOR], id, &[SEPARATOR], &json(event)].concat();
-        self.writer.append(Frames::one(frame));
+        self.writer.append(FrameBuffer::one(frame));
     }
 }
 

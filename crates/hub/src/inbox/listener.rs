@@ -7,7 +7,7 @@ use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use journal::{Item, Reader};
+use journal::{JournalItem, RingReader};
 use protocol::{RuntimeId, WorkspaceName};
 use server::sse;
 use subscribers::Subscription;
@@ -28,7 +28,7 @@ pub(crate) struct Listener {
     /// What decided what they saw when they were last told something.
     view: Option<View>,
     /// What comes next, unless they were told nothing yet or have missed something.
-    reader: Option<Reader>,
+    reader: Option<RingReader>,
     _subscription: Option<Subscription>,
 }
 
@@ -81,8 +81,8 @@ impl Listener {
             };
             match item {
                 // They did not read fast enough: what is open now says it all.
-                Item::Gap(_) => self.reader = None,
-                Item::Frames(chunk) => {
+                JournalItem::Gap(_) => self.reader = None,
+                JournalItem::Frames(chunk) => {
                     let frames = chunk.frames();
                     let frames = frames
                         .filter_map(|(_, frame)| seen(&frame, |workspace, id| view.sight(workspace, id)));

@@ -16,8 +16,8 @@ use std::{
 
 use files::private_file;
 use journal::{
-    Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Error, Store},
+    FrameBuffer, JournalItem, Retention, Seq, StartPosition,
+    durable::{DurableJournal, Error, JournalStore},
 };
 use parking_lot::Mutex;
 use protocol::{
@@ -58,12 +58,12 @@ pub(crate) struct Ledger(Arc<Inner>);
 
 struct Inner {
     posts: Mutex<Option<mpsc::Sender<Post>>>,
-    journal: Durable,
+    journal: DurableJournal,
     head: Mutex<Option<Head>>,
     /// The last entries could not be written.
     failing: AtomicBool,
     tasks: TaskTracker,
-    store: Arc<Store>,
+    store: Arc<JournalStore>,
 }
 
 struct Post {
@@ -78,7 +78,7 @@ impl Ledger {
         let opened = spawn_blocking(move || {
             // A file that cannot be made is told of by the store, with its name.
             let _ = private_file::create_if_missing(&owned);
-            Store::open(owned)
+            JournalStore::open(owned)
         });
         let store = Arc::new(opened.await.map_err(|_| Error::Died)??);
         let journal = store.journal(JOURNAL, KEPT).await?;
@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     /// The file, for what else is kept in it.
-    pub(crate) fn store(&self) -> &Arc<Store> {
+    pub(crate) fn store(&self) -> &Arc<JournalStore> {
         &self.0.store
     }
 
@@ -150,13 +150,13 @@ impl Ledger {
         let (newest, mut at, mut items) = (journal.bounds().newest, Seq::new(offset), Vec::new());
         if at < newest {
             // A bare number opens a reader whatever it is.
-            let Ok(mut reader) = journal.reader(Start::Resume(at)) else { return Err(Error::Died) };
+            let Ok(mut reader) = journal.reader(StartPosition::Resume(at)) else { return Err(Error::Died) };
             while at < newest && items.len() < limit {
                 match reader.next().await? {
                     None => break,
                     // What is no longer kept is passed over: the numbers tell.
-                    Some(Item::Gap(gap)) => at = gap.oldest.before(),
-                    Some(Item::Frames(chunk)) => {
+                    Some(JournalItem::Gap(gap)) => at = gap.oldest.before(),
+                    Some(JournalItem::Frames(chunk)) => {
                         for (seq, frame) in chunk.frames().take(limit - items.len()) {
                             at = seq;
                             items.extend(serde_json::from_slice::<Json>(&frame).ok());
@@ -214,7 +214,7 @@ impl Ledger {
 }
 
 /// The entries as they are written, each with its place in the chain, and the last of them.
-fn chained(mut head: Option<Head>, entries: Vec<AuditEntry>) -> (Frames, Option<Head>) {
+fn chained(mut head: Option<Head>, entries: Vec<AuditEntry>) -> (FrameBuffer, Option<Head>) {
     let frames = entries.into_iter().map(|entry| {
         let (entry, next) = link(head.as_ref(), entry);
         head = Some(next);
@@ -240,13 +240,15 @@ async fn gather(queue: &mut mpsc::Receiver<Post>, batch: &mut Vec<Post>) -> bool
 }
 
 /// The last entry of a journal.
-async fn last(journal: &Durable) -> Result<Option<Head>, Error> {
+async fn last(journal: &DurableJournal) -> Result<Option<Head>, Error> {
     let newest = journal.bounds().newest;
     if newest == Seq::new(0) {
         return Ok(None);
     }
-    let Ok(mut reader) = journal.reader(Start::Resume(newest.before())) else { return Err(Error::Died) };
-    let Some(Item::Frames(chunk)) = reader.next().await? else { return Ok(None) };
+    let Ok(mut reader) = journal.reader(StartPosition::Resume(newest.before())) else {
+        return Err(Error::Died);
+    };
+    let Some(JournalItem::Frames(chunk)) = reader.next().await? else { return Ok(None) };
     let entry =
         chunk.frames().last().and_then(|(_, frame)| serde_json::from_slice::<AuditEntry>(&frame).ok());
     Ok(entry.and_then(|entry| Some(Head { seq: entry.seq?, hash: entry.hash? })))

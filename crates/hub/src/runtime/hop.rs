@@ -23,7 +23,7 @@ impl Runtime for Hop {
     fn send(&self, mut request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         let id = RequestId::forward(request.headers_mut());
         let span = info_span!("forward", id = id.as_str(), runtime = %self.id, otel.kind = "client");
-        telemetry::pass_on(&span, request.headers_mut());
+        telemetry::inject_trace_context(&span, request.headers_mut());
         let answer = async move {
             let answer = self.runtime.send(request).await;
             self.reach.note(!matches!(answer, Err(Down::Unreachable)));

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::debug;
-use tunnel::{Lost, Tunnel};
+use tunnel::{TunnelClient, TunnelError};
 use websocket::KeepAlive;
 
 use super::{Down, Runtime, ask};
@@ -43,7 +43,7 @@ struct Current {
 
 #[derive(Debug)]
 struct Open {
-    tunnel: Tunnel,
+    tunnel: TunnelClient,
     /// Another has taken its place.
     replaced: CancellationToken,
 }
@@ -59,7 +59,7 @@ impl Joined {
     /// Asks through `socket` from now on, until it is lost, another takes its place, or all of it ends.
     pub(crate) async fn hold(&self, socket: WebSocket) {
         let (near, far) = tunnel::pipe();
-        let Ok((tunnel, driving)) = Tunnel::open(near, self.tasks.clone()).await else { return };
+        let Ok((tunnel, driving)) = TunnelClient::open(near, self.tasks.clone()).await else { return };
         let mut generation = None;
         let holding = async {
             // Only one that answers takes the place of another; and what it can do is known then.
@@ -86,7 +86,7 @@ impl Joined {
         self.ended.cancel();
     }
 
-    fn take_over(&self, tunnel: Tunnel, replaced: CancellationToken) -> u64 {
+    fn take_over(&self, tunnel: TunnelClient, replaced: CancellationToken) -> u64 {
         let mut generation = 0;
         self.current.send_modify(|current| {
             current.generation += 1;
@@ -110,7 +110,7 @@ impl Joined {
     }
 
     /// The tunnel, waiting for one if it was lost only now.
-    async fn tunnel(&self) -> Option<Tunnel> {
+    async fn tunnel(&self) -> Option<TunnelClient> {
         let mut current = self.current.subscribe();
         let until = current.borrow().lost_at + RETURN_MAX;
         let open = timeout_at(until, current.wait_for(|current| current.open.is_some())).await;
@@ -118,14 +118,14 @@ impl Joined {
     }
 }
 
-impl Runtime for Tunnel {
+impl Runtime for TunnelClient {
     fn send(&self, request: Request<Body>) -> BoxFuture<'_, Result<Response<Body>, Down>> {
         Box::pin(async {
-            Tunnel::send(self, request).await.map_err(|error| {
+            TunnelClient::send(self, request).await.map_err(|error| {
                 debug!(error = %server::ErrorChain(&error), "could not forward a request");
                 match error {
-                    Lost::Busy => Down::Busy,
-                    Lost::Tunnel(_) | Lost::Request(_) => Down::Unreachable,
+                    TunnelError::Busy => Down::Busy,
+                    TunnelError::Tunnel(_) | TunnelError::Request(_) => Down::Unreachable,
                 }
             })
         })

@@ -1,4 +1,4 @@
-//! What can go wrong with journals on disk.
+//! Errors of journals on disk.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -6,14 +6,14 @@ use rusqlite::ErrorCode;
 
 use crate::Seq;
 
-/// What can go wrong with journals on disk.
+/// An error of a journal store or one of its journals.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// Another process, or another store in this one, has the file open.
-    #[error("`{}` is in use by another store", .0.display())]
+    /// Another process, or another store in this process, has the file open.
+    #[error("`{}` is in use by another process; stop that process or use another data directory", .0.display())]
     Locked(PathBuf),
-    /// The file was written by a newer version; it was not touched.
-    #[error("`{}` has format {found}, and this version knows formats up to {known}", .path.display())]
+    /// The file was written by a newer version. It was not changed.
+    #[error("`{}` has format {found}, but this version supports formats up to {known}; use a newer version", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -22,15 +22,15 @@ pub enum Error {
         /// The newest format this version can read.
         known: i64,
     },
-    /// The file is a database, but not one of journals; it was not touched.
-    #[error("`{}` is a database of something else", .0.display())]
+    /// The file is a database of another application. It was not changed.
+    #[error("`{}` is a database of another application; use another data directory", .0.display())]
     Foreign(PathBuf),
-    /// The file is damaged or no database at all; it was not touched.
-    #[error("`{}` is not a readable database", .path.display())]
+    /// The file is damaged or not a database. It was not changed.
+    #[error("`{}` is damaged or not a database; restore it from a backup or move it away", .path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The cause.
         #[source]
         source: Arc<rusqlite::Error>,
     },
@@ -39,27 +39,27 @@ pub enum Error {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: Arc<rusqlite::Error>,
     },
-    /// The lock beside the file, or a thread for it, could not be had.
-    #[error("could not prepare `{}`", .path.display())]
+    /// The lock file could not be created, or a thread could not be started.
+    #[error("could not prepare the journal file `{}`", .path.display())]
     Prepare {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: Arc<io::Error>,
     },
-    /// Nothing of this was written.
+    /// A transaction failed; nothing of it was written.
     #[error("could not write to the journal file")]
     Write(#[source] Arc<rusqlite::Error>),
-    /// It may work when tried again.
+    /// Reading failed; the caller may retry.
     #[error("could not read from the journal file")]
     Read(#[source] Arc<rusqlite::Error>),
-    /// A frame that must be kept is not in the file.
-    #[error("frame {0} is missing from the journal file")]
+    /// A frame that should be retained is not in the file.
+    #[error("frame {0} is missing from the journal file, which may be damaged")]
     Missing(Seq),
     /// The journal was deleted.
     #[error("the journal was deleted")]
@@ -67,42 +67,42 @@ pub enum Error {
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
-    /// The thread that writes, or one that reads, has died.
-    #[error("a thread of the store has died")]
+    /// The writer thread or a reading thread panicked.
+    #[error("a thread of the journal store panicked; restart the process")]
     Died,
 }
 
-/// What is behind an error, as far as somebody can do something about it.
+/// The cause of an error, as far as an operator can remove it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// There is no space left.
+pub enum ErrorCause {
+    /// The disk is full.
     Full,
-    /// Somebody else has the file.
+    /// Another process has the file open or locked.
     Locked,
-    /// The file is damaged, or not what it should be.
+    /// The file is damaged or has the wrong format.
     Corrupt,
     /// Anything else.
     Other,
 }
 
 impl Error {
-    /// What is behind it.
-    pub fn cause(&self) -> Cause {
+    /// The cause of this error.
+    pub fn cause(&self) -> ErrorCause {
         match self {
-            Error::Locked(_) => Cause::Locked,
+            Error::Locked(_) => ErrorCause::Locked,
             Error::Newer { .. } | Error::Foreign(_) | Error::Corrupt { .. } | Error::Missing(_) => {
-                Cause::Corrupt
+                ErrorCause::Corrupt
             }
-            Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => Cause::Full,
+            Error::Prepare { source, .. } if source.kind() == io::ErrorKind::StorageFull => ErrorCause::Full,
             Error::Open { source, .. } | Error::Write(source) | Error::Read(source) => {
                 match source.sqlite_error_code() {
-                    Some(ErrorCode::DiskFull) => Cause::Full,
-                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Cause::Locked,
-                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Cause::Corrupt,
-                    _ => Cause::Other,
+                    Some(ErrorCode::DiskFull) => ErrorCause::Full,
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorCause::Locked,
+                    Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorCause::Corrupt,
+                    _ => ErrorCause::Other,
                 }
             }
-            Error::Prepare { .. } | Error::Deleted | Error::Closed | Error::Died => Cause::Other,
+            Error::Prepare { .. } | Error::Deleted | Error::Closed | Error::Died => ErrorCause::Other,
         }
     }
 
@@ -122,20 +122,20 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(code: i32, expected: Cause) {
+    fn check(code: i32, expected: ErrorCause) {
         let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
         assert_eq!([Error::write(error()).cause(), Error::read(error()).cause()], [expected; 2]);
     }
 
     #[test]
-    fn what_somebody_can_do_something_about_is_told() {
-        check(ffi::SQLITE_FULL, Cause::Full);
-        check(ffi::SQLITE_BUSY, Cause::Locked);
-        check(ffi::SQLITE_CORRUPT, Cause::Corrupt);
-        check(ffi::SQLITE_NOTADB, Cause::Corrupt);
-        check(ffi::SQLITE_IOERR, Cause::Other);
+    fn an_error_reports_the_cause_that_an_operator_can_remove() {
+        check(ffi::SQLITE_FULL, ErrorCause::Full);
+        check(ffi::SQLITE_BUSY, ErrorCause::Locked);
+        check(ffi::SQLITE_CORRUPT, ErrorCause::Corrupt);
+        check(ffi::SQLITE_NOTADB, ErrorCause::Corrupt);
+        check(ffi::SQLITE_IOERR, ErrorCause::Other);
         let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));
-        assert_eq!(Error::Prepare { path: "x".into(), source: full }.cause(), Cause::Full);
-        assert_eq!(Error::Locked("x".into()).cause(), Cause::Locked);
+        assert_eq!(Error::Prepare { path: "x".into(), source: full }.cause(), ErrorCause::Full);
+        assert_eq!(Error::Locked("x".into()).cause(), ErrorCause::Locked);
     }
 }

@@ -1,4 +1,4 @@
-//! What the writer thread is asked to do.
+//! The queue of requests to the writer thread.
 
 use std::{
     ops::RangeInclusive,
@@ -10,76 +10,76 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Error, Note, handle::Shared};
-use crate::{Frames, Retention, Seq};
+use super::{Error, RecordUpdate, journal::JournalView};
+use crate::{FrameBuffer, Retention, Seq};
 
-/// How many requests may wait for the writer thread; who comes then waits for a place.
+/// The capacity of the queue. When it is full, callers wait until the writer thread takes requests out.
 pub const QUEUE_MAX: usize = 4096;
 
-/// The answer to a request.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+/// Receives the result of a request.
+pub(super) type ReplySender<T> = oneshot::Sender<Result<T, Error>>;
 
 #[derive(Debug)]
-pub(super) enum Request {
-    Append(Work),
-    Open { name: String, retention: Retention, reply: Reply<Arc<Shared>> },
-    Delete { name: String, reply: Reply<bool> },
+pub(super) enum WriterRequest {
+    Append(AppendRequest),
+    Open { name: String, retention: Retention, reply: ReplySender<Arc<JournalView>> },
+    Delete { name: String, reply: ReplySender<bool> },
     Close,
 }
 
-/// Frames and notes for one journal. It holds the journal, so that it stays open until they are written.
+/// Frames and record changes for one journal. It holds the journal, so that it stays open until they are written.
 #[derive(Debug)]
-pub(super) struct Work {
-    pub(super) journal: Arc<Shared>,
-    pub(super) frames: Frames,
-    pub(super) notes: Vec<Note>,
-    pub(super) reply: Reply<RangeInclusive<Seq>>,
+pub(super) struct AppendRequest {
+    pub(super) journal: Arc<JournalView>,
+    pub(super) frames: FrameBuffer,
+    pub(super) records: Vec<RecordUpdate>,
+    pub(super) reply: ReplySender<RangeInclusive<Seq>>,
 }
 
-/// The way to the writer thread.
+/// The sending side of the queue.
 #[derive(Debug, Clone)]
-pub(super) struct Queue {
-    requests: mpsc::Sender<Request>,
+pub(super) struct WriterQueue {
+    requests: mpsc::Sender<WriterRequest>,
     closed: Arc<AtomicBool>,
 }
 
-/// Closes the queue: it has a place in it from the start, so that it works however full it is.
+/// Closes the queue. It reserves a place in the queue from the start, so that closing never waits behind a full queue.
 #[derive(Debug)]
-pub(super) struct Closer {
-    place: Option<mpsc::OwnedPermit<Request>>,
+pub(super) struct QueueCloser {
+    permit: Option<mpsc::OwnedPermit<WriterRequest>>,
     closed: Arc<AtomicBool>,
 }
 
-/// A new queue, how to close it, and its end for the writer thread.
-pub(super) fn queue() -> (Queue, Closer, mpsc::Receiver<Request>) {
+/// Creates a queue, its closer, and the receiver for the writer thread.
+pub(super) fn queue() -> (WriterQueue, QueueCloser, mpsc::Receiver<WriterRequest>) {
     let (requests, receiver) = mpsc::channel(QUEUE_MAX + 1);
     let closed = Arc::new(AtomicBool::new(false));
-    let place = requests.clone().try_reserve_owned().ok();
-    (Queue { requests, closed: Arc::clone(&closed) }, Closer { place, closed }, receiver)
+    let permit = requests.clone().try_reserve_owned().ok();
+    (WriterQueue { requests, closed: Arc::clone(&closed) }, QueueCloser { permit, closed }, receiver)
 }
 
-impl Queue {
-    /// Waits for a place, then for the answer.
-    pub(super) async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Error> {
+impl WriterQueue {
+    /// Waits for a place in the queue, then for the result.
+    pub(super) async fn request<T>(
+        &self,
+        request: impl FnOnce(ReplySender<T>) -> WriterRequest,
+    ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.requests.send(request(reply)).await.map_err(|_| self.gone())?;
-        answer.await.map_err(|_| self.gone())?
+        self.requests.send(request(reply)).await.map_err(|_| self.disconnected())?;
+        answer.await.map_err(|_| self.disconnected())?
     }
 
-    fn gone(&self) -> Error {
-        match self.closed.load(Ordering::Acquire) {
-            true => Error::Closed,
-            false => Error::Died,
-        }
+    fn disconnected(&self) -> Error {
+        if self.closed.load(Ordering::Acquire) { Error::Closed } else { Error::Died }
     }
 }
 
-impl Closer {
-    /// What is queued is still done; what comes later is refused.
+impl QueueCloser {
+    /// Queued requests are still processed; later ones fail with [`Error::Closed`].
     pub(super) fn close(&mut self) {
         self.closed.store(true, Ordering::Release);
-        if let Some(place) = self.place.take() {
-            place.send(Request::Close);
+        if let Some(permit) = self.permit.take() {
+            permit.send(WriterRequest::Close);
         }
     }
 }

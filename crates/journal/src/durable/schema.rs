@@ -1,21 +1,24 @@
-//! The file: its tables, its versions, and how connections to it are set up.
+//! The database file: tables, format versions and connection settings.
 
 use std::{path::Path, sync::Arc};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{Error, Sync};
+use super::{Error, SyncMode};
 
-/// Marks the file as ours: "TJRN".
+/// Identifies the file as a journal store: "TJRN".
 const APPLICATION_ID: i64 = 0x544a_524e;
 
-/// Step `k` leads from version `k` to `k + 1`; what was released is never edited.
+/// Step `k` upgrades from version `k` to `k + 1`. Released steps are never edited.
 ///
-/// Rows lie in the order of arrival, which touches one page whatever the number of journals; their places are written
-/// behind them. `upto` is the bytes ever appended to the journal up to and including the row: sizes of any stretch are two look-ups,
-/// and no counter needs to be updated with each append. The newest row of a journal is always kept, so its bounds
-/// are in the rows themselves. A journal without a name was deleted, and its rows are still being removed; its id is
-/// never used again (AUTOINCREMENT), as readers may still hold it.
+/// - `events`: the frames of all journals in the order of their arrival, so that an append touches one page whatever the
+///   number of journals. `upto` is the sum of the bytes ever appended to the journal up to and including the row: the size
+///   of any range takes two look-ups, and no counter has to be updated with each append. The newest row of a journal is
+///   never removed, so its bounds follow from its rows.
+/// - `journals`: a row without a name is a deleted journal whose rows are still being removed. Its id is never reused
+///   (AUTOINCREMENT), as readers may still hold it.
+/// - `notes`: the records of a journal; see `record.rs`.
+/// - `places` and `placed`: the index of `events`, and up to which row it is complete; see `row_index.rs`.
 const MIGRATIONS: &[&str] = &[
     "
     CREATE TABLE journals (
@@ -34,7 +37,7 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE UNIQUE INDEX events_by_seq ON events (journal, seq);
 ",
-    // Notes: what is known now, beside what happened.
+    // Version 2: records.
     "
     CREATE TABLE notes (
         journal INTEGER NOT NULL,
@@ -44,7 +47,7 @@ const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (journal, kind, key)
     ) STRICT, WITHOUT ROWID;
 ",
-    // The index of events, written behind them: `placed` tells up to which of them it is complete.
+    // Version 3: the index of events is written behind the rows.
     "
     CREATE TABLE places (
         journal INTEGER NOT NULL,
@@ -59,15 +62,15 @@ const MIGRATIONS: &[&str] = &[
 ",
 ];
 
-/// The write-ahead log is cut back to this when it starts anew.
+/// The limit of the write-ahead log. SQLite truncates a larger log when it starts over from the beginning.
 pub(super) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Pages the writer keeps in memory: the last events, and the ends of the index for some hundred journals. With many more
-/// each commit costs more, as SQLite looks through them.
+/// The writer's page cache. It holds the newest events and the last index pages of some hundred journals. A much larger
+/// cache makes each commit slower, as SQLite searches it.
 const CACHE_KIB: i64 = 4 * 1024;
 
-/// Opens the file for writing: checks it without touching it, then brings it up to date.
-pub(super) fn open(path: &Path, sync: Sync) -> Result<Connection, Error> {
+/// Opens the file for writing: checks it without changing it, then migrates it to the current version.
+pub(super) fn open(path: &Path, sync: SyncMode) -> Result<Connection, Error> {
     let failed = |source| explain(path, source);
     check(path)?;
     let conn = Connection::open(path).map_err(failed)?;
@@ -76,7 +79,7 @@ pub(super) fn open(path: &Path, sync: Sync) -> Result<Connection, Error> {
     Ok(conn)
 }
 
-/// Opens the file for reading pages or copying the write-ahead log; it has been checked by [`open`].
+/// Opens another connection for reading or for checkpoints; [`open`] has checked the file.
 pub(super) fn open_again(path: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(
         path,
@@ -90,7 +93,7 @@ fn check(path: &Path) -> Result<(), Error> {
     if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return Ok(());
     }
-    // A connection that can only read leaves the file as it is, even while it is closed.
+    // A read-only connection leaves the file unchanged, even when it is closed.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let facts = Connection::open_with_flags(path, flags).and_then(|conn| {
         let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -98,7 +101,7 @@ fn check(path: &Path) -> Result<(), Error> {
     });
     let known = MIGRATIONS.len() as i64;
     match facts.map_err(|source| explain(path, source))? {
-        // A file that was just created when its process was killed.
+        // An empty database: the process that created the file was killed before its first transaction.
         (0, 0, 0) => Ok(()),
         (_, found, APPLICATION_ID) if found > known => Err(Error::Newer { path: path.into(), found, known }),
         (_, _, APPLICATION_ID) => Ok(()),
@@ -106,17 +109,17 @@ fn check(path: &Path) -> Result<(), Error> {
     }
 }
 
-fn configure(conn: &Connection, sync: Sync) -> rusqlite::Result<()> {
+fn configure(conn: &Connection, sync: SyncMode) -> rusqlite::Result<()> {
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(
         None,
         "synchronous",
         match sync {
-            Sync::Normal => "NORMAL",
-            Sync::Full => "FULL",
+            SyncMode::Normal => "NORMAL",
+            SyncMode::Full => "FULL",
         },
     )?;
-    // Another connection does it, and the writer only when the log has grown too large.
+    // The checkpoint thread does this; the writer helps only when the log has grown too large.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", WAL_BYTES_MAX as i64)?;
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;

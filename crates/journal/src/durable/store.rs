@@ -1,4 +1,4 @@
-//! One file of journals.
+//! A store: one database file with many journals.
 
 use std::{
     fs::{File, TryLockError},
@@ -11,125 +11,138 @@ use std::{
 use tracing::error;
 
 use super::{
-    Durable, Error, Metrics, Noted,
-    checkpoint::{self, Signal},
-    note,
-    places::Places,
-    pool::Pool,
-    queue::{self, Closer, Queue, Request},
-    schema, writer,
+    DurableJournal, Error, JournalMetrics, StoredRecord,
+    checkpoint::{self, CheckpointSignal},
+    queue::{self, QueueCloser, WriterQueue, WriterRequest},
+    read_pool::ReadPool,
+    record,
+    row_index::RowIndex,
+    schema,
+    writer_thread::{self, WriterParts},
 };
 use crate::Retention;
 
-/// What an acknowledged append survives.
+/// The failures that an acknowledged append survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sync {
-    /// The death of the process, however sudden. A power cut may take the last moments.
+pub enum SyncMode {
+    /// A crash or kill of the process. A power cut may lose the last moments.
     #[default]
     Normal,
-    /// A power cut too, at a few times the latency.
+    /// A power cut as well, at a few times the latency.
     Full,
 }
 
-/// One file of journals, and the threads that write it.
+/// A database file with many journals, and the threads that write it.
 ///
-/// Dropping it, or closing it, writes what is queued, ends the threads and lets other processes in. That blocks for
-/// as long as it takes; journals and readers that are still held are then closed.
+/// Dropping or closing it writes the queued requests, ends the threads and releases the lock on the file. That blocks until
+/// done. Handles and readers that still exist then return [`Error::Closed`] or end.
 #[derive(Debug)]
-pub struct Store {
-    queue: Queue,
-    closer: Closer,
-    pool: Arc<Pool>,
-    signal: Arc<Signal>,
+pub struct JournalStore {
+    queue: WriterQueue,
+    closer: QueueCloser,
+    pool: Arc<ReadPool>,
+    signal: Arc<CheckpointSignal>,
     writer: Option<JoinHandle<()>>,
     checkpoint: Option<JoinHandle<()>>,
     lock: File,
 }
 
-impl Store {
-    /// Opens the file, or creates it. Blocks: a start-up affair.
+impl JournalStore {
+    /// Opens or creates the file. Blocks, so call it at start-up.
     ///
     /// # Errors
     /// [`Error::Locked`], [`Error::Newer`], [`Error::Foreign`], [`Error::Corrupt`], [`Error::Open`],
-    /// [`Error::Prepare`]; the file is then as it was.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Store, Error> {
-        Store::open_with(path, Sync::Normal, Metrics::default())
+    /// [`Error::Prepare`]; the file is then unchanged.
+    pub fn open(path: impl Into<PathBuf>) -> Result<JournalStore, Error> {
+        JournalStore::open_with(path, SyncMode::Normal, JournalMetrics::default())
     }
 
-    /// As [`Store::open`], with a say in what an append survives, and where that is counted.
+    /// As [`JournalStore::open`], with a choice of durability and metrics.
     ///
     /// # Errors
-    /// As [`Store::open`].
-    pub fn open_with(path: impl Into<PathBuf>, sync: Sync, metrics: Metrics) -> Result<Store, Error> {
+    /// As [`JournalStore::open`].
+    pub fn open_with(
+        path: impl Into<PathBuf>,
+        sync: SyncMode,
+        metrics: JournalMetrics,
+    ) -> Result<JournalStore, Error> {
         let path = path.into();
-        let lock = lock(&path)?;
+        let lock = lock_file(&path)?;
+        let open_failed = |source| Error::Open { path: path.clone(), source: Arc::new(source) };
+        let prepare_failed = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
         let conn = schema::open(&path, sync)?;
-        let failed = |source| Error::Open { path: path.clone(), source: Arc::new(source) };
-        let places = Places::open(&conn).map_err(failed)?;
-        let copier = schema::open_again(&path).map_err(failed)?;
-        let prepare = |source| Error::Prepare { path: path.clone(), source: Arc::new(source) };
+        let row_index = RowIndex::open(&conn).map_err(open_failed)?;
+        let checkpoint_conn = schema::open_again(&path).map_err(open_failed)?;
         let (queue, closer, requests) = queue::queue();
-        let (signal, pool) = (Arc::new(Signal::default()), Arc::new(Pool::new(path.clone())));
-        let mut store = Store { queue, closer, pool, signal, writer: None, checkpoint: None, lock };
-        let writing = writer::start(conn, places, requests, Arc::clone(&store.signal), metrics);
-        store.writer = Some(writing.map_err(prepare)?);
-        let copying = checkpoint::start(copier, &path, Arc::clone(&store.signal)).map_err(prepare)?;
-        store.checkpoint = Some(copying);
+        let signal = Arc::new(CheckpointSignal::default());
+        let pool = Arc::new(ReadPool::new(path.clone()));
+        // Build the store before the threads: if a thread cannot start, dropping the store ends the other one.
+        let mut store = JournalStore {
+            queue,
+            closer,
+            pool,
+            signal: Arc::clone(&signal),
+            writer: None,
+            checkpoint: None,
+            lock,
+        };
+        let parts = WriterParts { conn, row_index, requests, signal: Arc::clone(&signal), metrics };
+        store.writer = Some(writer_thread::start(parts).map_err(prepare_failed)?);
+        store.checkpoint = Some(checkpoint::start(checkpoint_conn, &path, signal).map_err(prepare_failed)?);
         Ok(store)
     }
 
-    /// The journal of that name, created if there is none. It has the same epoch and frames whenever it is opened;
-    /// the retention is that of the last call.
+    /// Opens or creates the journal `name`. Its epoch and frames survive restarts. The retention of the last call applies.
     ///
     /// # Errors
     /// [`Error::Write`], [`Error::Died`].
-    pub async fn journal(&self, name: &str, retention: Retention) -> Result<Durable, Error> {
+    pub async fn journal(&self, name: &str, retention: Retention) -> Result<DurableJournal, Error> {
         let name = name.to_owned();
-        let shared = self.queue.ask(|reply| Request::Open { name, retention, reply }).await?;
-        Ok(Durable { shared, queue: self.queue.clone(), pool: Arc::clone(&self.pool) })
+        let view = self.queue.request(|reply| WriterRequest::Open { name, retention, reply }).await?;
+        Ok(DurableJournal { view, queue: self.queue.clone(), pool: Arc::clone(&self.pool) })
     }
 
-    /// Deletes the journal of that name; answers whether there was one. A later one of that name is a new journal.
+    /// Deletes the journal `name` and returns whether it existed. A journal created later under that name has a new epoch.
     ///
     /// # Errors
     /// [`Error::Write`], [`Error::Died`].
     pub async fn delete(&self, name: &str) -> Result<bool, Error> {
         let name = name.to_owned();
-        self.queue.ask(|reply| Request::Delete { name, reply }).await
+        self.queue.request(|reply| WriterRequest::Delete { name, reply }).await
     }
 
-    /// All notes of a kind, by journal and key.
+    /// All records of a kind, ordered by journal and key.
     ///
     /// # Errors
     /// [`Error::Read`], [`Error::Died`].
-    pub async fn notes(&self, kind: &'static str) -> Result<Vec<Noted>, Error> {
-        Arc::clone(&self.pool).run(move |conn| note::all(conn, kind)).await
+    pub async fn records(&self, kind: &'static str) -> Result<Vec<StoredRecord>, Error> {
+        Arc::clone(&self.pool).run(move |conn| record::list_all(conn, kind)).await
     }
 
-    /// Writes what is queued and ends the threads, as dropping does. Blocks until that is done.
+    /// Writes the queued requests and ends the threads, as dropping does. Blocks until that is done.
     pub fn close(self) {}
 }
 
-impl Drop for Store {
+impl Drop for JournalStore {
     fn drop(&mut self) {
         self.closer.close();
         let writer = self.writer.take().map(JoinHandle::join);
         self.signal.close();
         let checkpoint = self.checkpoint.take().map(JoinHandle::join);
         if matches!(writer, Some(Err(_))) || matches!(checkpoint, Some(Err(_))) {
-            error!("a thread of the journal store had died");
+            error!("a thread of the journal store panicked");
         }
         self.pool.clear();
-        // Last: only now may another process write. In so many words, as closing the file is not enough while a child
-        // process is being started, which has it too until it has become another program.
+        // Unlock last: only now may another process write. Unlock explicitly, because closing the file is not enough: a
+        // child process between fork and exec still shares the open file, and the lock belongs to the open file.
         if let Err(error) = self.lock.unlock() {
             error!(%error, "could not unlock the journal store");
         }
     }
 }
 
-/// Takes the lock beside the file. It goes with the process, however that ends; the empty file stays.
-fn lock(path: &Path) -> Result<File, Error> {
+/// Locks the file `<path>-lock`. The lock ends with the process, even when that is killed; the empty file stays.
+fn lock_file(path: &Path) -> Result<File, Error> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");
     let failed = |source: io::Error| Error::Prepare { path: path.into(), source: Arc::new(source) };

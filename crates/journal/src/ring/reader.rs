@@ -1,7 +1,6 @@
 //! One reader of a ring.
 
 use std::{
-    convert::Infallible,
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
@@ -9,94 +8,87 @@ use std::{
 };
 
 use crate::{
-    Chunk, Cursor, Follow, Gap, Item, Ring, Seq,
-    ring::{packed::Stored, state::Taken},
+    Cursor, FrameChunk, Gap, JournalItem, RingJournal, Seq,
+    ring::{packed_frames::StoredFrames, reader_slots::SlotKey, state::NextRead},
 };
 
-/// Follows a ring from one position on. Dropping it frees its place.
+/// Follows a ring from one position on.
 #[derive(Debug)]
-pub struct Reader {
-    ring: Ring,
-    pub(super) key: usize,
+pub struct RingReader {
+    ring: RingJournal,
+    pub(super) key: SlotKey,
 }
 
-impl Reader {
-    pub(super) fn new(ring: Ring, key: usize) -> Reader {
-        Reader { ring, key }
+impl RingReader {
+    pub(super) fn new(ring: RingJournal, key: SlotKey) -> RingReader {
+        RingReader { ring, key }
     }
 
     /// The next item; `None` when the ring is sealed and everything was read.
     ///
-    /// After `None` it may be asked again: if the writer goes on, so does the reader.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+    /// It may be polled again after `None`: if the writer unseals the ring and appends, the reader continues.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<JournalItem>> {
         let now = Instant::now();
         let mut state = self.ring.shared.state.lock();
-        if let Some(taken) = state.take(self.key, now) {
+        if let Some(next) = state.advance_reader(self.key, now) {
             drop(state);
-            return Poll::Ready(Some(item(taken)));
+            return Poll::Ready(Some(unpack(next)));
         }
         if state.sealed || state.closed {
             return Poll::Ready(None);
         }
-        let old = state.slots.wait(self.key, cx.waker());
+        // The waker is set under the lock that found nothing to read, so an append cannot happen in between and leave
+        // this reader asleep. The replaced waker may own the task that owns readers: drop it after the lock.
+        let replaced = state.slots.set_waker(self.key, cx.waker());
         drop(state);
-        drop(old);
+        drop(replaced);
         Poll::Pending
     }
 
-    /// The next item, waiting for it; `None` when the ring is sealed and everything was read. Cancel safe.
-    pub async fn next(&mut self) -> Option<Item> {
+    /// Waits for the next item; `None` when the ring is sealed and everything was read. Cancel safe.
+    pub async fn next(&mut self) -> Option<JournalItem> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The position of the last frame it took, to go on from later.
+    /// The position of the last frame that this reader returned, to continue from later.
     pub fn cursor(&self) -> Cursor {
         let position = self.ring.shared.state.lock().slots.get_mut(self.key).map(|slot| slot.position);
         self.ring.cursor(position.unwrap_or_default())
     }
 
-    /// Puts it at `position`, as [`Ring::reader_at`] would.
+    /// Moves the reader to `position`, which may lie outside the ring as for [`RingJournal::reader_at`].
     pub(crate) fn seek(&mut self, position: Seq) {
         let mut state = self.ring.shared.state.lock();
-        let read = state.bytes_through(position);
+        let read_bytes = state.bytes_through(position);
         if let Some(slot) = state.slots.get_mut(self.key) {
             slot.position = position;
-            slot.read = read;
+            slot.read_bytes = read_bytes;
         }
     }
 }
 
-fn item(taken: Taken) -> Item {
-    let (position, stored) = match taken {
-        Taken::Gap(gap) => return Item::Gap(gap),
-        Taken::After { position, stored } => (position, stored),
+/// Decompresses the frames if necessary. It runs after the lock was released.
+fn unpack(next: NextRead) -> JournalItem {
+    let (position, frames) = match next {
+        NextRead::Gap(gap) => return JournalItem::Gap(gap),
+        NextRead::Frames { position, frames } => (position, frames),
     };
-    let batch = match stored {
-        Stored::Plain(batch) => batch,
-        Stored::Packed(packed) => match packed.unpack() {
+    let batch = match frames {
+        StoredFrames::Plain(batch) => batch,
+        StoredFrames::Packed(packed) => match packed.unpack() {
             Ok(batch) => Arc::new(batch),
-            // We packed it ourselves, so this cannot be; if it is, it is not passed over in silence.
-            Err(_) => return Item::Gap(Gap { oldest: packed.last().next(), newest: packed.last() }),
+            // The ring compressed these bytes itself, so this indicates memory corruption. Report the loss to the reader.
+            Err(_) => {
+                return JournalItem::Gap(Gap { oldest: packed.last().next(), newest: packed.last() });
+            }
         },
     };
-    Item::Frames(Chunk::after(position, batch))
+    JournalItem::Frames(FrameChunk::after(position, batch))
 }
 
-impl Drop for Reader {
+impl Drop for RingReader {
     fn drop(&mut self) {
         let slot = self.ring.shared.state.lock().slots.remove(self.key);
         drop(slot);
-    }
-}
-
-impl Follow for Reader {
-    type Error = Infallible;
-
-    async fn next(&mut self) -> Result<Option<Item>, Infallible> {
-        Ok(Reader::next(self).await)
-    }
-
-    fn cursor(&self) -> Cursor {
-        Reader::cursor(self)
     }
 }

@@ -8,39 +8,52 @@ use std::{
 use bytes::{BufMut, Bytes};
 
 use super::*;
-use crate::{Frames, Item};
+use crate::{FrameBuffer, JournalItem};
+use reader_slots::ReaderMove;
 
-fn ring(events: u64, bytes: u64) -> (Writer, Ring) {
-    Ring::new(Retention { events: NonZeroU64::new(events).unwrap(), bytes: NonZeroU64::new(bytes).unwrap() })
+/// How the bytes of a ring are stored.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct StoredBytes {
+    pub(super) plain: usize,
+    /// The uncompressed size of the packed frames.
+    pub(super) packed: usize,
+    pub(super) compressed: usize,
 }
 
-fn poll(reader: &mut Reader) -> Poll<Option<Item>> {
+fn ring(events: u64, bytes: u64) -> (RingWriter, RingJournal) {
+    RingJournal::new(Retention {
+        events: NonZeroU64::new(events).unwrap(),
+        bytes: NonZeroU64::new(bytes).unwrap(),
+    })
+}
+
+fn poll(reader: &mut RingReader) -> Poll<Option<JournalItem>> {
     reader.poll_next(&mut Context::from_waker(Waker::noop()))
 }
 
-fn chunk(reader: &mut Reader) -> crate::Chunk {
+fn chunk(reader: &mut RingReader) -> crate::FrameChunk {
     match poll(reader) {
-        Poll::Ready(Some(Item::Frames(chunk))) => chunk,
+        Poll::Ready(Some(JournalItem::Frames(chunk))) => chunk,
         other => panic!("no frames but {other:?}"),
     }
 }
 
-/// Encode once: every reader gets the very same memory, whole or sliced.
+/// Frames are encoded once: every reader gets the same memory, whole or sliced.
 #[test]
 fn readers_share_the_memory_of_a_batch() {
     let (mut writer, ring) = ring(10, 1000);
-    let mut all = ring.reader(Start::Oldest).unwrap();
+    let mut all = ring.reader(StartPosition::Oldest).unwrap();
     writer.append(["one", "two"].into_iter().collect());
-    let mut rest = ring.reader(Start::Resume(Seq::new(1))).unwrap();
+    let mut rest = ring.reader(StartPosition::Resume(Seq::new(1))).unwrap();
     let (all, rest) = (chunk(&mut all), chunk(&mut rest));
     assert_eq!((all.bytes(), rest.bytes()), ("onetwo".into(), "two".into()));
     assert_eq!(all.frame(1).as_ptr(), rest.bytes().as_ptr());
 }
 
 #[test]
-fn a_rendered_frame_contains_the_number_it_gets() {
+fn a_frame_encoded_in_place_contains_its_own_number() {
     let (mut writer, ring) = ring(10, 1000);
-    writer.append(Frames::one("x"));
+    writer.append(FrameBuffer::one("x"));
     let mut batch = writer.batch();
     for _ in 0..2 {
         let next = batch.next_seq();
@@ -48,16 +61,16 @@ fn a_rendered_frame_contains_the_number_it_gets() {
     }
     let appended = batch.append().unwrap();
     assert_eq!(appended.range(), Seq::new(2)..=Seq::new(3));
-    let mut reader = ring.reader(Start::Resume(Seq::new(1))).unwrap();
+    let mut reader = ring.reader(StartPosition::Resume(Seq::new(1))).unwrap();
     let read = chunk(&mut reader);
     assert_eq!(read.bytes(), "id: 2\nid: 3\n");
     assert_eq!(read.bytes().as_ptr(), appended.bytes().as_ptr());
     assert!(writer.batch().append().is_none());
 }
 
-/// A batch that is not appended leaves nothing behind, neither bytes nor numbers.
+/// A batch that is not appended uses up neither bytes nor numbers.
 #[test]
-fn a_dropped_batch_is_as_if_it_never_was() {
+fn a_dropped_batch_leaves_no_trace() {
     let (mut writer, _ring) = ring(10, 1000);
     let mut batch = writer.batch();
     batch.push(|_, out| out.put_slice(b"lost"));
@@ -68,162 +81,167 @@ fn a_dropped_batch_is_as_if_it_never_was() {
     assert_eq!((chunk.first(), chunk.bytes()), (Seq::new(1), Bytes::from("kept")));
 }
 
-/// Batches lie side by side in one segment; one that does not fit gets memory of its own.
+/// Batches are adjacent in one segment; one that does not fit gets its own allocation.
 #[test]
 fn batches_share_segments() {
     let (mut writer, _ring) = ring(1000, u64::MAX);
-    let mut render = |size: usize| {
+    let mut encode = |size: usize| {
         let mut batch = writer.batch();
         batch.reserve(size);
         batch.push(|_, out| out.put_bytes(b'x', size));
         batch.append().unwrap().bytes()
     };
-    let (first, second) = (render(1000), render(1000));
+    let (first, second) = (encode(1000), encode(1000));
     assert_eq!(first.as_ptr().wrapping_add(1000), second.as_ptr());
-    let large = render(SEGMENT_BYTES + 1);
+    let large = encode(SEGMENT_BYTES + 1);
     assert_eq!(large.len(), SEGMENT_BYTES + 1);
-    assert_eq!(render(10).len(), 10);
+    assert_eq!(encode(10).len(), 10);
 }
 
-/// acp-16: a line larger than the whole ring still reaches who waits for it.
+/// acp-16: a line larger than the whole ring still reaches the readers that wait for it.
 #[test]
-fn the_last_batch_is_kept_whatever_its_size() {
+fn the_newest_batch_is_retained_whatever_its_size() {
     let (mut writer, ring) = ring(10, 100);
-    let mut reader = ring.reader(Start::Newest).unwrap();
-    writer.append(Frames::one("small"));
-    writer.append(Frames::one(vec![0; 1000]));
-    assert!(matches!(poll(&mut reader), Poll::Ready(Some(Item::Gap(_)))));
+    let mut reader = ring.reader(StartPosition::Newest).unwrap();
+    writer.append(FrameBuffer::one("small"));
+    writer.append(FrameBuffer::one(vec![0; 1000]));
+    assert!(matches!(poll(&mut reader), Poll::Ready(Some(JournalItem::Gap(_)))));
     assert_eq!(chunk(&mut reader).bytes().len(), 1000);
     assert_eq!((ring.bounds().bytes, ring.bounds().oldest), (1000, Seq::new(2)));
 }
 
-/// Batches are dropped as a whole, but the limit in events is exact.
+/// Batches are evicted as a whole, but the limit in events is exact.
 #[test]
-fn a_batch_half_out_is_half_readable() {
+fn a_batch_partly_beyond_the_limit_is_partly_readable() {
     let (mut writer, ring) = ring(3, 1000);
     writer.append(["1", "2", "3"].into_iter().collect());
     writer.append(["4", "5"].into_iter().collect());
     let bounds = ring.bounds();
     assert_eq!((bounds.oldest, bounds.newest, bounds.events), (Seq::new(3), Seq::new(5), 3));
-    let mut reader = ring.reader(Start::Oldest).unwrap();
+    let mut reader = ring.reader(StartPosition::Oldest).unwrap();
     assert_eq!(chunk(&mut reader).bytes(), "3");
     assert_eq!(chunk(&mut reader).bytes(), "45");
 }
 
-/// acp-19: only a reader that moved lately holds the writer, and only while it is more than half a ring behind.
+/// acp-19: only a reader that took frames lately makes the writer pause, and only while it is more than half a ring behind.
 #[test]
-fn a_moving_reader_presses_and_a_stalled_one_does_not() {
+fn the_writer_pauses_for_an_active_reader_and_not_for_a_stalled_one() {
     let (mut writer, ring) = ring(10, 1000);
     let now = Instant::now;
-    let mut reader = ring.reader(Start::Newest).unwrap();
-    (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
-    assert!(!writer.pressed(now()), "half is not more than half");
-    writer.append(Frames::one("x"));
-    assert!(writer.pressed(now()), "just opened, six of ten behind");
-    assert!(!writer.pressed(now() + MOVING), "it did not move for 250 ms");
+    let mut reader = ring.reader(StartPosition::Newest).unwrap();
+    (0..5).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
+    assert!(!writer.should_pause(now()), "half is not more than half");
+    writer.append(FrameBuffer::one("x"));
+    assert!(writer.should_pause(now()), "just opened, six of ten behind");
+    assert!(!writer.should_pause(now() + KEEP_UP_WINDOW), "it took nothing for 250 ms");
     chunk(&mut reader);
-    assert!(!writer.pressed(now()), "five behind");
-    writer.append(Frames::one(vec![0; 501]));
-    assert!(writer.pressed(now()), "more than half the bytes behind");
+    assert!(!writer.should_pause(now()), "five behind");
+    writer.append(FrameBuffer::one(vec![0; 501]));
+    assert!(writer.should_pause(now()), "more than half the bytes behind");
     drop(reader);
-    assert!(!writer.pressed(now()), "nobody there");
+    assert!(!writer.should_pause(now()), "no reader left");
 }
 
-/// acp-19: a reader that waited had nothing to take, so its time starts with the append that it waited for.
+/// acp-19: a reader that waited had nothing to take, so its window starts with the append that it waited for.
 #[test]
-fn a_reader_that_waited_for_long_counts_as_moving() {
+fn the_window_of_a_waiting_reader_starts_with_the_append() {
     let (mut writer, ring) = ring(2, 1000);
-    let mut reader = ring.reader(Start::Newest).unwrap();
-    ring.shared.state.lock().slots.get_mut(reader.key).unwrap().moved_at -= 4 * MOVING;
+    let mut reader = ring.reader(StartPosition::Newest).unwrap();
+    ring.shared.state.lock().slots.get_mut(reader.key).unwrap().moved_at -= 4 * KEEP_UP_WINDOW;
     assert!(poll(&mut reader).is_pending());
-    (0..2).for_each(|_| _ = writer.append(Frames::one("x")));
-    assert!(writer.pressed(Instant::now()));
-    assert!(!writer.pressed(Instant::now() + MOVING));
+    (0..2).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
+    assert!(writer.should_pause(Instant::now()));
+    assert!(!writer.should_pause(Instant::now() + KEEP_UP_WINDOW));
 }
 
-/// How long a writer waits for its readers, looking every millisecond, while it appends a thousand frames.
-fn held(writer: &mut Writer) -> Duration {
+/// How long a writer pauses for its readers, polling every millisecond, while it appends a thousand frames.
+fn pause_of(writer: &mut RingWriter) -> Duration {
     const TICK: Duration = Duration::from_millis(1);
-    let (start, mut held) = (Instant::now(), Duration::ZERO);
+    let (start, mut paused) = (Instant::now(), Duration::ZERO);
     for _ in 0..1000 {
-        while writer.pressed(start + held) {
-            held += TICK;
-            assert!(held < 10 * MOVING, "they hold it for good");
+        while writer.should_pause(start + paused) {
+            paused += TICK;
+            assert!(paused < 10 * KEEP_UP_WINDOW, "it pauses forever");
         }
-        writer.append(Frames::one("x"));
+        writer.append(FrameBuffer::one("x"));
     }
-    // The appends took real time, which is not on the test's clock.
-    held.saturating_sub(start.elapsed())
+    // Subtract the real time that the appends took: it is not on the test's clock.
+    paused.saturating_sub(start.elapsed())
 }
 
 /// Ten readers that took one frame each.
-fn ten_readers(writer: &mut Writer, ring: &Ring) -> Vec<Reader> {
-    let mut readers = Vec::from_iter((0..10).map(|_| ring.reader(Start::Newest).unwrap()));
-    writer.append(Frames::one("x"));
+fn ten_readers(writer: &mut RingWriter, ring: &RingJournal) -> Vec<RingReader> {
+    let mut readers = Vec::from_iter((0..10).map(|_| ring.reader(StartPosition::Newest).unwrap()));
+    writer.append(FrameBuffer::one("x"));
     readers.iter_mut().for_each(|reader| drop(chunk(reader)));
     readers
 }
 
-/// acp-19: ten readers that were seen to read hold the writer for 250 ms in all, not each, and not again and again.
+/// acp-19: ten readers with proven clients that stall delay the writer by 250 ms in total, not each, and not repeatedly.
 #[test]
-fn readers_that_stall_hold_the_writer_once() {
+fn readers_that_stall_together_delay_the_writer_once() {
     let (mut writer, ring) = ring(8, 1000);
     let readers = ten_readers(&mut writer, &ring);
     for reader in &readers {
         let mut state = ring.shared.state.lock();
-        let (position, read, now) = (Seq::new(1), 1, Instant::now());
-        state.slots.moved(reader.key, slots::SEEN_BYTES as usize, (position, read), now);
+        let taken_bytes = reader_slots::PROVEN_BYTES as usize;
+        let step = ReaderMove { taken_bytes, position: Seq::new(1), read_bytes: 1, at: Instant::now() };
+        state.slots.record_move(reader.key, &step);
     }
-    let held = held(&mut writer);
-    assert!(held > MOVING / 2 && held <= MOVING, "held for {held:?}");
+    let paused = pause_of(&mut writer);
+    assert!(paused > KEEP_UP_WINDOW / 2 && paused <= KEEP_UP_WINDOW, "paused for {paused:?}");
 }
 
-/// acp-19: readers that never read at all, with something in the system's buffers at most, are hardly felt, whatever
-/// the readers beside them do.
+/// acp-19: readers whose clients never read, with frames only in socket buffers, hardly delay the writer, whatever the other
+/// readers do.
 #[test]
-fn readers_that_never_read_are_not_waited_for() {
+fn readers_without_a_reading_client_hardly_delay_the_writer() {
     let (mut writer, ring) = ring(8, 1000);
     let _readers = ten_readers(&mut writer, &ring);
-    let mut active = ring.reader(Start::Newest).unwrap();
-    (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
+    let mut active = ring.reader(StartPosition::Newest).unwrap();
+    (0..5).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
     (0..5).for_each(|_| drop(chunk(&mut active)));
     let now = Instant::now();
-    assert!(writer.pressed(now + slots::UNSEEN / 2));
-    assert!(!writer.pressed(now + slots::UNSEEN), "nobody moved for long");
-    writer.append(Frames::one("x"));
+    assert!(writer.should_pause(now + reader_slots::UNPROVEN_GRACE / 2));
+    assert!(!writer.should_pause(now + reader_slots::UNPROVEN_GRACE), "no reader was active for long");
+    writer.append(FrameBuffer::one("x"));
     chunk(&mut active);
-    assert!(!writer.pressed(now + slots::UNSEEN / 2), "somebody else moved, but not them");
+    assert!(
+        !writer.should_pause(now + reader_slots::UNPROVEN_GRACE / 2),
+        "another reader was active, but not these"
+    );
 }
 
-/// acp-19: a reader that has not had its turn yet is waited for as long as others have theirs.
+/// acp-19: the writer waits for an unproven reader while other readers are active, as it may not have had its turn.
 #[test]
-fn a_reader_that_was_never_seen_is_waited_for_while_others_move() {
+fn the_writer_waits_for_an_unproven_reader_while_others_are_active() {
     let (mut writer, ring) = ring(8, 1000);
     let readers = ten_readers(&mut writer, &ring);
-    (0..6).for_each(|_| _ = writer.append(Frames::one("x")));
+    (0..6).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
     let mut now = Instant::now();
     for reader in &readers[1..6] {
-        now += slots::UNSEEN / 2;
-        assert!(writer.pressed(now), "one of them moved, the others may be next");
-        ring.shared.state.lock().slots.moved(reader.key, 1, (Seq::new(7), 7), now);
+        now += reader_slots::UNPROVEN_GRACE / 2;
+        assert!(writer.should_pause(now), "one was active, the others may be next");
+        let step = ReaderMove { taken_bytes: 1, position: Seq::new(7), read_bytes: 7, at: now };
+        ring.shared.state.lock().slots.record_move(reader.key, &step);
     }
-    assert!(writer.pressed(now));
-    assert!(!writer.pressed(now + slots::UNSEEN), "but not for ever");
+    assert!(writer.should_pause(now));
+    assert!(!writer.should_pause(now + reader_slots::UNPROVEN_GRACE), "but not forever");
 }
 
-/// acp-19: who takes more after a pause has read in between, and is waited for from then on.
+/// acp-19: a reader that takes more after a pause has a client that reads; the writer waits for it from then on.
 #[test]
-fn a_slow_reader_is_seen_by_its_pauses() {
+fn a_slow_client_is_proven_by_its_pauses() {
     let (mut writer, ring) = ring(8, 1000);
     let mut reader = ten_readers(&mut writer, &ring).swap_remove(0);
-    (0..7).for_each(|_| _ = writer.append(Frames::one("x")));
-    ring.shared.state.lock().slots.get_mut(reader.key).unwrap().moved_at -= 2 * slots::SEEN_PAUSE;
+    (0..7).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
+    ring.shared.state.lock().slots.get_mut(reader.key).unwrap().moved_at -= 2 * reader_slots::PROVEN_PAUSE;
     chunk(&mut reader);
-    assert!(writer.pressed(Instant::now() + MOVING / 2));
+    assert!(writer.should_pause(Instant::now() + KEEP_UP_WINDOW / 2));
 }
 
 /// Frames that hardly differ, as the messages of an agent do.
-fn repetitive(writer: &mut Writer, batches: usize) {
+fn repetitive(writer: &mut RingWriter, batches: usize) {
     for _ in 0..batches {
         let mut batch = writer.batch();
         for _ in 0..100 {
@@ -233,84 +251,88 @@ fn repetitive(writer: &mut Writer, batches: usize) {
     }
 }
 
-/// What rests takes little memory, and nobody who reads it can tell.
+/// Packed frames take little memory and are read as before.
 #[test]
-fn packed_frames_read_as_they_were() {
+fn packed_frames_are_read_unchanged() {
     let (mut writer, ring) = ring(1_000_000, 16 << 20);
     repetitive(&mut writer, 20);
-    let mut middle = ring.reader(Start::Resume(Seq::new(250))).unwrap();
+    let mut middle = ring.reader(StartPosition::Resume(Seq::new(250))).unwrap();
     let before = ring.bounds();
-    assert!(writer.packable());
+    assert!(writer.can_pack());
     while writer.pack() {}
-    assert!(!writer.packable());
+    assert!(!writer.can_pack());
     assert_eq!(ring.bounds(), before);
-    let (plain, packed, small) = ring.shared.state.lock().lengths();
+    let StoredBytes { plain, packed, compressed } = ring.shared.state.lock().storage();
     assert_eq!((plain + packed) as u64, before.bytes);
-    assert!(plain < 64 * 1024 && small * 10 < packed, "{plain} and {packed} in {small}");
-    let resumed = ring.reader(Start::Resume(Seq::new(250))).unwrap();
-    let read = ring.shared.state.lock().slots.get_mut(resumed.key).unwrap().read;
-    assert_eq!(read, 250 * 205, "it stands within a block");
-    let text = |chunk: crate::Chunk| String::from_utf8(chunk.bytes().to_vec()).unwrap();
+    assert!(plain < 64 * 1024 && compressed * 10 < packed, "{plain} and {packed} in {compressed}");
+    let resumed = ring.reader(StartPosition::Resume(Seq::new(250))).unwrap();
+    let read = ring.shared.state.lock().slots.get_mut(resumed.key).unwrap().read_bytes;
+    assert_eq!(read, 250 * 205, "its position is within a block");
+    let text = |chunk: crate::FrameChunk| String::from_utf8(chunk.bytes().to_vec()).unwrap();
     assert!(text(chunk(&mut middle)).starts_with(&format!("id: {:0200}\n", 251)));
     repetitive(&mut writer, 1);
-    let mut all = ring.reader(Start::Oldest).unwrap();
+    let mut all = ring.reader(StartPosition::Oldest).unwrap();
     let mut read = String::new();
-    while let Poll::Ready(Some(Item::Frames(chunk))) = poll(&mut all) {
+    while let Poll::Ready(Some(JournalItem::Frames(chunk))) = poll(&mut all) {
         read += &text(chunk);
     }
     assert_eq!(read, Vec::from_iter((1..=2100).map(|seq| format!("id: {seq:0200}\n"))).concat());
 }
 
-/// What cannot be made smaller, or is too large to be packed in a moment, stays as it is and is not looked at again.
+/// Frames that do not compress, or are too large to be packed quickly, stay plain and are not considered again.
 #[test]
-fn what_is_not_worth_packing_stays() {
+fn incompressible_and_large_frames_stay_plain() {
     let (mut writer, ring) = ring(1_000_000, 64 << 20);
     let mut noise = 1u64;
     let random = Vec::from_iter((0..100_000).map(|_| {
         noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (noise >> 56) as u8
     }));
-    writer.append(Frames::one(random.clone()));
-    writer.append(Frames::one(vec![b'x'; 2 << 20]));
-    writer.append(Frames::one(random));
+    writer.append(FrameBuffer::one(random.clone()));
+    writer.append(FrameBuffer::one(vec![b'x'; 2 << 20]));
+    writer.append(FrameBuffer::one(random));
     while writer.pack() {}
-    assert!(!writer.packable());
-    assert_eq!(ring.shared.state.lock().lengths(), (2_297_152, 0, 0));
+    assert!(!writer.can_pack());
+    assert_eq!(
+        ring.shared.state.lock().storage(),
+        StoredBytes { plain: 2_297_152, packed: 0, compressed: 0 }
+    );
 }
 
-/// A block goes as a whole: in a small ring it would take away what readers that keep up have not read.
+/// A block is evicted as a whole: in a small ring that would take unread frames from readers that keep up.
 #[test]
 fn a_small_ring_is_not_packed() {
     let (mut writer, _ring) = ring(1_000_000, 200_000);
     repetitive(&mut writer, 20);
-    assert!(!writer.packable() && !writer.pack());
+    assert!(!writer.can_pack() && !writer.pack());
 }
 
 #[test]
 fn dropping_a_reader_frees_its_slot() {
     let (_writer, ring) = ring(10, 1000);
-    let (one, mut two) = (ring.reader(Start::Oldest).unwrap(), ring.reader(Start::Oldest).unwrap());
+    let (one, mut two) =
+        (ring.reader(StartPosition::Oldest).unwrap(), ring.reader(StartPosition::Oldest).unwrap());
     assert!(poll(&mut two).is_pending());
     assert_eq!(ring.readers(), 2);
     drop((one, two));
     assert_eq!(ring.readers(), 0);
-    assert!(!ring.shared.state.lock().slots.waiting());
-    let _three = ring.reader(Start::Oldest).unwrap();
+    assert!(!ring.shared.state.lock().slots.any_waiting());
+    let _three = ring.reader(StartPosition::Oldest).unwrap();
     assert_eq!(ring.readers(), 1);
 }
 
-/// What a runtime's task is to a waker: it owns a reader, and goes with the last waker.
-struct Task(Mutex<Option<Reader>>);
+/// A task as wakers see it: it owns a reader, and is dropped with the last waker.
+struct Task(Mutex<Option<RingReader>>);
 
 impl std::task::Wake for Task {
     fn wake(self: Arc<Self>) {}
 }
 
-/// Polls `reader` with the only waker of a task that owns what `owned` makes of it.
+/// Polls `reader` with the only waker of a task; `owned` decides which reader the task owns.
 fn wait_as_task(
-    mut reader: Reader,
-    owned: impl FnOnce(Reader) -> (Option<Reader>, Reader),
-) -> Option<Reader> {
+    mut reader: RingReader,
+    owned: impl FnOnce(RingReader) -> (Option<RingReader>, RingReader),
+) -> Option<RingReader> {
     let task = Arc::new(Task(Mutex::new(None)));
     let waker = Waker::from(Arc::clone(&task));
     assert!(reader.poll_next(&mut Context::from_waker(&waker)).is_pending());
@@ -319,21 +341,21 @@ fn wait_as_task(
     left
 }
 
-/// A waker may own the task that owns the reader: it must be dropped outside the lock, or the writer locks up.
+/// A waker may own the task that owns the reader: it must be dropped outside the lock, or the writer deadlocks.
 #[test]
-fn waking_a_task_that_ends_does_not_lock_up() {
+fn waking_a_task_that_ends_does_not_deadlock() {
     let (mut writer, ring) = ring(10, 1000);
-    wait_as_task(ring.reader(Start::Newest).unwrap(), |reader| (None, reader));
-    writer.append(Frames::one("x"));
+    wait_as_task(ring.reader(StartPosition::Newest).unwrap(), |reader| (None, reader));
+    writer.append(FrameBuffer::one("x"));
     assert_eq!(ring.readers(), 0);
 }
 
-/// The same when a reader goes and takes its waker, and with that another reader, along.
+/// The same when dropping a reader drops its waker, and with that another reader.
 #[test]
-fn dropping_a_reader_whose_task_owns_another_does_not_lock_up() {
+fn dropping_a_reader_whose_task_owns_another_does_not_deadlock() {
     let (_writer, ring) = ring(10, 1000);
-    let other = ring.reader(Start::Newest).unwrap();
-    let left = wait_as_task(ring.reader(Start::Newest).unwrap(), |reader| (Some(reader), other));
+    let other = ring.reader(StartPosition::Newest).unwrap();
+    let left = wait_as_task(ring.reader(StartPosition::Newest).unwrap(), |reader| (Some(reader), other));
     assert_eq!(ring.readers(), 2);
     drop(left);
     assert_eq!(ring.readers(), 0);
@@ -342,8 +364,8 @@ fn dropping_a_reader_whose_task_owns_another_does_not_lock_up() {
 #[test]
 fn dropping_the_writer_ends_the_stream() {
     let (mut writer, ring) = ring(10, 1000);
-    writer.append(Frames::one("x"));
-    let mut reader = ring.reader(Start::Oldest).unwrap();
+    writer.append(FrameBuffer::one("x"));
+    let mut reader = ring.reader(StartPosition::Oldest).unwrap();
     drop(writer);
     ring.set_sealed(false);
     chunk(&mut reader);
@@ -351,16 +373,18 @@ fn dropping_the_writer_ends_the_stream() {
     assert!(matches!(next.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(None)));
 }
 
-/// acp-18: an unknown id opens all the same, tells the gap first, and the gap is true when it is told.
+/// acp-18: resuming at an unknown id succeeds, and its first item is a gap that is true when it is read.
 #[test]
-fn resuming_from_what_is_not_there_tells_the_gap_first() {
+fn resuming_at_an_evicted_frame_reports_the_gap_first() {
     let (mut writer, ring) = ring(2, 1000);
-    (0..5).for_each(|_| _ = writer.append(Frames::one("x")));
-    for asked in [0, 2, 100, u64::MAX] {
-        let mut reader = ring.reader(Start::Resume(Seq::new(asked))).unwrap();
-        // The ring moves on between opening and reading.
-        writer.append(Frames::one("x"));
-        let Poll::Ready(Some(Item::Gap(gap))) = poll(&mut reader) else { panic!("no gap after {asked}") };
+    (0..5).for_each(|_| _ = writer.append(FrameBuffer::one("x")));
+    for requested in [0, 2, 100, u64::MAX] {
+        let mut reader = ring.reader(StartPosition::Resume(Seq::new(requested))).unwrap();
+        // Another frame is appended between opening and reading.
+        writer.append(FrameBuffer::one("x"));
+        let Poll::Ready(Some(JournalItem::Gap(gap))) = poll(&mut reader) else {
+            panic!("no gap after {requested}")
+        };
         assert_eq!(gap, ring.bounds().gap());
         assert_eq!(chunk(&mut reader).first(), gap.oldest);
     }

@@ -1,138 +1,123 @@
-//! The one writer of a ring.
+//! The writer of a ring.
 
-use std::{convert::Infallible, ops::RangeInclusive, sync::Arc, task::Waker, time::Instant};
+use std::{ops::RangeInclusive, sync::Arc, task::Waker, time::Instant};
 
-use super::{packed::Packer, segments::Segments, state::Kept};
-use crate::{Append, Batch, BatchBuilder, Chunk, Frames, Ring, Seq};
+use super::{packed_frames::FramePacker, segment_pool::SegmentPool, state::RetainedFrames};
+use crate::{BatchBuilder, FrameBatch, FrameBuffer, FrameChunk, RingJournal, Seq};
 
-/// Appends to a ring. It never waits; dropping it seals the ring for good.
+/// Appends to a ring. It never blocks. Dropping it seals the ring permanently.
 #[derive(Debug)]
-pub struct Writer {
-    ring: Ring,
-    next: Seq,
-    pub(super) segments: Segments,
-    packer: Packer,
-    /// Where the frames of the batch that is being rendered end.
+pub struct RingWriter {
+    ring: RingJournal,
+    next_seq: Seq,
+    pub(super) segments: SegmentPool,
+    packer: FramePacker,
+    /// The end offsets of the frames in the batch that is being encoded.
     pub(super) ends: Vec<u32>,
-    /// These two are empty between appends, and kept for their memory.
+    /// `wakers` and `evicted` are empty between appends; they are fields so that their allocations are reused.
     wakers: Vec<Waker>,
-    gone: Vec<Kept>,
+    evicted: Vec<RetainedFrames>,
 }
 
-impl Writer {
-    pub(super) fn new(ring: Ring, next: Seq) -> Writer {
-        Writer {
+impl RingWriter {
+    pub(super) fn new(ring: RingJournal, next_seq: Seq) -> RingWriter {
+        RingWriter {
             ring,
-            next,
-            segments: Segments::default(),
-            packer: Packer::default(),
+            next_seq,
+            segments: SegmentPool::default(),
+            packer: FramePacker::default(),
             ends: Vec::new(),
             wakers: Vec::new(),
-            gone: Vec::new(),
+            evicted: Vec::new(),
         }
     }
 
-    /// The ring it writes to.
-    pub fn ring(&self) -> &Ring {
+    /// The ring that it writes to.
+    pub fn ring(&self) -> &RingJournal {
         &self.ring
     }
 
-    /// The number of the frame that is appended next.
+    /// The number of the next frame.
     pub fn next_seq(&self) -> Seq {
-        self.next
+        self.next_seq
     }
 
-    /// Begins a batch of frames that are rendered in place.
+    /// Starts a batch of frames that are encoded in place.
     pub fn batch(&mut self) -> BatchBuilder<'_> {
         BatchBuilder::new(self)
     }
 
-    /// Appends frames that are there already and answers with their numbers (an empty range for none).
-    pub fn append(&mut self, frames: Frames) -> RangeInclusive<Seq> {
+    /// Appends encoded frames and returns their numbers (an empty range for no frames).
+    pub fn append(&mut self, frames: FrameBuffer) -> RangeInclusive<Seq> {
         if frames.is_empty() {
-            return self.next..=self.next.before();
+            return self.next_seq..=self.next_seq.before();
         }
-        self.publish(Batch::new(self.next, frames)).range()
+        self.publish(FrameBatch::new(self.next_seq, frames)).range()
     }
 
-    /// Appends a batch that is numbered from `next` on, and wakes who waits for it.
-    pub(super) fn publish(&mut self, batch: Batch) -> Chunk {
+    /// Appends a batch, which must be numbered from `next_seq` on, and wakes the waiting readers.
+    pub(super) fn publish(&mut self, batch: FrameBatch) -> FrameChunk {
         let batch = Arc::new(batch);
-        let chunk = Chunk::after(batch.first().before(), Arc::clone(&batch));
-        self.next = batch.last().next();
+        let chunk = FrameChunk::after(batch.first().before(), Arc::clone(&batch));
+        self.next_seq = batch.last().next();
         let mut state = self.ring.shared.state.lock();
-        state.push(batch, &mut self.gone);
-        if state.slots.waiting() {
+        state.push(batch, &mut self.evicted);
+        if state.slots.any_waiting() {
             state.slots.take_wakers(&mut self.wakers, Some(Instant::now()));
         }
         drop(state);
-        self.gone.clear();
+        self.evicted.clear();
         self.wakers.drain(..).for_each(Waker::wake);
         chunk
     }
 
-    /// Whether the writer should pause, because a reader that keeps up would otherwise lose frames: true while some
-    /// reader that moved less than [`MOVING`](crate::MOVING) ago is more than half of the retention behind.
+    /// Whether the writer should pause to let readers catch up: true while a reader that took frames less than
+    /// [`KEEP_UP_WINDOW`](crate::KEEP_UP_WINDOW) ago is behind by more than half of the retention.
     ///
-    /// The caller looks again every millisecond or so. A reader that is stalled stops counting after `MOVING`; one
-    /// that waited for an append counts as moving when it comes.
-    pub fn pressed(&self, now: Instant) -> bool {
-        self.ring.shared.state.lock().pressed(now)
+    /// The caller polls this about every millisecond while it pauses. A stalled reader stops counting after the window.
+    /// For a reader that waited for an append, the window starts with that append.
+    pub fn should_pause(&self, now: Instant) -> bool {
+        self.ring.shared.state.lock().should_pause(now)
     }
 
-    /// Whether there is enough to [`pack`](Writer::pack).
-    pub fn packable(&self) -> bool {
-        self.ring.shared.state.lock().packable()
+    /// Whether [`pack`](RingWriter::pack) has work to do.
+    pub fn can_pack(&self) -> bool {
+        self.ring.shared.state.lock().can_pack()
     }
 
-    /// Packs some of the oldest frames that are not packed yet, and answers whether there are more. It takes a fraction of a
-    /// millisecond: it is to be called again and again while nothing is appended.
+    /// Compresses one block of the oldest plain frames and returns whether there are more. A call takes a fraction of a
+    /// millisecond; the caller repeats it while it has nothing to append.
     pub fn pack(&mut self) -> bool {
-        if !self.packable() {
+        if !self.can_pack() {
             return false;
         }
         let block = self.ring.shared.state.lock().next_block();
+        // The lock is not held while compressing, so readers can go on.
         let packed = self.packer.pack(&block);
-        self.ring.shared.state.lock().pack(&block, packed, &mut self.gone);
+        self.ring.shared.state.lock().replace_block(&block, packed, &mut self.evicted);
         drop(block);
-        self.gone.clear();
-        let more = self.packable();
+        self.evicted.clear();
+        let more = self.can_pack();
         if !more {
-            self.segments.forget_free();
-            self.packer.forget_free();
+            self.segments.release_unused();
+            self.packer.release_unused();
         }
         more
     }
 
-    /// Nothing more is to come for now: a reader that has read everything is at the end.
+    /// Marks the journal as complete for now: readers end after the newest frame.
     pub fn seal(&mut self) {
         self.ring.set_sealed(true);
     }
 
-    /// More may come again: new reads wait for it.
+    /// Lets readers wait for further frames again.
     pub fn unseal(&mut self) {
         self.ring.set_sealed(false);
     }
 }
 
-impl Drop for Writer {
+impl Drop for RingWriter {
     fn drop(&mut self) {
         self.ring.close();
-    }
-}
-
-impl Append for Writer {
-    type Error = Infallible;
-
-    async fn append(&mut self, frames: Frames) -> Result<RangeInclusive<Seq>, Infallible> {
-        Ok(Writer::append(self, frames))
-    }
-
-    fn seal(&mut self) {
-        Writer::seal(self);
-    }
-
-    fn unseal(&mut self) {
-        Writer::unseal(self);
     }
 }

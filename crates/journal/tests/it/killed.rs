@@ -1,4 +1,4 @@
-//! What a reader has seen is there after `kill -9`.
+//! Frames that a reader has seen survive `kill -9`.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -7,8 +7,8 @@ use std::{
 };
 
 use journal::{
-    Cursor, Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Store},
+    Cursor, FrameBuffer, JournalItem, Retention, Seq, StartPosition,
+    durable::{DurableJournal, JournalStore},
 };
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -20,16 +20,16 @@ const CHILD: &str = "JOURNAL_KILLED_CHILD";
 const ROUNDS: u64 = 200;
 const APPENDERS: u64 = 3;
 
-/// Killed at 200 random moments; each time every event its reader had printed is there, in order and without a hole.
+/// The writer is killed at 200 random moments; each time every event that its reader had printed is in the file, in order.
 #[test]
-fn what_was_seen_survives_kill_9() {
+fn frames_that_a_reader_has_seen_survive_kill_9() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("journal.db");
     let mut state = 1u64;
     let (mut cursor, mut seen) = (None, 0);
     for round in 0..ROUNDS {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        // In some rounds it dies while it starts.
+        // In some rounds it is killed while it starts.
         let moment = if round % 10 == 0 { 0 } else { (state >> 33) % 60 };
         let printed = killed_after(moment as usize, &path);
         seen += printed.len();
@@ -38,7 +38,7 @@ fn what_was_seen_survives_kill_9() {
     assert!(seen > 1000, "only {seen} events were seen");
 }
 
-/// Not a test but the process to kill, when the environment says so.
+/// Not a test: the process to kill, when the environment variable is set.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the only way to tell the child what it is")]
 fn killed_writer_child() {
@@ -48,14 +48,14 @@ fn killed_writer_child() {
 }
 
 async fn write_and_print(path: &Path) {
-    let store = Store::open(path).unwrap();
+    let store = JournalStore::open(path).unwrap();
     let journal = store.journal("killed", Retention::UNLIMITED).await.unwrap();
-    let mut reader = journal.reader(Start::Newest).unwrap();
+    let mut reader = journal.reader(StartPosition::Newest).unwrap();
     let mut appenders = JoinSet::new();
     for appender in 0..APPENDERS {
         appenders.spawn(append_forever(journal.clone(), appender));
     }
-    while let Ok(Some(Item::Frames(chunk))) = reader.next().await {
+    while let Ok(Some(JournalItem::Frames(chunk))) = reader.next().await {
         for (seq, frame) in chunk.frames() {
             let line = format!("seen {seq} {}\n", std::str::from_utf8(&frame).unwrap());
             std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -63,10 +63,10 @@ async fn write_and_print(path: &Path) {
     }
 }
 
-async fn append_forever(journal: Durable, appender: u64) {
+async fn append_forever(journal: DurableJournal, appender: u64) {
     for count in 0u64.. {
         let frame = |part| format!("{}-{appender}-{count}-{part}", std::process::id());
-        let frames = (0..count % 3 + 1).map(frame).collect::<Frames>();
+        let frames = (0..count % 3 + 1).map(frame).collect::<FrameBuffer>();
         journal.append(frames).await.unwrap();
     }
 }
@@ -109,17 +109,17 @@ fn read_line(output: &mut impl BufRead, printed: &mut Vec<(u64, String)>) -> boo
     whole.is_some()
 }
 
-/// Opens the file again, reads what is new since the last round and looks for all that was printed.
+/// Opens the file again, reads the frames since the last round and checks that all printed ones are there.
 async fn check(path: &Path, cursor: Option<Cursor>, printed: &[(u64, String)]) -> Cursor {
-    let store = Store::open(path).unwrap();
+    let store = JournalStore::open(path).unwrap();
     let journal = store.journal("killed", Retention::UNLIMITED).await.unwrap();
     let cursor = cursor.unwrap_or(journal.cursor(Seq::ZERO));
     let mut reader =
-        journal.reader(Start::After(cursor)).expect("the same epoch, and nothing was taken back");
+        journal.reader(StartPosition::After(cursor)).expect("the same epoch, and no frame was lost");
     journal.seal();
     let mut stored = Vec::new();
     while let Some(item) = reader.next().await.unwrap() {
-        let Item::Frames(chunk) = item else { panic!("a gap: {item:?}") };
+        let JournalItem::Frames(chunk) = item else { panic!("a gap: {item:?}") };
         stored.extend(
             chunk.frames().map(|(seq, frame)| (seq.get(), String::from_utf8(frame.to_vec()).unwrap())),
         );

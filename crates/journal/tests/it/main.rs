@@ -1,4 +1,4 @@
-//! The journal as its users see it: one suite for both backends, and what only the one on disk can do.
+//! The public behaviour of journals: one suite for both backends, and tests for the one on disk.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

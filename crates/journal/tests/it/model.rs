@@ -1,6 +1,6 @@
-//! Random histories against a plain list.
+//! Random histories, compared with a plain list.
 
-use journal::{Append, Error, Follow, Item, Journal, Seq, Start};
+use journal::{Error, JournalItem, Seq, StartPosition};
 use proptest::{collection::vec, prelude::*};
 
 use crate::backend::*;
@@ -11,10 +11,10 @@ enum Step {
     Append(Vec<usize>),
     /// Read one item, if there is one.
     Read,
-    /// Drop the reader and come back with its cursor.
-    Cut,
-    /// Nothing happens for a while, and what is kept may be packed.
-    Rest,
+    /// Drop the reader and reopen it at its cursor.
+    Reconnect,
+    /// Nothing is appended for a while, so that old frames are packed.
+    Pack,
     /// End the process and start it again.
     Restart,
 }
@@ -24,14 +24,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => vec(0usize..40, 1..6).prop_map(Step::Append),
         2 => vec(10_000usize..40_000, 1..4).prop_map(Step::Append),
         6 => Just(Step::Read),
-        2 => Just(Step::Rest),
-        3 => Just(Step::Cut),
+        2 => Just(Step::Pack),
+        3 => Just(Step::Reconnect),
         1 => Just(Step::Restart),
     ];
     vec(step, 1..60)
 }
 
-/// The journal as a list.
+/// A journal modelled as a list.
 struct Model {
     frames: Vec<Vec<u8>>,
     keep: u64,
@@ -56,14 +56,14 @@ impl Model {
         gap(self.oldest(), self.newest())
     }
 
-    fn read(&mut self, item: Item) {
+    fn read(&mut self, item: JournalItem) {
         match item {
-            Item::Gap(told) => {
-                assert!(self.expired(), "a gap although frame {} is kept", self.position + 1);
-                assert_eq!(told, self.jump());
+            JournalItem::Gap(reported) => {
+                assert!(self.expired(), "a gap although frame {} is available", self.position + 1);
+                assert_eq!(reported, self.jump());
             }
-            Item::Frames(chunk) => {
-                // A reader that follows gets a batch whole as long as the last of its frames is kept.
+            JournalItem::Frames(chunk) => {
+                // A reader at the start of a batch gets all of it as long as its last frame is retained.
                 assert!(chunk.last().get() >= self.oldest(), "frames {:?} instead of a gap", chunk.range());
                 for (seq, frame) in chunk.frames() {
                     self.position += 1;
@@ -77,11 +77,10 @@ impl Model {
     }
 }
 
-async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
-    let mut backend = B::start();
+async fn check_against_model(mut backend: Backend, keep_events: u64, steps: Vec<Step>) {
     let retention = keep(keep_events, 100_000_000);
     let (mut writer, mut journal) = backend.open(retention).await;
-    let mut reader = journal.reader(Start::Oldest).unwrap();
+    let mut reader = journal.reader(StartPosition::Oldest).unwrap();
     let mut model = Model { frames: Vec::new(), keep: keep_events, position: 0 };
     for step in steps {
         match step {
@@ -96,8 +95,8 @@ async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
                 model.read(reader.next().await.unwrap().unwrap())
             }
             Step::Read => {}
-            Step::Rest => B::rest(&mut writer),
-            Step::Cut => {
+            Step::Pack => writer.pack(),
+            Step::Reconnect => {
                 let cursor = reader.cursor();
                 assert_eq!(cursor.seq.get(), model.position);
                 reader = reopen(&journal, cursor, &mut model);
@@ -106,14 +105,14 @@ async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
                 let (cursor, before) = (reader.cursor(), journal.bounds());
                 backend.restart();
                 (writer, journal) = backend.open(retention).await;
-                if B::DURABLE {
-                    assert_eq!(journal.bounds(), before, "everything acknowledged is there");
+                if backend.is_durable() {
+                    assert_eq!(journal.bounds(), before, "all acknowledged frames are there");
                 } else {
                     let unknown = Error::Unknown { bounds: journal.bounds() };
-                    assert_eq!(journal.reader(Start::After(cursor)).err(), Some(unknown));
+                    assert_eq!(journal.reader(StartPosition::After(cursor)).err(), Some(unknown));
                     model = Model { frames: Vec::new(), keep: keep_events, position: 0 };
                 }
-                let cursor = if B::DURABLE { cursor } else { journal.cursor(Seq::ZERO) };
+                let cursor = if backend.is_durable() { cursor } else { journal.cursor(Seq::ZERO) };
                 reader = reopen(&journal, cursor, &mut model);
             }
         }
@@ -126,8 +125,8 @@ async fn follow_the_model<B: Backend>(keep_events: u64, steps: Vec<Step>) {
     assert_eq!(model.position, model.newest());
 }
 
-fn reopen<J: Journal>(journal: &J, cursor: journal::Cursor, model: &mut Model) -> J::Reader {
-    match journal.reader(Start::After(cursor)) {
+fn reopen(journal: &AnyJournal, cursor: journal::Cursor, model: &mut Model) -> AnyReader {
+    match journal.reader(StartPosition::After(cursor)) {
         Ok(reader) => {
             assert!(!model.expired());
             reader
@@ -135,7 +134,7 @@ fn reopen<J: Journal>(journal: &J, cursor: journal::Cursor, model: &mut Model) -
         Err(error) => {
             assert!(model.expired());
             assert_eq!(error, Error::Expired(model.jump()));
-            journal.reader(Start::Oldest).unwrap()
+            journal.reader(StartPosition::Oldest).unwrap()
         }
     }
 }
@@ -143,15 +142,15 @@ fn reopen<J: Journal>(journal: &J, cursor: journal::Cursor, model: &mut Model) -
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) })]
     #[test]
-    fn the_ring_follows_the_model(keep in 1..60u64, steps in steps()) {
-        run(follow_the_model::<Memory>(keep, steps));
+    fn the_ring_behaves_like_a_list(keep in 1..60u64, steps in steps()) {
+        run(check_against_model(Backend::Memory, keep, steps));
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
     #[test]
-    fn the_file_follows_the_model(keep in 1..60u64, steps in steps()) {
-        run(follow_the_model::<Sqlite>(keep, steps));
+    fn the_file_behaves_like_a_list(keep in 1..60u64, steps in steps()) {
+        run(check_against_model(Backend::sqlite(), keep, steps));
     }
 }

@@ -1,4 +1,4 @@
-//! What only journals on disk do.
+//! Behaviour that only journals on disk have.
 
 use std::{
     path::PathBuf,
@@ -7,8 +7,8 @@ use std::{
 };
 
 use journal::{
-    Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Error, Metrics, QUEUE_MAX, Store, Sync},
+    FrameBuffer, JournalItem, Retention, Seq, StartPosition,
+    durable::{DurableJournal, Error, JournalMetrics, JournalStore, QUEUE_MAX, SyncMode},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -29,8 +29,8 @@ impl Home {
         self.dir.path().join("journal.db")
     }
 
-    pub(crate) fn open(&self) -> Store {
-        Store::open(self.path()).unwrap()
+    pub(crate) fn open(&self) -> JournalStore {
+        JournalStore::open(self.path()).unwrap()
     }
 
     fn rows(&self) -> u64 {
@@ -39,7 +39,13 @@ impl Home {
     }
 }
 
-async fn journal(store: &Store) -> Durable {
+/// Appends `count` numbered frames, each on its own.
+async fn append_numbered(journal: &DurableJournal, count: u64) {
+    let mut writer = AnyWriter::Durable(journal.clone());
+    append_each(&mut writer, &AnyJournal::Durable(journal.clone()), count).await;
+}
+
+async fn journal(store: &JournalStore) -> DurableJournal {
     store.journal("one", Retention::UNLIMITED).await.unwrap()
 }
 
@@ -47,15 +53,15 @@ async fn journal(store: &Store) -> Durable {
 fn a_journal_keeps_its_epoch_and_frames() {
     run(async {
         let home = Home::new();
-        let store = Store::open_with(home.path(), Sync::Full, Metrics::default()).unwrap();
+        let store = JournalStore::open_with(home.path(), SyncMode::Full, JournalMetrics::default()).unwrap();
         let mut one = journal(&store).await;
-        append_each(&mut one.clone(), &one, 5).await;
+        append_numbered(&one, 5).await;
         let (cursor, bounds) = (one.cursor(Seq::new(2)), one.bounds());
         store.close();
         let store = home.open();
         one = journal(&store).await;
         assert_eq!(one.bounds(), bounds);
-        read_through(&mut one.reader(Start::After(cursor)).unwrap(), 2, 5).await;
+        read_through(&mut one.reader(StartPosition::After(cursor)).unwrap().into(), 2, 5).await;
     });
 }
 
@@ -67,11 +73,11 @@ fn older_frames_come_from_the_file() {
         let store = home.open();
         let one = journal(&store).await;
         const FRAMES: u64 = 40;
-        let frame = |seq: u64| Frames::one(vec![seq as u8; 100_000]);
+        let frame = |seq: u64| FrameBuffer::one(vec![seq as u8; 100_000]);
         for seq in 1..=FRAMES {
             one.append(frame(seq)).await.unwrap();
         }
-        let mut reader = one.reader(Start::Oldest).unwrap();
+        let mut reader = AnyReader::from(one.reader(StartPosition::Oldest).unwrap());
         let mut position = 0;
         while position < FRAMES + 1 {
             for (seq, bytes) in frames_of(&mut reader).await.frames() {
@@ -85,20 +91,20 @@ fn older_frames_come_from_the_file() {
     });
 }
 
-/// The sizes of all frames after one are known without reading them: also of those that have no place yet, and of those
-/// that were there before the file was opened.
+/// The size of all frames after a given one is known without reading them: also for rows that are not indexed yet, and for
+/// rows from before the file was opened.
 #[test]
-fn a_journal_knows_how_much_comes_after_a_frame() {
+fn bytes_after_counts_indexed_and_unindexed_rows() {
     run(async {
         let home = Home::new();
         let mut store = home.open();
         let mut one = journal(&store).await;
         let other = store.journal("other", Retention::UNLIMITED).await.unwrap();
         assert_eq!(one.bytes_after(Seq::ZERO).await.unwrap(), 0);
-        // These get their places at once, and the small ones after them do not.
+        // These are indexed at once, because they are large; the small ones after them are not.
         for _ in 0..10 {
-            one.append(Frames::one(vec![0; 100_000])).await.unwrap();
-            other.append(Frames::one(vec![0; 7])).await.unwrap();
+            one.append(FrameBuffer::one(vec![0; 100_000])).await.unwrap();
+            other.append(FrameBuffer::one(vec![0; 7])).await.unwrap();
         }
         one.append(frames([[0; 10]; 3])).await.unwrap();
         for _ in 0..2 {
@@ -115,37 +121,37 @@ fn a_journal_knows_how_much_comes_after_a_frame() {
     });
 }
 
-/// A read that is given up while its page is on the way loses nothing.
+/// A read that is cancelled while its page is loaded loses nothing.
 #[test]
 fn reading_is_cancel_safe() {
     run(async {
         let home = Home::new();
         let store = home.open();
         let one = journal(&store).await;
-        append_each(&mut one.clone(), &one, 3000).await;
+        append_numbered(&one, 3000).await;
         store.close();
         let store = home.open();
         let one = journal(&store).await;
-        let mut reader = one.reader(Start::Oldest).unwrap();
-        let (mut position, mut given_up) = (0, 0);
+        let mut reader = one.reader(StartPosition::Oldest).unwrap();
+        let (mut position, mut cancelled) = (0, 0);
         while position < 3000 {
             let polled = pin!(reader.next()).poll(&mut Context::from_waker(Waker::noop()));
             let item = match polled {
                 Poll::Ready(item) => item,
                 Poll::Pending => {
-                    given_up += 1;
+                    cancelled += 1;
                     reader.next().await
                 }
             };
-            let Ok(Some(Item::Frames(chunk))) = item else { panic!("frames expected, not {item:?}") };
+            let Ok(Some(JournalItem::Frames(chunk))) = item else { panic!("frames expected, not {item:?}") };
             assert_eq!(chunk.first().get(), position + 1);
             position = chunk.last().get();
         }
-        assert!(given_up >= 2, "the older frames came without waiting");
+        assert!(cancelled >= 2, "the older frames came without waiting");
     });
 }
 
-/// More appends at a time than the queue holds wait for their turn; each has its own number.
+/// With more concurrent appends than the queue holds, each still gets its own number.
 #[test]
 fn appenders_wait_when_the_queue_is_full() {
     run(async {
@@ -156,14 +162,14 @@ fn appenders_wait_when_the_queue_is_full() {
         let count = QUEUE_MAX as u64 * 2;
         for n in 0..count {
             let one = one.clone();
-            appenders.spawn(async move { (one.append(Frames::one(format!("{n}"))).await.unwrap(), n) });
+            appenders.spawn(async move { (one.append(FrameBuffer::one(format!("{n}"))).await.unwrap(), n) });
         }
         let mut answers = appenders.join_all().await;
         answers.sort_by_key(|(range, _)| *range.start());
         one.seal();
-        let mut reader = one.reader(Start::Oldest).unwrap();
+        let mut reader = one.reader(StartPosition::Oldest).unwrap();
         let mut stored = Vec::new();
-        while let Some(Item::Frames(chunk)) = reader.next().await.unwrap() {
+        while let Some(JournalItem::Frames(chunk)) = reader.next().await.unwrap() {
             stored.extend(chunk.frames());
         }
         assert_eq!(stored.len() as u64, count);
@@ -173,9 +179,9 @@ fn appenders_wait_when_the_queue_is_full() {
     });
 }
 
-/// Closing waits for what is queued, but not for appenders that wait on the thread that closes.
+/// Closing processes the queued requests, but does not wait for appenders on the very thread that closes.
 #[test]
-fn closing_does_not_wait_for_a_place_in_the_queue() {
+fn closing_does_not_wait_for_appenders_outside_the_queue() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let home = Home::new();
@@ -183,10 +189,10 @@ fn closing_does_not_wait_for_a_place_in_the_queue() {
         let one = journal(&store).await;
         let blocker = Connection::open(home.path()).unwrap();
         blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
-        // Each is polled once: some are queued, the others wait for a place, and nobody polls them while it closes.
+        // Each is polled once: some are queued, the others wait for a place, and none is polled while the store closes.
         let mut appends = Vec::from_iter((0..QUEUE_MAX * 3).map(|_| {
             let one = one.clone();
-            Box::pin(unconstrained(async move { one.append(Frames::one("x")).await }))
+            Box::pin(unconstrained(async move { one.append(FrameBuffer::one("x")).await }))
         }));
         for append in &mut appends {
             assert!(append.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -203,48 +209,48 @@ fn closing_does_not_wait_for_a_place_in_the_queue() {
             }
         }
         assert!(kept >= QUEUE_MAX && refused > 0, "{kept} kept, {refused} refused");
-        assert_eq!(home.rows(), kept as u64, "acknowledged is exactly what is there");
-        assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Closed)));
-        assert_ended(&one.reader(Start::Newest).unwrap().next().await);
+        assert_eq!(home.rows(), kept as u64, "the file holds exactly the acknowledged frames");
+        assert!(matches!(one.append(FrameBuffer::one("x")).await, Err(Error::Closed)));
+        assert_ended(&one.reader(StartPosition::Newest).unwrap().next().await);
     });
 }
 
-/// Expired rows are removed, not at once but soon.
+/// Expired rows are removed soon.
 #[test]
 fn expired_rows_leave_the_file() {
     run(async {
         let home = Home::new();
         let store = home.open();
         let one = store.journal("one", keep(100, 1_000_000)).await.unwrap();
-        append_each(&mut one.clone(), &one, 3000).await;
+        append_numbered(&one, 3000).await;
         assert_eq!(one.bounds().events, 100);
         assert!(home.rows() < 100 + 300, "{} rows", home.rows());
         store.close();
         let store = home.open();
         let one = store.journal("one", keep(10, 1_000_000)).await.unwrap();
         assert_eq!(one.bounds().gap(), gap(2991, 3000), "a smaller retention holds from the start");
-        read_through(&mut one.reader(Start::Oldest).unwrap(), 2990, 3000).await;
+        read_through(&mut one.reader(StartPosition::Oldest).unwrap().into(), 2990, 3000).await;
     });
 }
 
-/// Its readers end, its rows go, and the next journal of that name is another one.
+/// Its readers end, its rows are removed, and the next journal of that name is a new one.
 #[test]
-fn a_deleted_journal_is_gone() {
+fn deleting_a_journal_ends_its_readers_and_removes_its_rows() {
     run(async {
         let home = Home::new();
         let store = home.open();
         let one = journal(&store).await;
-        append_each(&mut one.clone(), &one, 3000).await;
-        let mut reader = one.reader(Start::Newest).unwrap();
+        append_numbered(&one, 3000).await;
+        let mut reader = one.reader(StartPosition::Newest).unwrap();
         let cursor = reader.cursor();
         let (end, deleted) = tokio::join!(reader.next(), store.delete("one"));
         assert!(deleted.unwrap());
         assert_ended(&end);
-        assert!(matches!(one.append(Frames::one("x")).await, Err(Error::Deleted)));
+        assert!(matches!(one.append(FrameBuffer::one("x")).await, Err(Error::Deleted)));
         assert!(!store.delete("one").await.unwrap());
         let again = journal(&store).await;
         assert_eq!(again.bounds().gap(), gap(1, 0));
-        assert!(matches!(again.reader(Start::After(cursor)), Err(journal::Error::Unknown { .. })));
+        assert!(matches!(again.reader(StartPosition::After(cursor)), Err(journal::Error::Unknown { .. })));
         // Each answered request is followed by one removal, so this is a bounded wait on a fact.
         for _ in 0..10 {
             store.delete("none").await.unwrap();
@@ -253,29 +259,29 @@ fn a_deleted_journal_is_gone() {
     });
 }
 
-/// A reader that was still busy with a journal's older frames is told that they are gone.
+/// A reader that still loads older frames of a deleted journal gets an error, not an end.
 #[test]
-fn a_reader_of_a_deleted_journal_is_told() {
+fn a_reader_behind_in_a_deleted_journal_gets_an_error() {
     run(async {
         let home = Home::new();
         home.open().close();
         let store = home.open();
         let one = journal(&store).await;
         for _ in 0..20 {
-            one.append(Frames::one(vec![0; 200_000])).await.unwrap();
+            one.append(FrameBuffer::one(vec![0; 200_000])).await.unwrap();
         }
-        let mut reader = one.reader(Start::Oldest).unwrap();
+        let mut reader = AnyReader::from(one.reader(StartPosition::Oldest).unwrap());
         frames_of(&mut reader).await;
         store.delete("one").await.unwrap();
         for _ in 0..10 {
             store.delete("none").await.unwrap();
         }
-        let told = loop {
+        let result = loop {
             match reader.next().await {
                 Ok(Some(_)) => {}
                 other => break other,
             }
         };
-        assert!(matches!(told, Err(Error::Deleted)), "{told:?}");
+        assert!(matches!(result, Err(Error::Deleted)), "{result:?}");
     });
 }

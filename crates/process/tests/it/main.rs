@@ -1,4 +1,4 @@
-//! Hostile children, all of them real processes.
+//! Misbehaving children, all of them real processes.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -9,12 +9,12 @@
 
 mod support;
 
-mod birth;
 mod lines;
 mod orphans;
 mod parent;
 mod pty;
 mod raw;
+mod spawn;
 mod stderr;
 mod stdin;
 mod stop;

@@ -1,4 +1,4 @@
-//! A child dies with its parent, however that dies.
+//! A child dies with its parent, however the parent ends.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use crate::support::*;
 /// Set in the process that this test starts from its own binary, to make it a parent.
 const PARENT: &str = "PROCESS_TEST_PARENT";
 
-/// acp-21: nobody survives, even when we are killed without a word.
+/// acp-21: no child survives, even when the parent is killed.
 #[tokio::test]
 async fn a_child_dies_when_its_parent_is_killed() {
     if std::env::var_os(PARENT).is_some() {
@@ -20,8 +20,8 @@ async fn a_child_dies_when_its_parent_is_killed() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let told = BufReader::new(parent.stdout.take().unwrap());
-    let pid = told.lines().find_map(|line| line.unwrap().split_once("child=")?.1.parse().ok()).unwrap();
+    let output = BufReader::new(parent.stdout.take().unwrap());
+    let pid = output.lines().find_map(|line| line.unwrap().split_once("child=")?.1.parse().ok()).unwrap();
     let child = Identity::of(pid);
     assert!(child.lives());
     parent.kill().unwrap();
@@ -35,37 +35,37 @@ async fn be_the_parent() {
     std::future::pending::<()>().await;
 }
 
-/// The kernel's notice of a parent's death is about the thread that forked, which may end long before the process.
+/// The kernel's parent-death signal refers to the thread that forked, which may end long before the process.
 #[test]
-fn a_child_outlives_the_thread_that_asked_for_it() {
-    let asked = std::thread::spawn(move || {
+fn a_child_outlives_the_thread_that_requested_it() {
+    let requester = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let child = runtime.block_on(spawn(&sh("exec cat")));
         (child, runtime)
     });
-    let (mut child, runtime) = asked.join().unwrap();
+    let (mut child, runtime) = requester.join().unwrap();
     runtime.block_on(async {
         child.stdin.try_send("alive".into()).unwrap();
         assert_eq!(one_line(&mut child.stdout).await, "alive");
     });
 }
 
-/// Whoever only drops its handles can still wait for the end. In a process of its own, where nobody else has children.
+/// A caller that only drops the handles can still wait for the end. It runs in its own process, without other children.
 #[tokio::test]
-async fn the_end_of_all_children_can_be_waited_for() {
+async fn the_end_of_all_children_can_be_awaited() {
     const ALONE: &str = "PROCESS_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "parent::the_end_of_all_children_can_be_waited_for"]).env(ALONE, "1");
+        command.args(["--exact", "parent::the_end_of_all_children_can_be_awaited"]).env(ALONE, "1");
         assert!(command.status().unwrap().success());
         return;
     }
     let mut child = spawn(&sh("trap '' TERM; echo ready; while :; do sleep 0.01; done")).await;
     one_line(&mut child.stdout).await;
     let identity = Identity::of(child.control.pid());
-    let early = tokio::time::timeout(std::time::Duration::from_millis(50), process::all_gone()).await;
+    let early = tokio::time::timeout(std::time::Duration::from_millis(50), process::wait_for_all()).await;
     assert!(early.is_err(), "a child was held");
     drop(child);
-    within(PATIENCE, process::all_gone()).await;
+    within(PATIENCE, process::wait_for_all()).await;
     assert!(!identity.lives());
 }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use process::{Exit, Outputs, Pty, Size, Spec, spawn_pty};
+use process::{ChildExit, OutputReader, ProcessSpec, PtyProcess, PtySize, spawn_pty};
 use tokio::time::Instant;
 
 use crate::support::*;
 
-const SIZE: Size = Size { cols: 80, rows: 24 };
+const SIZE: PtySize = PtySize { cols: 80, rows: 24 };
 
-async fn start(spec: Spec) -> Pty {
+async fn start(spec: ProcessSpec) -> PtyProcess {
     spawn_pty(&spec.grace(Duration::from_secs(1)), SIZE).await.unwrap()
 }
 
 /// Reads until `text` was shown.
-async fn shows(outputs: &mut Outputs, text: &str) -> String {
+async fn shows(outputs: &mut OutputReader, text: &str) -> String {
     let mut shown = String::new();
     while !shown.contains(text) {
         let Some(output) = within(PATIENCE, outputs.next()).await else { panic!("only {shown:?} was shown") };
@@ -24,31 +24,31 @@ async fn shows(outputs: &mut Outputs, text: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_typed_is_echoed_and_answered() {
-    let mut cat = start(Spec::new("cat")).await;
+async fn input_is_echoed_and_answered() {
+    let mut cat = start(ProcessSpec::new("cat")).await;
     cat.stdin.try_send("hello\n".into()).unwrap();
     assert_eq!(shows(&mut cat.outputs, "hello\r\nhello\r\n").await, "hello\r\nhello\r\n");
     cat.stdin.try_send("\x04".into()).unwrap();
     assert_eq!(within(PATIENCE, cat.outputs.next()).await, None);
-    assert_eq!(cat.control.exit(), Some(Exit { code: Some(0), signal: None }));
+    assert_eq!(cat.control.exit(), Some(ChildExit { code: Some(0), signal: None }));
 }
 
 #[tokio::test]
-async fn a_new_size_is_seen_by_the_child() {
+async fn the_child_sees_a_new_size() {
     let mut shell = start(sh("trap 'stty size' WINCH; stty size; tty; while :; do sleep 0.01; done")).await;
     let shown = shows(&mut shell.outputs, "/dev/pts/").await;
     assert!(shown.starts_with("24 80\r\n"), "{shown:?}");
-    shell.screen.resize(Size { cols: 132, rows: 50 }).unwrap();
+    shell.resizer.resize(PtySize { cols: 132, rows: 50 }).unwrap();
     shows(&mut shell.outputs, "50 132\r\n").await;
 }
 
 #[tokio::test]
 async fn control_c_interrupts() {
-    let mut cat = start(Spec::new("cat")).await;
+    let mut cat = start(ProcessSpec::new("cat")).await;
     cat.stdin.try_send("ready\n".into()).unwrap();
     shows(&mut cat.outputs, "ready\r\nready\r\n").await;
     cat.stdin.try_send("\x03".into()).unwrap();
-    assert_eq!(within(PATIENCE, cat.control.wait()).await, Exit { code: None, signal: Some(2) });
+    assert_eq!(within(PATIENCE, cat.control.wait()).await, ChildExit { code: None, signal: Some(2) });
 }
 
 #[tokio::test]
@@ -63,9 +63,9 @@ async fn all_output_comes_before_the_end() {
     assert!(shown.ends_with("4999\r\n"));
 }
 
-/// A terminal hands out less than is asked for although there is more.
+/// A read from a terminal may return less than requested although there is more.
 #[tokio::test]
-async fn what_was_shown_while_nobody_looked_is_seen() {
+async fn output_is_read_completely_after_a_pause() {
     let dir = tempfile::tempdir().unwrap();
     let script = "import os; os.write(1, b'x' * 7000 + b'end'); open('done', 'w'); input()";
     let mut child = start(python(script).cwd(dir.path())).await;
@@ -73,10 +73,10 @@ async fn what_was_shown_while_nobody_looked_is_seen() {
     assert_eq!(shows(&mut child.outputs, "end").await.len(), 7003);
 }
 
-/// An interactive shell ignores TERM, but not that its terminal is gone.
+/// An interactive shell ignores SIGTERM, but not SIGHUP.
 #[tokio::test]
-async fn an_idle_shell_is_gone_at_once() {
-    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
+async fn an_idle_shell_stops_at_once() {
+    let mut shell = start(ProcessSpec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
     shows(&mut shell.outputs, "$ ").await;
     let start = Instant::now();
     within(PATIENCE, shell.control.stop()).await;
@@ -84,9 +84,9 @@ async fn an_idle_shell_is_gone_at_once() {
     assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
 }
 
-/// Bash misses a hang-up that comes between its prompt and its wait for a line.
+/// Bash misses a SIGHUP that arrives between its prompt and its wait for a line.
 #[tokio::test]
-async fn who_missed_the_first_hang_up_hears_another() {
+async fn a_second_hang_up_follows_a_missed_one() {
     let dir = tempfile::tempdir().unwrap();
     let script = r"
 import signal, sys, time
@@ -109,11 +109,12 @@ while True:
     assert!(dir.path().join("bye").exists());
 }
 
-/// TERM reaches the groups that a shell has made.
+/// SIGTERM reaches the groups that a shell has created.
 #[tokio::test]
-async fn a_job_that_heeds_term_has_time_for_it() {
+async fn a_job_has_time_to_handle_term() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ").cwd(dir.path())).await;
+    let mut shell =
+        start(ProcessSpec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ").cwd(dir.path())).await;
     shows(&mut shell.outputs, "$ ").await;
     let job =
         "sh -c 'trap \"\" HUP; trap \">bye; exit\" TERM; echo re\"\"ady; while :; do sleep 0.01; done' &\n";
@@ -123,10 +124,10 @@ async fn a_job_that_heeds_term_has_time_for_it() {
     assert!(dir.path().join("bye").exists());
 }
 
-/// An interactive shell ignores TERM and puts each job into a group of its own.
+/// An interactive shell ignores SIGTERM and puts each job into a group of its own.
 #[tokio::test]
-async fn stopping_a_shell_ends_its_jobs() {
-    let mut shell = start(Spec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
+async fn stopping_a_shell_stops_its_jobs() {
+    let mut shell = start(ProcessSpec::new("bash").args(["--norc", "-i"]).env("PS1", "$ ")).await;
     shows(&mut shell.outputs, "$ ").await;
     shell
         .stdin

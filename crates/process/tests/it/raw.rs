@@ -1,12 +1,12 @@
-//! Output as it comes.
+//! Output as bytes.
 
-use process::{Limits, Stream, spawn_raw};
+use process::{ChildStream, ProcessLimits, spawn_raw};
 
 use crate::support::*;
 
 /// daemon-13: logs of both streams, in the order of their writing as far as it can be known.
 #[tokio::test]
-async fn both_streams_come_as_they_were_written() {
+async fn both_streams_are_returned_as_written() {
     let mut child = spawn_raw(&sh("while read word; do echo out $word; printf 'err\\0%s' $word >&2; done"))
         .await
         .unwrap();
@@ -15,9 +15,9 @@ async fn both_streams_come_as_they_were_written() {
         let mut both =
             [within(PATIENCE, child.outputs.next()).await, within(PATIENCE, child.outputs.next()).await]
                 .map(|output| output.map(|output| (output.stream, output.bytes)).unwrap());
-        both.sort_by_key(|(stream, _)| *stream == Stream::Stderr);
-        assert_eq!(both[0], (Stream::Stdout, format!("out {word}\n").into()));
-        assert_eq!(both[1], (Stream::Stderr, format!("err\0{word}").into()));
+        both.sort_by_key(|(stream, _)| *stream == ChildStream::Stderr);
+        assert_eq!(both[0], (ChildStream::Stdout, format!("out {word}\n").into()));
+        assert_eq!(both[1], (ChildStream::Stderr, format!("err\0{word}").into()));
     }
     child.stdin.close();
     assert_eq!(within(PATIENCE, child.outputs.next()).await, None);
@@ -25,11 +25,11 @@ async fn both_streams_come_as_they_were_written() {
     assert_eq!(child.control.stderr_tail(), "err\0oneerr\0two");
 }
 
-/// daemon-13: whoever does not read makes the child wait, and loses nothing.
+/// daemon-13: the child blocks while the reader does not read, and no output is lost.
 #[tokio::test]
-async fn a_child_waits_for_a_slow_reader() {
+async fn a_child_blocks_on_a_slow_reader() {
     let script = "import os\nfor i in range(1000): os.write(1 + i % 2, b'x' * 4096)\nos.write(1, b'end')";
-    let limits = Limits { stderr_bytes_max: 10, ..Limits::default() };
+    let limits = ProcessLimits { stderr_bytes_max: 10, ..ProcessLimits::default() };
     let mut child = spawn_raw(&python(script).limits(limits)).await.unwrap();
     let early = tokio::time::timeout(std::time::Duration::from_millis(300), child.control.wait()).await;
     assert!(early.is_err(), "4 MB were read ahead");

@@ -1,12 +1,12 @@
-//! What the child complains about.
+//! The stderr tail.
 
 use process::STDERR_TAIL_BYTES;
 
 use crate::support::*;
 
-/// A flood of stderr neither stops the child nor its stdout, and stays within its limit.
+/// Heavy stderr output blocks neither the child nor its stdout, and memory stays within the limit.
 #[tokio::test]
-async fn a_flood_of_stderr_does_not_stop_stdout() {
+async fn heavy_stderr_output_does_not_block_stdout() {
     let script = "import os\nfor i in range(50):\n os.write(2, (b'%d' % i + b'e' * 999 + b'\\n') * 1000); print(i)\n\
                   os.write(2, b'the last words\\n')";
     let before = resident_kib();
@@ -18,9 +18,9 @@ async fn a_flood_of_stderr_does_not_stop_stdout() {
     println!("resident {before} KiB before 50 MB of stderr, {} KiB after", resident_kib());
 }
 
-/// acp-12: "with the stderr tail in the problem": it is complete when the exit is told.
+/// acp-12: "with the stderr tail in the problem": it is complete when the exit is reported.
 #[tokio::test]
-async fn the_tail_is_complete_when_the_exit_is_told() {
+async fn the_tail_is_complete_when_the_exit_is_reported() {
     for _ in 0..20 {
         let child =
             spawn(&sh("i=0; while [ $i -lt 300 ]; do echo line $i >&2; i=$((i+1)); done; exit 1")).await;

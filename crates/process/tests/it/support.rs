@@ -1,31 +1,31 @@
-//! What all tests need: children from one-liners, bounded waits, and facts about other processes.
+//! Shared helpers: children from one-line scripts, waits with a time limit, and information about processes.
 
 use std::future::Future;
 use std::time::Duration;
 
-use process::{Lines, Piece, Process, Spec};
+use process::{FramedLine, LineProcess, ProcessSpec, StdoutLines};
 
-/// More than any of this takes on a busy machine; reaching it is a failure.
+/// The time limit of all waits, far more than they take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-pub(crate) fn sh(script: &str) -> Spec {
-    Spec::new("sh").args(["-c", script])
+pub(crate) fn sh(script: &str) -> ProcessSpec {
+    ProcessSpec::new("sh").args(["-c", script])
 }
 
-pub(crate) fn python(script: &str) -> Spec {
-    Spec::new("python3").args(["-u", "-c", script])
+pub(crate) fn python(script: &str) -> ProcessSpec {
+    ProcessSpec::new("python3").args(["-u", "-c", script])
 }
 
-pub(crate) async fn spawn(spec: &Spec) -> Process {
+pub(crate) async fn spawn(spec: &ProcessSpec) -> LineProcess {
     process::spawn(spec).await.unwrap()
 }
 
-/// A bounded wait for something that is going to happen.
+/// Waits for a future, with a time limit.
 pub(crate) async fn within<T>(limit: Duration, fact: impl Future<Output = T>) -> T {
     tokio::time::timeout(limit, fact).await.expect("it did not happen in time")
 }
 
-/// A bounded wait for a fact that can only be looked at.
+/// Polls a condition, with a time limit.
 pub(crate) async fn until(limit: Duration, what: &str, mut fact: impl FnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + limit;
     while !fact() {
@@ -35,13 +35,13 @@ pub(crate) async fn until(limit: Duration, what: &str, mut fact: impl FnMut() ->
 }
 
 /// The next chunk's lines as text.
-pub(crate) async fn some_lines(lines: &mut Lines) -> Option<Vec<String>> {
+pub(crate) async fn some_lines(lines: &mut StdoutLines) -> Option<Vec<String>> {
     let chunk = within(PATIENCE, lines.next()).await?;
     Some(chunk.map(text).collect())
 }
 
 /// All lines to the end.
-pub(crate) async fn all_lines(lines: &mut Lines) -> Vec<String> {
+pub(crate) async fn all_lines(lines: &mut StdoutLines) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(some) = some_lines(lines).await {
         all.extend(some);
@@ -49,21 +49,21 @@ pub(crate) async fn all_lines(lines: &mut Lines) -> Vec<String> {
     all
 }
 
-/// Exactly one line, which a child tells when it is ready.
-pub(crate) async fn one_line(lines: &mut Lines) -> String {
+/// Exactly one line, which a child prints when it is ready.
+pub(crate) async fn one_line(lines: &mut StdoutLines) -> String {
     let mut some = some_lines(lines).await.expect("a line");
     assert_eq!(some.len(), 1, "{some:?}");
     some.remove(0)
 }
 
-fn text(piece: Piece<'_>) -> String {
+fn text(piece: FramedLine<'_>) -> String {
     match piece {
-        Piece::Line(line) => String::from_utf8_lossy(line).into_owned(),
-        Piece::TooLong { bytes } => format!("<too long: {bytes}>"),
+        FramedLine::Line(line) => String::from_utf8_lossy(line).into_owned(),
+        FramedLine::TooLong { bytes } => format!("<too long: {bytes}>"),
     }
 }
 
-/// A process that cannot be mistaken for another one with the same pid.
+/// A process id with its start time, so that a reused id is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
@@ -101,7 +101,7 @@ pub(crate) fn mark_of(pid: u32) -> String {
     String::from_utf8(marks.next_back().unwrap().to_vec()).unwrap()
 }
 
-/// Everyone alive who carries a mark.
+/// All processes that carry a mark.
 pub(crate) fn marked(mark: &str) -> Vec<u32> {
     let pids = std::fs::read_dir("/proc")
         .unwrap()

@@ -1,4 +1,4 @@
-//! Both ends of a tunnel, over WebSockets in memory.
+//! Client and server of a tunnel, over WebSockets in memory.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
@@ -19,14 +19,14 @@ use tokio_tungstenite::{
     tungstenite::{self, protocol::Role},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tunnel::{Lost, Tunnel};
+use tunnel::{TunnelClient, TunnelError};
 use websocket::KeepAlive;
 
-/// More than may be on its way in one stream.
+/// Larger than the flow-control window of a stream.
 const LARGE: usize = 1 << 20;
 
-/// A tunnel to what answers in this test.
-async fn tunnel(tasks: &TaskTracker) -> (Tunnel, CancellationToken) {
+/// A tunnel to the test service.
+async fn tunnel(tasks: &TaskTracker) -> (TunnelClient, CancellationToken) {
     let router = Router::new()
         .route("/host", get(|headers: HeaderMap| async move { format!("{:?}", headers[header::HOST]) }))
         .route("/echo", post(|body: Body| async { body }))
@@ -48,14 +48,14 @@ async fn tunnel(tasks: &TaskTracker) -> (Tunnel, CancellationToken) {
     tasks.spawn(here);
     tasks.spawn(there);
     tasks.spawn(tunnel::serve(far, router, stop.clone()));
-    let (tunnel, driving) = Tunnel::open(near, tasks.clone()).await.unwrap();
+    let (tunnel, driving) = TunnelClient::open(near, tasks.clone()).await.unwrap();
     tasks.spawn(driving);
-    // What the other end can do is known with its first answer.
-    assert_eq!(text(tunnel.send(ask("/host")).await.unwrap()).await, "\"localhost\"");
+    // The client learns with the first response that the server supports extended CONNECT.
+    assert_eq!(text(tunnel.send(get_request("/host")).await.unwrap()).await, "\"localhost\"");
     (tunnel, stop)
 }
 
-/// What carries between two pipes over a WebSocket.
+/// Connects two pipes through a WebSocket.
 async fn wire(
     near: DuplexStream,
     far: DuplexStream,
@@ -66,14 +66,14 @@ async fn wire(
     (tunnel::carry(one, near, KeepAlive::default()), tunnel::carry(two, far, KeepAlive::default()))
 }
 
-/// Says everything louder.
+/// Answers every text in upper case.
 async fn shout(mut socket: axum::extract::ws::WebSocket) {
     while let Some(Ok(Message::Text(text))) = socket.next().await {
         socket.send(Message::Text(text.to_uppercase().into())).await.unwrap();
     }
 }
 
-fn ask(path: &str) -> Request<Body> {
+fn get_request(path: &str) -> Request<Body> {
     Request::get(path).body(Body::empty()).unwrap()
 }
 
@@ -86,50 +86,50 @@ async fn text(response: Response<Body>) -> String {
 async fn requests_pass_in_both_directions() {
     let tasks = TaskTracker::new();
     let (tunnel, _stop) = tunnel(&tasks).await;
-    let said = "x".repeat(LARGE);
-    let request = Request::post("/echo?a=b").body(Body::from(said.clone())).unwrap();
-    assert_eq!(text(tunnel.send(request).await.unwrap()).await, said);
-    assert_eq!(tunnel.send(ask("/none")).await.unwrap().status(), StatusCode::NOT_FOUND);
+    let body = "x".repeat(LARGE);
+    let request = Request::post("/echo?a=b").body(Body::from(body.clone())).unwrap();
+    assert_eq!(text(tunnel.send(request).await.unwrap()).await, body);
+    assert_eq!(tunnel.send(get_request("/none")).await.unwrap().status(), StatusCode::NOT_FOUND);
 }
 
-/// As many as fit on the connection are not read, and another is answered.
+/// Many responses are not read, and another request is still answered.
 #[tokio::test]
-async fn streams_that_nobody_reads_stop_no_other() {
+async fn unread_streams_do_not_block_others() {
     let tasks = TaskTracker::new();
     let (tunnel, _stop) = tunnel(&tasks).await;
     let mut unread = Vec::new();
     for _ in 0..64 {
-        unread.push(tunnel.send(ask("/large")).await.unwrap());
+        unread.push(tunnel.send(get_request("/large")).await.unwrap());
     }
-    assert_eq!(text(tunnel.send(ask("/host")).await.unwrap()).await, "\"localhost\"");
+    assert_eq!(text(tunnel.send(get_request("/host")).await.unwrap()).await, "\"localhost\"");
     for response in unread {
         assert_eq!(text(response).await.len(), LARGE);
     }
 }
 
-/// More than may be asked at a time is told, and can be once something else is over.
+/// Beyond the limit a request fails; when another one has ended, it succeeds.
 #[tokio::test]
-async fn too_much_at_a_time_is_told() {
+async fn concurrent_requests_are_limited() {
     let tasks = TaskTracker::new();
     let (tunnel, _stop) = tunnel(&tasks).await;
     let mut open = Vec::new();
     let busy = loop {
-        match tunnel.send(ask("/endless")).await {
+        match tunnel.send(get_request("/endless")).await {
             Ok(response) => open.push(response),
             Err(error) => break error,
         }
     };
-    assert!(matches!(busy, Lost::Busy) && open.len() == 1024, "{busy} after {}", open.len());
+    assert!(matches!(busy, TunnelError::Busy) && open.len() == 1024, "{busy} after {}", open.len());
     open.pop();
-    assert_eq!(text(tunnel.send(ask("/host")).await.unwrap()).await, "\"localhost\"");
+    assert_eq!(text(tunnel.send(get_request("/host")).await.unwrap()).await, "\"localhost\"");
 }
 
 #[tokio::test]
-async fn a_websocket_passes_as_if_there_was_no_tunnel() {
+async fn a_websocket_passes_through_the_tunnel() {
     let tasks = TaskTracker::new();
     let (tunnel, _stop) = tunnel(&tasks).await;
     let upgrade = |path: &str| {
-        let mut request = ask(path);
+        let mut request = get_request(path);
         for (name, value) in [
             ("connection", "upgrade"),
             ("upgrade", "websocket"),
@@ -147,36 +147,36 @@ async fn a_websocket_passes_as_if_there_was_no_tunnel() {
     let mut socket = WebSocketStream::from_raw_socket(upgraded, Role::Client, None).await;
     socket.send(tungstenite::Message::text("hello")).await.unwrap();
     assert_eq!(socket.next().await.unwrap().unwrap().into_text().unwrap(), "HELLO");
-    // What is no WebSocket is not taken for one.
+    // A response without an upgrade does not count as a WebSocket.
     for (path, status) in [("/host", StatusCode::UPGRADE_REQUIRED), ("/none", StatusCode::NOT_FOUND)] {
         assert_eq!(tunnel.send(upgrade(path)).await.unwrap().status(), status, "{path}");
     }
 }
 
-/// Who asks is told when the other end leaves.
+/// Requests fail after the server has stopped.
 #[tokio::test]
-async fn a_tunnel_that_ends_answers_nobody() {
+async fn requests_fail_after_the_tunnel_has_ended() {
     let tasks = TaskTracker::new();
     let (tunnel, stop) = tunnel(&tasks).await;
     stop.cancel();
     tasks.close();
-    drop(tunnel.send(ask("/host")).await);
+    drop(tunnel.send(get_request("/host")).await);
     tasks.wait().await;
-    assert!(tunnel.send(ask("/host")).await.is_err());
+    assert!(tunnel.send(get_request("/host")).await.is_err());
 }
 
-/// An end that gives no sign of life is lost; one of which only nothing else is heard is not.
+/// A peer that sends nothing for too long counts as lost; one that only sends pings does not.
 #[tokio::test(start_paused = true)]
-async fn silence_is_not_the_same_as_nothing_new() {
+async fn a_silent_peer_is_lost_and_an_idle_one_is_not() {
     let KeepAlive { ping_interval, idle_timeout } = KeepAlive::default();
-    for (signs, expected) in [(0, idle_timeout), (5, ping_interval * 5 + idle_timeout)] {
+    for (pings, expected) in [(0, idle_timeout), (5, ping_interval * 5 + idle_timeout)] {
         let (one, two) = tokio::io::duplex(4096);
         let one = WebSocketStream::from_raw_socket(one, Role::Server, None).await;
         let mut two = WebSocketStream::from_raw_socket(two, Role::Client, None).await;
         let (_pipe, end) = tunnel::pipe();
         let started = tokio::time::Instant::now();
         let other = async {
-            for _ in 0..signs {
+            for _ in 0..pings {
                 tokio::time::sleep(ping_interval).await;
                 two.send(tungstenite::Message::Ping(Vec::new().into())).await.unwrap();
             }
@@ -187,33 +187,33 @@ async fn silence_is_not_the_same_as_nothing_new() {
             () = other => {}
         }
         let took = started.elapsed();
-        assert!(took >= expected && took < expected + Duration::from_secs(2), "{signs}: {took:?}");
+        assert!(took >= expected && took < expected + Duration::from_secs(2), "{pings}: {took:?}");
     }
 }
 
-/// Bytes come out as they went in, however they are cut into messages.
+/// Bytes arrive unchanged, however they are split into messages.
 #[tokio::test]
-async fn a_websocket_is_a_pipe() {
+async fn a_websocket_transports_bytes() {
     let (mut near, their_near) = tunnel::pipe();
     let (mut far, their_far) = tunnel::pipe();
     let (here, there) = wire(their_near, their_far).await;
-    let said: Vec<u8> = (0..LARGE).map(|at| (at * 31) as u8).collect();
+    let sent_bytes: Vec<u8> = (0..LARGE).map(|at| (at * 31) as u8).collect();
     let talk = async {
-        let (sent, heard) = tokio::join!(
+        let (sent, received) = tokio::join!(
             async {
-                near.write_all(&said).await.unwrap();
+                near.write_all(&sent_bytes).await.unwrap();
                 near.shutdown().await.unwrap();
             },
             async {
-                let mut heard = Vec::new();
-                far.read_to_end(&mut heard).await.unwrap();
-                heard
+                let mut received = Vec::new();
+                far.read_to_end(&mut received).await.unwrap();
+                received
             }
         );
         let () = sent;
-        heard
+        received
     };
     let carrying = async { tokio::join!(here, there) };
-    let (heard, _) = tokio::join!(talk, carrying);
-    assert!(heard == said);
+    let (received, _) = tokio::join!(talk, carrying);
+    assert!(received == sent_bytes);
 }

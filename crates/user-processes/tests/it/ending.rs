@@ -1,21 +1,21 @@
-//! daemon-13: "signal", "DELETE": how processes end, and that nobody is left.
+//! daemon-13: "signal", "DELETE": stopping processes with all their descendants.
 
 use protocol::{
     ProcessId,
     processes::{ProcessSignal, ProcessState},
 };
-use user_processes::{Error, Event, Item, Processes};
+use user_processes::{Error, LogItem, ProcessEvent, UserProcesses};
 
 use crate::support::*;
 
-/// A child that ignores TERM and one that left the group; tells their ids.
+/// A process that ignores SIGTERM with two children, one of them outside of the group; prints their ids.
 const FAMILY: &str = "import os,signal,time\nsignal.signal(signal.SIGTERM,signal.SIG_IGN)\npids=[os.getpid()]\nfor leave in (0,1):\n p=os.fork()\n if p==0:\n  if leave: os.setsid()\n  time.sleep(600)\n pids.append(p)\nprint(*pids,flush=True)\nwhile 1: time.sleep(600)";
 
-async fn family(processes: &Processes) -> (ProcessId, Vec<u32>) {
+async fn family(processes: &UserProcesses) -> (ProcessId, Vec<u32>) {
     let id = start(processes, command("python3", &["-c", FAMILY])).await;
-    let told = until(&mut processes.follow(id, None).unwrap(), b"\n").await;
-    let told = String::from_utf8(told).unwrap();
-    let pids: Vec<u32> = told.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+    let output = until(&mut processes.follow(id, None).unwrap(), b"\n").await;
+    let output = String::from_utf8(output).unwrap();
+    let pids: Vec<u32> = output.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
     assert!(pids.len() == 3 && pids.iter().all(|pid| lives(*pid)));
     (id, pids)
 }
@@ -32,7 +32,7 @@ async fn a_signal_arrives() {
 }
 
 #[tokio::test]
-async fn an_end_by_a_signal_is_told_as_such() {
+async fn an_exit_by_a_signal_is_reported_as_such() {
     for (signal, number) in [
         (ProcessSignal::Kill, 9),
         (ProcessSignal::Term, 15),
@@ -48,20 +48,20 @@ async fn an_end_by_a_signal_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn deleting_ends_everyone_it_started() {
+async fn deleting_stops_all_descendants() {
     let processes = processes();
     let (id, pids) = family(&processes).await;
     let follower = processes.follow(id, None).unwrap();
     within(PATIENCE, processes.delete(id)).await;
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
     assert!(matches!(processes.get(id), Err(Error::NotFound(_))));
-    assert!(matches!(all(follower).await.last(), Some(Item::Event(_, Event::Exited(_)))));
+    assert!(matches!(all(follower).await.last(), Some(LogItem::Event(_, ProcessEvent::Exited(_)))));
     within(PATIENCE, processes.delete(id)).await;
 }
 
-/// A deletion that nobody waits for any more goes on.
+/// A deletion continues when its caller is cancelled.
 #[tokio::test]
-async fn a_deletion_does_not_need_its_caller() {
+async fn a_cancelled_deletion_continues() {
     let processes = processes();
     let (id, pids) = family(&processes).await;
     let impatient = tokio::time::timeout(std::time::Duration::from_millis(1), processes.delete(id)).await;
@@ -75,21 +75,21 @@ async fn a_deletion_does_not_need_its_caller() {
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
 }
 
-/// Who was left behind in the background is ended by the deletion, not by the end of the process.
+/// Background processes are stopped by the deletion, not by the exit of the process.
 #[tokio::test]
-async fn the_background_lives_until_the_deletion() {
+async fn background_processes_run_until_the_deletion() {
     let processes = processes();
     let id = start(&processes, sh("sleep 600 & echo $!")).await;
     let process = ended(&processes, id).await;
-    let told = processes.logs(id, None, 10).unwrap().items.remove(0).text;
-    let background: u32 = told.trim().parse().unwrap();
+    let text = processes.logs(id, None, 10).unwrap().items.remove(0).text;
+    let background: u32 = text.trim().parse().unwrap();
     assert!(process.state == ProcessState::Exited && lives(background));
     within(PATIENCE, processes.delete(id)).await;
     assert!(!lives(background));
 }
 
 #[tokio::test]
-async fn shutting_down_ends_all_and_starts_none() {
+async fn shutting_down_stops_all_and_rejects_new_ones() {
     let processes = processes();
     let (id, pids) = family(&processes).await;
     let other = start(&processes, on_terminal(command("cat", &[]))).await;
@@ -99,7 +99,7 @@ async fn shutting_down_ends_all_and_starts_none() {
     assert_eq!(waited.unwrap().state, ProcessState::Exited);
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
     for follower in followers {
-        assert!(matches!(all(follower).await.last(), Some(Item::Event(_, Event::Exited(_)))));
+        assert!(matches!(all(follower).await.last(), Some(LogItem::Event(_, ProcessEvent::Exited(_)))));
     }
     assert!(matches!(processes.start(sh("")).await, Err(Error::ShuttingDown)));
     assert_eq!(processes.list(), []);

@@ -1,4 +1,4 @@
-//! Processes as users run them: real programs, on pipes and terminals.
+//! User processes: real programs, with pipes and terminals.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 

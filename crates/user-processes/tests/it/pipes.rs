@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use journal::Seq;
 use protocol::processes::{OutputStream, ProcessState};
-use user_processes::{Error, Event, Item, PAGE_BYTES_MAX};
+use user_processes::{Error, LogItem, PAGE_BYTES_MAX, ProcessEvent};
 
 use crate::support::*;
 
@@ -17,14 +17,17 @@ async fn both_streams_and_the_end_are_followed_in_order() {
     processes.input(id, "\n".into()).unwrap();
     assert_eq!(until(&mut follower, b"\n").await, b"out\n");
     processes.input(id, "\n".into()).unwrap();
-    let Some(Item::Event(seq, Event::Output(output))) = within(PATIENCE, follower.next()).await else {
+    let Some(LogItem::Event(seq, ProcessEvent::Output(output))) = within(PATIENCE, follower.next()).await
+    else {
         panic!()
     };
     assert_eq!((seq.get(), output.stream, output.text().as_str()), (2, OutputStream::Stderr, "err\n"));
     processes.input(id, "\n".into()).unwrap();
-    let Some(Item::Event(_, Event::Exited(exit))) = within(PATIENCE, follower.next()).await else { panic!() };
+    let Some(LogItem::Event(_, ProcessEvent::Exited(exit))) = within(PATIENCE, follower.next()).await else {
+        panic!()
+    };
     assert_eq!((exit.code, exit.signal), (Some(3), None));
-    // Whoever read of the end finds it ended.
+    // A reader of the exit event finds the process exited.
     let process = processes.get(id).unwrap();
     assert_eq!((process.state, process.exit), (ProcessState::Exited, Some(exit)));
     assert_eq!(within(PATIENCE, follower.next()).await, None);
@@ -54,7 +57,7 @@ async fn pages_lead_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_page_tells_what_is_gone() {
+async fn a_page_reports_the_gap() {
     let processes = processes();
     let id = start(&processes, sh("head -c 20000000 /dev/zero")).await;
     ended(&processes, id).await;
@@ -83,9 +86,9 @@ async fn input_is_echoed_until_it_is_closed() {
     }
 }
 
-/// A process that runs on without its input says so.
+/// A process that continues to run without its input accepts no more.
 #[tokio::test]
-async fn a_closed_input_takes_no_more() {
+async fn a_closed_input_accepts_no_more() {
     let processes = processes();
     let id = start(&processes, sh("sleep 600")).await;
     processes.close_input(id).unwrap();
@@ -103,7 +106,7 @@ async fn a_process_that_does_not_read_is_busy() {
     processes.shutdown().await;
 }
 
-/// A character that the process wrote in two pieces is not broken.
+/// A character that arrives in two pieces is not broken.
 #[tokio::test]
 async fn a_character_may_come_in_two_pieces() {
     let processes = processes();
@@ -111,15 +114,15 @@ async fn a_character_may_come_in_two_pieces() {
     until(&mut processes.follow(id, None).unwrap(), b"a\xc3").await;
     processes.input(id, "\n".into()).unwrap();
     ended(&processes, id).await;
-    let told = processes.logs(id, None, 10).unwrap().items;
-    let of = |stream| {
-        told.iter().filter(|item| item.stream == stream).map(|item| item.text.as_str()).collect::<Vec<_>>()
+    let entries = processes.logs(id, None, 10).unwrap().items;
+    let texts_of = |stream| {
+        entries.iter().filter(|item| item.stream == stream).map(|item| item.text.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(OutputStream::Stdout), ["a", "äb"]);
-    assert_eq!(of(OutputStream::Stderr).concat(), "\u{fffd}");
+    assert_eq!(texts_of(OutputStream::Stdout), ["a", "äb"]);
+    assert_eq!(texts_of(OutputStream::Stderr).concat(), "\u{fffd}");
 }
 
-/// Two who follow get the same, and one who comes late gets it too.
+/// Two followers get the same, and so does one that comes later.
 #[tokio::test]
 async fn all_followers_get_the_same() {
     let processes = processes();
@@ -134,7 +137,7 @@ async fn all_followers_get_the_same() {
 }
 
 #[tokio::test]
-async fn waiting_ends_with_the_process_or_with_patience() {
+async fn waiting_ends_with_the_exit_or_the_time_limit() {
     let processes = processes();
     let id = start(&processes, sh("read x; exit 5")).await;
     assert_eq!(processes.wait(id, Duration::from_millis(1)).await.unwrap().state, ProcessState::Running);

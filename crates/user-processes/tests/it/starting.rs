@@ -1,6 +1,6 @@
-//! daemon-13: what can be started, and how it is told when it cannot.
+//! daemon-13: starting processes, and rejected requests.
 
-use process::Reason;
+use process::SpawnFailure;
 use protocol::processes::{ProcessState, StartProcessRequest, TerminalSize};
 use user_processes::{Error, InvalidStart};
 
@@ -21,9 +21,9 @@ async fn a_process_is_listed_from_its_start() {
     processes.shutdown().await;
 }
 
-/// What it is given is what it gets, and nothing that is not meant for it.
+/// A process gets the given directory and variables, and does not inherit removed ones.
 #[tokio::test]
-async fn a_process_runs_where_and_with_what_it_was_told() {
+async fn a_process_gets_its_directory_and_environment() {
     let processes = processes();
     let directory = tempfile::tempdir().unwrap();
     let cwd = directory.path().canonicalize().unwrap().to_str().unwrap().to_owned();
@@ -36,7 +36,7 @@ async fn a_process_runs_where_and_with_what_it_was_told() {
     assert_eq!(ended(&processes, id).await.cwd, cwd);
 }
 
-async fn refused(start: StartProcessRequest) -> InvalidStart {
+async fn rejection(start: StartProcessRequest) -> InvalidStart {
     match processes().start(start).await {
         Err(Error::Invalid(invalid)) => invalid,
         other => panic!("{other:?}"),
@@ -44,31 +44,31 @@ async fn refused(start: StartProcessRequest) -> InvalidStart {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_refused_by_name() {
+async fn an_invalid_request_is_rejected_with_the_reason() {
     let with_cwd = |cwd: &str| StartProcessRequest { cwd: Some(cwd.into()), ..sh("") };
     let with_env =
         |name: &str, value: &str| StartProcessRequest { env: [(name.into(), value.into())].into(), ..sh("") };
-    assert_eq!(refused(command("", &[])).await, InvalidStart::Command);
-    assert_eq!(refused(command("a\0b", &[])).await, InvalidStart::Command);
-    assert_eq!(refused(command("a", &["b", "c\0"])).await, InvalidStart::Arg(1));
-    assert_eq!(refused(with_cwd("/no/such")).await, InvalidStart::Cwd("/no/such".into()));
-    assert_eq!(refused(with_cwd("/proc/self/stat")).await, InvalidStart::Cwd("/proc/self/stat".into()));
-    assert_eq!(refused(with_cwd("tests")).await, InvalidStart::Cwd("tests".into()));
-    assert_eq!(refused(with_env("A=B", "")).await, InvalidStart::Env("A=B".into()));
-    assert_eq!(refused(with_env("", "")).await, InvalidStart::Env("".into()));
-    assert_eq!(refused(with_env("A", "\0")).await, InvalidStart::Env("A".into()));
+    assert_eq!(rejection(command("", &[])).await, InvalidStart::Command);
+    assert_eq!(rejection(command("a\0b", &[])).await, InvalidStart::Command);
+    assert_eq!(rejection(command("a", &["b", "c\0"])).await, InvalidStart::Arg(1));
+    assert_eq!(rejection(with_cwd("/no/such")).await, InvalidStart::Cwd("/no/such".into()));
+    assert_eq!(rejection(with_cwd("/proc/self/stat")).await, InvalidStart::Cwd("/proc/self/stat".into()));
+    assert_eq!(rejection(with_cwd("tests")).await, InvalidStart::Cwd("tests".into()));
+    assert_eq!(rejection(with_env("A=B", "")).await, InvalidStart::Env("A=B".into()));
+    assert_eq!(rejection(with_env("", "")).await, InvalidStart::Env("".into()));
+    assert_eq!(rejection(with_env("A", "\0")).await, InvalidStart::Env("A".into()));
     for (columns, rows) in [(0, 24), (80, 0)] {
         let start = StartProcessRequest { terminal: Some(TerminalSize { columns, rows }), ..sh("") };
-        assert_eq!(refused(start).await, InvalidStart::Size);
+        assert_eq!(rejection(start).await, InvalidStart::Size);
     }
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_told_so() {
+async fn a_missing_program_is_reported() {
     let processes = processes();
     for start in [command("no-such-program", &[]), on_terminal(command("no-such-program", &[]))] {
         match processes.start(start).await {
-            Err(Error::Start(process::Error::Spawn { reason: Reason::NotFound, program, .. })) => {
+            Err(Error::Start(process::Error::Spawn { reason: SpawnFailure::NotFound, program, .. })) => {
                 assert_eq!(program, "no-such-program");
             }
             other => panic!("{other:?}"),

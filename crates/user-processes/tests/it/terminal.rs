@@ -3,18 +3,18 @@
 use bytes::Bytes;
 use journal::Seq;
 use protocol::processes::TerminalSize;
-use user_processes::{Attachment, Error, Event, Item};
+use user_processes::{Error, LogItem, ProcessEvent, TerminalAttachment};
 
 use crate::support::*;
 
-/// Shows exactly what is typed.
+/// Echoes the exact input.
 const RAW_CAT: &str = "stty raw -echo; echo ready; exec cat";
 
 #[tokio::test]
-async fn bytes_pass_both_ways_as_they_are() {
+async fn bytes_pass_unchanged_in_both_directions() {
     let processes = processes();
     let id = start(&processes, on_terminal(sh(RAW_CAT))).await;
-    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    let TerminalAttachment { mut events, input } = processes.attach(id, None).unwrap();
     until(&mut events, b"ready").await;
     let every: Vec<u8> = (0..=255).rev().chain([b'!', b'\n']).collect();
     input.send(Bytes::from(every.clone())).unwrap();
@@ -24,7 +24,7 @@ async fn bytes_pass_both_ways_as_they_are() {
 }
 
 #[tokio::test]
-async fn whoever_attaches_again_sees_the_same() {
+async fn attaching_again_shows_the_same_output() {
     let processes = processes();
     let id = start(&processes, on_terminal(sh(RAW_CAT))).await;
     let first = processes.attach(id, None).unwrap();
@@ -32,7 +32,7 @@ async fn whoever_attaches_again_sees_the_same() {
     let before = until(&mut events, b"ready").await;
     let position = events.position();
     drop((events, first.input));
-    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    let TerminalAttachment { mut events, input } = processes.attach(id, None).unwrap();
     assert_eq!(until(&mut events, b"ready").await, before);
     input.send("after".into()).unwrap();
     let mut second = processes.attach(id, Some(position)).unwrap().events;
@@ -42,10 +42,10 @@ async fn whoever_attaches_again_sees_the_same() {
 }
 
 #[tokio::test]
-async fn a_new_size_is_told_to_the_process_and_to_everybody() {
+async fn the_process_and_all_viewers_get_a_new_size() {
     let processes = processes();
     let id = start(&processes, on_terminal(sh("stty size; read x; stty size"))).await;
-    let Attachment { mut events, input } = processes.attach(id, None).unwrap();
+    let TerminalAttachment { mut events, input } = processes.attach(id, None).unwrap();
     until(&mut events, b"24 80\r\n").await;
     let size = TerminalSize { columns: 132, rows: 50 };
     processes.resize(id, size).unwrap();
@@ -58,9 +58,9 @@ async fn a_new_size_is_told_to_the_process_and_to_everybody() {
     assert!(matches!(input.send("x".into()), Err(Error::Ended(_))));
 }
 
-/// The input of a terminal is ended by a character.
+/// The input of a terminal is ended with a character.
 #[tokio::test]
-async fn closing_a_terminal_is_typing_ctrl_d() {
+async fn closing_the_input_of_a_terminal_sends_ctrl_d() {
     let processes = processes();
     let id = start(&processes, on_terminal(sh("echo ready; cat; echo over"))).await;
     until(&mut processes.follow(id, None).unwrap(), b"ready").await;
@@ -70,15 +70,15 @@ async fn closing_a_terminal_is_typing_ctrl_d() {
 }
 
 #[tokio::test]
-async fn an_ended_terminal_can_still_be_looked_at() {
+async fn the_terminal_of_an_exited_process_can_be_attached() {
     let processes = processes();
     let id = start(&processes, on_terminal(sh("echo last words"))).await;
     ended(&processes, id).await;
     let items = all(processes.attach(id, None).unwrap().events).await;
-    assert!(matches!(items.last(), Some(Item::Event(_, Event::Exited(_)))), "{items:?}");
+    assert!(matches!(items.last(), Some(LogItem::Event(_, ProcessEvent::Exited(_)))), "{items:?}");
     assert!(items.len() >= 2);
     let beyond = all(processes.attach(id, Some(Seq::new(1000))).unwrap().events).await;
-    assert!(matches!(beyond[0], Item::Gap(_)) && beyond[1..] == items[..], "{beyond:?}");
+    assert!(matches!(beyond[0], LogItem::Gap(_)) && beyond[1..] == items[..], "{beyond:?}");
 }
 
 #[tokio::test]

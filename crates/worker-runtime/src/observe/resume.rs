@@ -1,6 +1,6 @@
 //! Where an observation goes on.
 
-use journal::{Cursor, durable::Durable};
+use journal::{Cursor, durable::DurableJournal};
 use protocol::observation::DiagnosticKind;
 
 use super::{StreamEnd, trouble, unreadable};
@@ -15,7 +15,7 @@ const BACKLOG_BYTES_MAX: u64 = 8 << 20;
 pub(super) struct Place(pub(super) u64);
 
 /// The place that a cursor stands for, or what is wrong with it.
-pub(super) async fn place(journal: &Durable, cursor: &str) -> Result<Place, StreamEnd> {
+pub(super) async fn place(journal: &DurableJournal, cursor: &str) -> Result<Place, StreamEnd> {
     let Ok(Cursor { epoch, seq }) = cursor.parse() else {
         return Err(trouble(DiagnosticKind::CursorMalformed, "the cursor is malformed"));
     };

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use journal::{
-    Frames as Batch, Retention, Seq, Start,
-    durable::{Durable, Store},
+    FrameBuffer as Batch, Retention, Seq, StartPosition,
+    durable::{DurableJournal, JournalStore},
 };
 use protocol::{Event, EventId, InputId, TurnId, WaitId};
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::frame::{Body, encode};
 
-async fn journal(home: &TempDir) -> (Store, Durable) {
-    let store = Store::open(home.path().join("journal.db")).unwrap();
+async fn journal(home: &TempDir) -> (JournalStore, DurableJournal) {
+    let store = JournalStore::open(home.path().join("journal.db")).unwrap();
     let journal = store.journal("s", Retention::UNLIMITED).await.unwrap();
     (store, journal)
 }
@@ -70,7 +70,7 @@ async fn every_variant_arrives_as_it_was_published() {
     let (_store, journal) = journal(&home).await;
     let (worker, agent): (SessionId, _) = ("s".parse().unwrap(), "mock".parse().unwrap());
     let frames = Frames::new(worker.clone(), journal.bounds().epoch);
-    let reader = journal.reader(Start::Resume(Seq::ZERO)).unwrap();
+    let reader = journal.reader(StartPosition::Resume(Seq::ZERO)).unwrap();
     let source = Source { frames, reader, covered: 0, live: true, over: false };
     let mut observation = Observation { ready: VecDeque::new(), source: Ok(source) };
     for (seq, event) in (1..).zip(every_variant()) {

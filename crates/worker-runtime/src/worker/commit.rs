@@ -79,7 +79,9 @@ impl Worker {
         }
         if events > 0 || !notes.is_empty() {
             let frames = self.draft.take();
-            while let Err(error) = self.shared.journal.append_noting(frames.clone(), notes.clone()).await {
+            while let Err(error) =
+                self.shared.journal.append_with_records(frames.clone(), notes.clone()).await
+            {
                 if !self.wait_for_space(error).await {
                     return;
                 }

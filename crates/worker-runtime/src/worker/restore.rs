@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use agents::Definition;
 use jiff::Timestamp;
-use journal::{Item, Seq, Start};
+use journal::{JournalItem, Seq, StartPosition};
 use protocol::{
     event::{AgentPlan, TokenUsage, TurnEndReason},
     sessions::CreateSessionRequest,
@@ -110,7 +110,7 @@ impl Parts {
     async fn read(shared: &Shared) -> Result<Self, Error> {
         let journal = &shared.journal;
         let damaged = || Error::Damaged(shared.id.clone());
-        let kept = journal.note(SESSION, String::new()).await?.ok_or_else(damaged)?;
+        let kept = journal.record(SESSION, String::new()).await?.ok_or_else(damaged)?;
         let kept: Kept = serde_json::from_slice(&kept).map_err(|_| damaged())?;
         let newest = journal.bounds().newest.get();
         let mut log = Log::open(journal, kept.messages).await?;
@@ -128,17 +128,17 @@ async fn fold_rest(shared: &Shared, log: &mut Log, folded: u64) -> Result<(), Er
         return Ok(());
     }
     let damaged = || Error::Damaged(shared.id.clone());
-    let mut reader = shared.journal.reader(Start::Resume(at)).map_err(|_| damaged())?;
+    let mut reader = shared.journal.reader(StartPosition::Resume(at)).map_err(|_| damaged())?;
     while at < newest {
         match reader.next().await? {
-            Some(Item::Frames(chunk)) => {
+            Some(JournalItem::Frames(chunk)) => {
                 for (seq, frame) in chunk.frames() {
                     let record = frame::decode(seq.get(), &frame, false).map_err(|_| damaged())?;
                     log.fold(&record.event);
                     at = seq;
                 }
             }
-            Some(Item::Gap(gap)) => at = gap.oldest.before(),
+            Some(JournalItem::Gap(gap)) => at = gap.oldest.before(),
             None => break,
         }
     }

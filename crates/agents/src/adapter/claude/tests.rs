@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use process::{Framer, Piece};
+use process::{FramedLine, LineFramer};
 use proptest::prelude::*;
 use protocol::{
     Event, Transcript,
@@ -291,7 +291,8 @@ fn recorded(case: &str) -> Vec<u8> {
 /// The messages that come of `bytes`, which are read in pieces of these sizes.
 fn transcript(bytes: &[u8], sizes: &[usize]) -> Transcript {
     let mut adapter = with(|_| {}).adapter;
-    let (mut framer, mut out, mut transcript) = (Framer::new(1 << 20), Out::default(), Transcript::default());
+    let (mut framer, mut out, mut transcript) =
+        (LineFramer::new(1 << 20), Out::default(), Transcript::default());
     let (mut rest, mut sizes) = (bytes, sizes.iter().cycle());
     adapter.start(&mut out);
     while !rest.is_empty() {
@@ -299,7 +300,7 @@ fn transcript(bytes: &[u8], sizes: &[usize]) -> Transcript {
         framer.space().extend_from_slice(piece);
         rest = later;
         for piece in framer.chunk() {
-            let Piece::Line(line) = piece else { panic!("a recorded line is too long") };
+            let FramedLine::Line(line) = piece else { panic!("a recorded line is too long") };
             adapter.hear(Heard::Line(line), &mut out);
         }
     }

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use process::{Framer, Piece};
+use process::{FramedLine, LineFramer};
 use proptest::prelude::*;
 use protocol::{
     Transcript,
@@ -285,7 +285,7 @@ fn recorded(case: &str) -> Vec<Value> {
 /// Replays a run whose lines come in pieces of these sizes, over and over; all facts.
 fn replayed(case: &str, sizes: &[usize]) -> Vec<Fact> {
     let mut adapter = adapt(&replay::options()).unwrap().adapter;
-    let (mut out, mut framer, mut inputs) = (Out::default(), Framer::new(1 << 20), 0);
+    let (mut out, mut framer, mut inputs) = (Out::default(), LineFramer::new(1 << 20), 0);
     adapter.start(&mut out);
     let mut sizes = sizes.iter().cycle();
     let mut waiting = Vec::new();
@@ -301,7 +301,7 @@ fn replayed(case: &str, sizes: &[usize]) -> Vec<Fact> {
             rest = after;
             framer.space().extend_from_slice(piece);
             for said in framer.chunk() {
-                let Piece::Line(said) = said else { panic!("{said:?}") };
+                let FramedLine::Line(said) = said else { panic!("{said:?}") };
                 adapter.hear(Heard::Line(said), &mut out);
             }
         }

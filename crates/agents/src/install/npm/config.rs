@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use process::Spec;
+use process::ProcessSpec;
 
 use crate::{
     SearchPath,
@@ -202,7 +202,7 @@ impl NpmConfig {
 /// What an npm on the `PATH` says; nothing if there is none.
 async fn ask_npm(path: &SearchPath) -> Result<Option<Rc>, Fault> {
     let Some(npm) = path.find(std::path::Path::new("npm")) else { return Ok(None) };
-    let spec = Spec::new(npm).args(["config", "get", "registry", "globalconfig", "cafile"]);
+    let spec = ProcessSpec::new(npm).args(["config", "get", "registry", "globalconfig", "cafile"]);
     let answer = tool::run(&spec, NPM_ANSWER_MAX).await?;
     // It answers as a file would.
     Ok(Some(Rc::parse(&answer, &BTreeMap::new())))

@@ -19,7 +19,7 @@ use server::{
     extract::{self, Path, Query},
     sse,
 };
-use user_processes::{Event, Follower, Item, PAGE_MAX};
+use user_processes::{LogFollower, LogItem, PAGE_MAX, ProcessEvent};
 use utoipa::IntoParams;
 
 use crate::{
@@ -86,7 +86,7 @@ pub(super) async fn logs(
 }
 
 /// The output of a process, rendered as server-sent events.
-struct OutputStream(Follower);
+struct OutputStream(LogFollower);
 
 impl sse::EventSource for OutputStream {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -104,15 +104,15 @@ impl sse::EventSource for OutputStream {
     }
 }
 
-fn render(item: Item, out: &mut BytesMut) {
+fn render(item: LogItem, out: &mut BytesMut) {
     match item {
-        Item::Event(seq, Event::Output(output)) => {
+        LogItem::Event(seq, ProcessEvent::Output(output)) => {
             let _ = write!(out, "event: output\nid: {seq}\ndata: {}\n\n", json(&output.entry(seq)));
         }
-        Item::Event(_, Event::Exited(exit)) => {
+        LogItem::Event(_, ProcessEvent::Exited(exit)) => {
             let _ = write!(out, "event: exited\ndata: {}\n\n", json(&exit));
         }
-        Item::Gap(gap) => out.extend_from_slice(&sse::gap_event(gap)),
+        LogItem::Gap(gap) => out.extend_from_slice(&sse::gap_event(gap)),
     }
 }
 

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::{
     Message,
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
-use user_processes::{Attachment, Event, Follower, Input, Item};
+use user_processes::{AttachmentInput, LogFollower, LogItem, ProcessEvent, TerminalAttachment};
 use utoipa::IntoParams;
 use websocket::{Disconnected, IncomingMessage, KeepAlive, SplitReceiver, WebSocketSender, close_frame};
 
@@ -57,8 +57,8 @@ pub(super) async fn terminal(
 }
 
 /// Serves one viewer until the process ends or the viewer leaves.
-async fn session(socket: WebSocket, attachment: Attachment) {
-    let Attachment { events, input } = attachment;
+async fn session(socket: WebSocket, attachment: TerminalAttachment) {
+    let TerminalAttachment { events, input } = attachment;
     let (mut sender, mut receiver) = websocket::split(socket, KeepAlive::default());
     let close = tokio::select! {
         close = show_output(events, &mut sender) => close,
@@ -70,20 +70,20 @@ async fn session(socket: WebSocket, attachment: Attachment) {
 /// Sends what the terminal shows until the process ends. Returns the close frame, or `None` if the client is lost. A client
 /// that is too slow gets a gap event; it never slows down the process or other clients.
 async fn show_output<S: AsyncRead + AsyncWrite + Unpin>(
-    mut events: Follower,
+    mut events: LogFollower,
     sender: &mut WebSocketSender<S>,
 ) -> Option<CloseFrame> {
     let attached = TerminalEvent::Attached { after: events.position().get() };
     sender.send(text(&attached)).await.ok()?;
     loop {
         let message = match sender.ping_until(events.next()).await.ok()? {
-            Some(Item::Event(_, Event::Output(output))) => Message::Binary(output.bytes()),
-            Some(Item::Event(_, Event::Exited(exit))) => {
+            Some(LogItem::Event(_, ProcessEvent::Output(output))) => Message::Binary(output.bytes()),
+            Some(LogItem::Event(_, ProcessEvent::Exited(exit))) => {
                 let exited = TerminalEvent::Exited { code: exit.code, signal: exit.signal, at: exit.at };
                 sender.send(text(&exited)).await.ok()?;
                 return Some(closing(CloseCode::Normal, "the process has ended"));
             }
-            Some(Item::Gap(gap)) => {
+            Some(LogItem::Gap(gap)) => {
                 text(&TerminalEvent::Gap { oldest: gap.oldest.get(), newest: gap.newest.get() })
             }
             None => return Some(closing(CloseCode::Normal, "the process has ended")),
@@ -95,7 +95,7 @@ async fn show_output<S: AsyncRead + AsyncWrite + Unpin>(
 /// Types what the client sends, and resizes the terminal. Returns the close frame, or `None` if the client left or is lost.
 async fn take_input<S: AsyncRead + AsyncWrite + Unpin>(
     receiver: &mut SplitReceiver<S>,
-    input: &Input,
+    input: &AttachmentInput,
 ) -> Option<CloseFrame> {
     loop {
         match receiver.next().await {
@@ -116,14 +116,14 @@ async fn take_input<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// Types `bytes`. While the process does not read, nothing more is taken from the client.
-async fn type_in(bytes: Bytes, input: &Input) {
+async fn type_in(bytes: Bytes, input: &AttachmentInput) {
     // Once it has ended or takes no more, there is nobody to tell but who sees its end.
     while let Err(user_processes::Error::Busy(_)) = input.send(bytes.clone()) {
         tokio::time::sleep(BUSY_PAUSE).await;
     }
 }
 
-fn obey(command: &str, input: &Input) -> std::result::Result<(), String> {
+fn obey(command: &str, input: &AttachmentInput) -> std::result::Result<(), String> {
     let TerminalCommand::Resize { columns, rows } =
         serde_json::from_str(command).map_err(|error| format!("not a command: {error}"))?;
     match input.resize(TerminalSize { columns, rows }) {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 use axum::{body::Body, extract::State, response::Response};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, header};
-use journal::{Chunk, Item, durable};
+use journal::{FrameChunk, JournalItem, durable};
 use protocol::{ProblemKind, SessionId, sessions::EventPage};
 use serde::Deserialize;
 use server::{
@@ -117,7 +117,7 @@ struct SessionEventStream {
 }
 
 struct PartialChunk {
-    chunk: Chunk,
+    chunk: FrameChunk,
     /// How many frames of it are sent.
     sent: usize,
 }
@@ -127,8 +127,8 @@ impl sse::EventSource for SessionEventStream {
         let PartialChunk { chunk, sent } = match self.partial.take() {
             Some(partial) => partial,
             None => match ready!(self.reader.poll_next(cx)) {
-                Ok(Some(Item::Frames(chunk))) => PartialChunk { chunk, sent: 0 },
-                Ok(Some(Item::Gap(gap))) => return Poll::Ready(Some(sse::gap_event(gap))),
+                Ok(Some(JournalItem::Frames(chunk))) => PartialChunk { chunk, sent: 0 },
+                Ok(Some(JournalItem::Gap(gap))) => return Poll::Ready(Some(sse::gap_event(gap))),
                 Ok(None) | Err(durable::Error::Deleted) => return Poll::Ready(None),
                 Err(error) => {
                     // A stream that has started cannot report the error. The client reconnects, and then gets a problem
@@ -150,7 +150,7 @@ impl sse::EventSource for SessionEventStream {
 }
 
 /// Estimates the rendered size of the frames that are not sent yet, so that the buffer is allocated once.
-fn estimate_bytes(chunk: &Chunk, sent: usize) -> usize {
+fn estimate_bytes(chunk: &FrameChunk, sent: usize) -> usize {
     /// The largest difference between the length of an event and of its frame.
     const OVERHEAD_MAX: usize = "id: \ndata: {\"seq\":,\"raw\":\n\n".len() + 2 * 20;
     let frames = chunk.len() - sent;

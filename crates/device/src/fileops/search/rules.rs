@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, io::Read, os::unix::ffi::OsStrExt, path::Path, sync::Arc};
 
-use files::{Directory, Name};
+use files::{DirectoryEntry, OpenDirectory};
 use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
@@ -33,8 +33,8 @@ impl Rules {
     pub(super) fn of(
         above: Option<Arc<Self>>,
         path: &[u8],
-        directory: &Directory,
-        names: &[Name],
+        directory: &OpenDirectory,
+        names: &[DirectoryEntry],
     ) -> Option<Arc<Self>> {
         let has = |wanted: &str| {
             names.binary_search_by(|name| name.name.as_os_str().cmp(OsStr::new(wanted))).is_ok()
@@ -69,7 +69,7 @@ impl Rules {
 }
 
 /// What cannot be read says nothing, and so does a line that makes no sense.
-fn read(directory: &Directory, name: &str) -> Option<Gitignore> {
+fn read(directory: &OpenDirectory, name: &str) -> Option<Gitignore> {
     let (file, _) = directory.open_read(OsStr::new(name)).ok()?;
     let mut bytes = Vec::new();
     file.take(RULES_BYTES_MAX).read_to_end(&mut bytes).ok()?;

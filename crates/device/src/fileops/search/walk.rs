@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use files::{DEPTH_MAX, Directory, ENTRIES_MAX, FileKind, Links, Name, VirtualPath};
+use files::{DEPTH_MAX, DirectoryEntry, ENTRIES_MAX, FileKind, LinkHandling, OpenDirectory, VirtualPath};
 use grep_searcher::Searcher;
 use protocol::relay::{
     RelayError, RelayPath,
@@ -62,10 +62,10 @@ impl Walk {
     pub(super) fn run(mut self) -> Result<Searched, RelayError> {
         let at = self.spot.at()?;
         let refused = |error: files::Error| self.spot.refused(&error);
-        let kind = self.spot.files.stat(&at, Links::Follow).map_err(refused)?.kind;
+        let kind = self.spot.files.stat(&at, LinkHandling::Follow).map_err(refused)?.kind;
         if kind == FileKind::Directory {
             // What comes first is asked for, so it is an error if it cannot be looked into.
-            self.spot.files.directory(&at, Links::Follow).map_err(refused)?;
+            self.spot.files.directory(&at, LinkHandling::Follow).map_err(refused)?;
             let path = self.spot.path.as_str().as_bytes().to_vec();
             let rules = self.rules_above(&path);
             self.pending.push(Pending { path, depth: 0, rules });
@@ -86,7 +86,7 @@ impl Walk {
     fn rules_above(&self, path: &[u8]) -> Option<Arc<Rules>> {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
         let above = [0].into_iter().filter(|_| !path.is_empty()).chain(slashes);
-        above.fold(None, |rules, end| match self.look_into(&path[..end], Links::Follow) {
+        above.fold(None, |rules, end| match self.look_into(&path[..end], LinkHandling::Follow) {
             Some((directory, names, _)) => Rules::of(rules, &path[..end], &directory, &names),
             None => rules,
         })
@@ -96,7 +96,7 @@ impl Walk {
         let top = self.pending.len();
         while let Some(Pending { path, depth, rules }) = self.pending.pop() {
             // What was asked for may be a link; what is found must not be one by now.
-            let links = if depth == 0 && top == 1 { Links::Follow } else { Links::Keep };
+            let links = if depth == 0 && top == 1 { LinkHandling::Follow } else { LinkHandling::Keep };
             let Some((directory, names, more)) = self.look_into(&path, links) else { continue };
             self.searched.truncated |= more;
             let rules = Rules::of(rules, &path, &directory, &names);
@@ -113,7 +113,11 @@ impl Walk {
     }
 
     /// What is in a directory, and whether there is more; nothing if it is gone, or cannot be looked into.
-    fn look_into(&self, path: &[u8], links: Links) -> Option<(Directory, Vec<Name>, bool)> {
+    fn look_into(
+        &self,
+        path: &[u8],
+        links: LinkHandling,
+    ) -> Option<(OpenDirectory, Vec<DirectoryEntry>, bool)> {
         let at = VirtualPath::parse(as_path(&[b"/", path].concat())).ok()?;
         let mut directory = self.spot.files.directory(&at, links).ok()?;
         let (names, more) = directory.names(ENTRIES_MAX).ok()?;
@@ -124,8 +128,8 @@ impl Walk {
         &mut self,
         dir: &[u8],
         depth: usize,
-        directory: &Directory,
-        name: &Name,
+        directory: &OpenDirectory,
+        name: &DirectoryEntry,
         rules: Option<&Arc<Rules>>,
     ) {
         let slash: &[u8] = if dir.is_empty() { b"" } else { b"/" };

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ffi::OsString, os::unix::ffi::OsStringExt};
 
-use files::Seen;
+use files::FileChange;
 use jiff::Timestamp;
 use protocol::relay::{
     RelayPath,
@@ -30,15 +30,15 @@ impl<'a> Burst<'a> {
         Self { spot, changes: Vec::new(), of: HashMap::new(), missed: false }
     }
 
-    pub(super) fn extend(&mut self, seen: Vec<Seen>) {
+    pub(super) fn extend(&mut self, seen: Vec<FileChange>) {
         for seen in seen {
             match seen {
-                Seen::Created(path) => self.at(path, ChangeKind::Created),
-                Seen::Modified(path) => self.at(path, ChangeKind::Modified),
-                Seen::Deleted(path) => self.at(path, ChangeKind::Deleted),
-                Seen::Renamed { from, to } => self.renamed(from, to),
-                Seen::Missed => self.missed = true,
-                Seen::Over => {}
+                FileChange::Created(path) => self.at(path, ChangeKind::Created),
+                FileChange::Modified(path) => self.at(path, ChangeKind::Modified),
+                FileChange::Deleted(path) => self.at(path, ChangeKind::Deleted),
+                FileChange::Renamed { from, to } => self.renamed(from, to),
+                FileChange::Missed => self.missed = true,
+                FileChange::Over => {}
             }
             if self.changes.len() > CHANGES_MAX {
                 self.missed = true;

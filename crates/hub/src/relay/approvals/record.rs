@@ -3,8 +3,8 @@
 use std::{collections::VecDeque, num::NonZeroU64};
 
 use journal::{
-    Frames, Item, Retention, Seq, Start,
-    durable::{Durable, Error, Note, Store},
+    FrameBuffer, JournalItem, Retention, Seq, StartPosition,
+    durable::{DurableJournal, Error, JournalStore, RecordUpdate},
 };
 use protocol::{
     inbox::{InboxEvent, InboxWait},
@@ -22,14 +22,14 @@ const KEPT: Retention =
 
 /// What was asked of people and answered.
 pub(super) struct Record {
-    journal: Durable,
+    journal: DurableJournal,
 }
 
 impl Record {
     /// In this file; and what is open there.
-    pub(super) async fn open(store: &Store) -> Result<(Self, Vec<InboxWait>), Error> {
+    pub(super) async fn open(store: &JournalStore) -> Result<(Self, Vec<InboxWait>), Error> {
         let journal = store.journal(JOURNAL, KEPT).await?;
-        let notes = store.notes(OPEN).await?;
+        let notes = store.records(OPEN).await?;
         // One that cannot be read is of a newer version.
         let open = notes.iter().filter_map(|note| serde_json::from_slice(&note.value).ok()).collect();
         Ok((Self { journal }, open))
@@ -41,12 +41,14 @@ impl Record {
         let from = Seq::new(newest.get().saturating_sub(2 * most as u64));
         let (mut at, mut settled) = (from, VecDeque::new());
         // A bare number opens a reader whatever it is.
-        let Ok(mut reader) = self.journal.reader(Start::Resume(from)) else { return Err(Error::Died) };
+        let Ok(mut reader) = self.journal.reader(StartPosition::Resume(from)) else {
+            return Err(Error::Died);
+        };
         while at < newest {
             match reader.next().await? {
                 None => break,
-                Some(Item::Gap(gap)) => at = gap.oldest.before(),
-                Some(Item::Frames(chunk)) => {
+                Some(JournalItem::Gap(gap)) => at = gap.oldest.before(),
+                Some(JournalItem::Frames(chunk)) => {
                     for (seq, frame) in chunk.frames() {
                         at = seq;
                         if let Ok(InboxEvent::Settled { wait }) = serde_json::from_slice(&frame) {
@@ -67,11 +69,11 @@ impl Record {
         // A wire type always can be serialised.
         let value = || serde_json::to_vec(&item).unwrap_or_default();
         let (event, note) = match item.wait.settled {
-            None => (InboxEvent::Opened { wait }, Note::says(OPEN, key, value())),
-            Some(_) => (InboxEvent::Settled { wait }, Note::gone(OPEN, key)),
+            None => (InboxEvent::Opened { wait }, RecordUpdate::put(OPEN, key, value())),
+            Some(_) => (InboxEvent::Settled { wait }, RecordUpdate::delete(OPEN, key)),
         };
         let frame = serde_json::to_vec(&event).unwrap_or_default();
-        self.journal.append_noting(Frames::one(frame), vec![note]).await.map(drop)
+        self.journal.append_with_records(FrameBuffer::one(frame), vec![note]).await.map(drop)
     }
 }
 

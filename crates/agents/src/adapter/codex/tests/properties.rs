@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use process::{Framer, Piece};
+use process::{FramedLine, LineFramer};
 use proptest::prelude::*;
 use protocol::{Event, Transcript};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::adapter::{Fact, Heard, Order, Out, Prompt, replay};
 /// A recorded run, played with its bytes cut into pieces of these sizes, one after the other and over again.
 fn played(lines: &[Value], pieces: &[usize]) -> Transcript {
     let mut adapter = adapt(&replay::options()).unwrap().adapter;
-    let (mut out, mut inputs, mut framer) = (Out::default(), 0, Framer::new(1 << 20));
+    let (mut out, mut inputs, mut framer) = (Out::default(), 0, LineFramer::new(1 << 20));
     adapter.start(&mut out);
     let mut sizes = pieces.iter().cycle();
     for run in lines.chunk_by(|one, other| one.get("hear").is_some() && other.get("hear").is_some()) {
@@ -29,7 +29,7 @@ fn played(lines: &[Value], pieces: &[usize]) -> Transcript {
             framer.space().extend_from_slice(piece);
             for piece in framer.chunk() {
                 match piece {
-                    Piece::Line(line) => adapter.hear(Heard::Line(line), &mut out),
+                    FramedLine::Line(line) => adapter.hear(Heard::Line(line), &mut out),
                     other => panic!("{other:?}"),
                 }
             }
