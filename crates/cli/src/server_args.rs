@@ -36,9 +36,9 @@ pub(crate) struct ServerArgs<U: Args> {
 pub(crate) struct RequestArgs<U: Args> {
     #[command(flatten)]
     server: ServerArgs<U>,
-    /// Use this token. Every user of this machine can read it in the process list: prefer
-    /// --token-file, or the variable TOMBOLO_TOKEN (daemon) or TOMBOLO_HUB_TOKEN (hub)
-    #[arg(long, global = true, conflicts_with = "token_file", hide_short_help = true)]
+    /// Use this token; it is visible in the process list, so prefer --token-file or the variable
+    /// TOMBOLO_TOKEN (daemon) or TOMBOLO_HUB_TOKEN (hub)
+    #[arg(long, global = true, conflicts_with = "token_file")]
     token: Option<SecretString>,
     /// Print the response body unchanged, for programs
     #[arg(long, global = true)]
@@ -192,8 +192,7 @@ impl<U: ServerUrl> ServerArgs<U> {
                 self.url.start_command()
             )),
             Failure::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => Some(format!(
-                "Pass the token of {} with --token-file or {}.",
-                self.url(),
+                "Pass a token with --token-file FILE or the variable {}.",
                 self.url.token_variable()
             )),
             _ => None,

@@ -23,9 +23,9 @@ const LOCAL_RUNTIME: &str = "local";
 /// Start a daemon and a hub on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Starts a daemon, and a hub with the daemon as its runtime `local`. Both listen on the loopback address
-only. The daemon needs no token; the hub prints its token on the first start. Ctrl-C stops both and
-all agents.
+Starts a daemon, and a hub with the daemon as its runtime `local`. Both listen on the loopback
+address only. The daemon needs no token; the hub prints its token on the first start. Ctrl-C stops
+both and all agents.
 
 Examples:
   tombolo up

@@ -57,7 +57,7 @@ fn a_page_says_how_to_get_the_next() {
         fs::write(w.join(name), "").unwrap();
     }
     let first = api(&daemon, &["fs", "entries", "w", "--limit", "2"]);
-    assert_eq!(first.stderr, "there is more: --after b\n");
+    assert_eq!(first.stderr, "more entries follow: list them with --after b\n");
     assert!(first.stdout.lines().last().unwrap().ends_with('b'));
     let rest = api(&daemon, &["fs", "entries", "w", "--limit", "2", "--after", "b"]).ok();
     assert!(rest.lines().last().unwrap().ends_with('c'), "{rest}");

@@ -24,7 +24,7 @@ fn a_session_is_held_in_commands() {
     let told = api(&daemon, &["sessions", "permit", "s", &wait, "once", "--author", "ada"]).said(0);
     assert_eq!(told, format!("answered {wait}\n"));
     let late = api(&daemon, &["sessions", "permit", "s", &wait, "reject"]).said(1);
-    assert!(late.contains("settled already by ada") && late.contains("urn:problem:wait-settled"), "{late}");
+    assert!(late.contains("already answered by ada") && late.contains("urn:problem:wait-settled"), "{late}");
     settled(&daemon);
     let messages = api(&daemon, &["sessions", "messages", "s"]).ok();
     assert!(messages.starts_with("user:\n  hello\n  /permission\nassistant:\n  hello\n"), "{messages}");

@@ -33,8 +33,8 @@ async fn one_command_shows_the_whole_state() {
     assert!(row[5].trim_end_matches(" µs").parse::<u64>().is_ok(), "{row:?}");
     assert_eq!(row[8], "file.read: not_found", "{row:?}");
     let (text, list) = (shown(), typed(&hub, &["audit", "verify"]));
-    assert!(text.contains("\n1 requests go on\n"), "{text}");
-    // `holds: entries 1 to 3, head <hash>…`
-    let head = list.split_once("head ").unwrap().1.split([';', '\n']).next().unwrap();
+    assert!(text.contains("\n1 requests are running\n"), "{text}");
+    // `intact: entries 1 to 3, last hash <hash>…`
+    let head = list.split_once("last hash ").unwrap().1.split([';', '\n']).next().unwrap();
     assert!(head.len() == 64 && text.trim_end().ends_with(head), "{text}{list}");
 }
