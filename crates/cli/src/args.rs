@@ -13,7 +13,7 @@ use crate::{
     device::DeviceOptions,
     editor::EditorOptions,
     generate::{CompletionsOptions, ManOptions, ReferenceOptions},
-    hub::HubOptions,
+    hub::HubArgs,
     up::UpOptions,
     waits::WaitsOptions,
 };
@@ -59,7 +59,7 @@ pub(crate) enum TomboloCommand {
     #[command(flatten)]
     Serve(ServeCommand),
     /// Run a hub that connects many daemons, or manage a running one
-    Hub(Box<HubOptions>),
+    Hub(Box<HubArgs>),
     /// Let agents use directories, commands and tools of this machine
     Device(Box<DeviceOptions>),
     /// List and answer the permission requests, questions and plans of agents

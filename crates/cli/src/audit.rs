@@ -17,8 +17,8 @@ use protocol::relay::{
 use serde_json::Value;
 
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, or_dash, table, time},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, or_dash, table, time},
     server_args::{HubUrl, RequestArgs, RequestCommand},
 };
 
@@ -73,18 +73,18 @@ pub(crate) fn run(options: AuditOptions) -> ExitCode {
     }
 }
 
-fn run_on_file(file: &Path, command: &AuditCommand) -> Outcome {
-    let entries = read_entries(file).map_err(Failure::Local)?;
+fn run_on_file(file: &Path, command: &AuditCommand) -> CommandResult {
+    let entries = read_entries(file).map_err(CommandError::Local)?;
     match command {
         AuditCommand::List { offset, limit } => {
             let after = entries.iter().filter(|entry| entry["seq"].as_u64().unwrap_or(0) > *offset);
             let shown: Vec<_> = after.take(*limit as usize).cloned().collect();
-            Output { json: false }.line(&view(&shown))
+            CommandOutput { json: false }.line(&view(&shown))
         }
         AuditCommand::Verify => {
             let mut verification = ChainVerification::default();
             verification.check(&entries)?;
-            verification.report(Output { json: false })
+            verification.report(CommandOutput { json: false })
         }
     }
 }
@@ -98,7 +98,7 @@ fn read_entries(file: &Path) -> anyhow::Result<Vec<Value>> {
 }
 
 impl RequestCommand for AuditCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         match self {
             AuditCommand::List { offset, limit } => {
                 output.answer(&hub.relay().audit(offset, Some(limit)).await?, |page| {
@@ -140,10 +140,12 @@ impl Default for ChainVerification {
 }
 
 impl ChainVerification {
-    fn check(&mut self, entries: &[Value]) -> Outcome {
+    fn check(&mut self, entries: &[Value]) -> CommandResult {
         for entry in entries {
             self.chain.follow(entry).map_err(|broken: Broken| {
-                Failure::Local(anyhow::anyhow!("the audit log was tampered with or is damaged: {broken}"))
+                CommandError::Local(anyhow::anyhow!(
+                    "the audit log was tampered with or is damaged: {broken}"
+                ))
             })?;
             self.first = self.first.or_else(|| entry["seq"].as_u64());
             let id = entry["id"].as_str().unwrap_or_default();
@@ -160,7 +162,7 @@ impl ChainVerification {
         self.chain.head().map(|head| head.seq)
     }
 
-    fn report(&self, output: Output) -> Outcome {
+    fn report(&self, output: CommandOutput) -> CommandResult {
         let (Some(first), Some(head)) = (self.first, self.chain.head()) else {
             return output.line("intact: the log is empty");
         };

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::{
     environment::variables,
-    output::{Output, table},
+    output::{CommandOutput, table},
     storage,
 };
 
@@ -59,7 +59,7 @@ impl CredentialsOptions {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let CredentialsCommand::Extract(options) = self.command;
         let found = options.find()?;
-        let output = Output { json: options.json };
+        let output = CommandOutput { json: options.json };
         let text = if options.export {
             exports(&found)
         } else if options.json {

@@ -90,6 +90,9 @@ mod tests {
 
     /// A command line for every deprecated option of the program, and the option it uses.
     const DEPRECATED: &[(&str, &str)] = &[
+        ("tombolo daemon --grace-ms 5000", "grace-ms"),
+        ("tombolo daemon --timeout-max-ms 5000", "timeout-max-ms"),
+        ("tombolo daemon --stall-ms 5000", "stall-ms"),
         ("tombolo hub whoami --endpoint http://h", "endpoint"),
         ("tombolo audit list --endpoint http://h", "endpoint"),
         ("tombolo hub --approval-seconds 60", "approval-seconds"),

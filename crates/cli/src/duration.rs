@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 pub(crate) use human_duration::{parse, parse_positive};
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// How an option with a duration is shown in the help.
 pub(crate) const VALUE_NAME: &str = "DURATION";
 
 /// The time `duration` from now, for options such as `--expires-in`.
-pub(crate) fn from_now(duration: Duration) -> Result<Timestamp, Failure> {
-    Timestamp::now().checked_add(duration).map_err(|_| Failure::Usage("the duration is too long".into()))
+pub(crate) fn from_now(duration: Duration) -> Result<Timestamp, CommandError> {
+    Timestamp::now().checked_add(duration).map_err(|_| CommandError::Usage("the duration is too long".into()))
 }
 
 /// Whole milliseconds, as the wire carries durations; the longest that fits if there are more.

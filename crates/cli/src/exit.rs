@@ -41,7 +41,7 @@ Exit codes:
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// The server answered with a problem document.
     Refused(Box<Refusal>),
     /// The hub rejected the device.
@@ -74,54 +74,57 @@ pub(crate) enum Failure {
 }
 
 /// The result of a command.
-pub(crate) type Outcome = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), CommandError>;
 
-impl Failure {
+// `chat` and `editor` still use these names.
+pub(crate) use self::{CommandError as Failure, CommandResult as Outcome};
+
+impl CommandError {
     /// The exit code, as [`CODES`], [`EDITOR_CODES`] and [`CHAT_CODES`] list it.
     fn code(&self) -> u8 {
         match self {
-            Failure::Closed => 0,
-            Failure::Refused(_) | Failure::NotAccepted(_) | Failure::Broken(_) => 1,
-            Failure::Usage(_) => 2,
-            Failure::Unreachable(_) | Failure::Absent(_) => 3,
-            Failure::UnexpectedResponse(_) => 4,
-            Failure::Local(_) => 5,
-            Failure::AgentEnded { .. } => 6,
-            Failure::Missed(_) => 7,
-            Failure::TurnFailed(_) => 8,
+            CommandError::Closed => 0,
+            CommandError::Refused(_) | CommandError::NotAccepted(_) | CommandError::Broken(_) => 1,
+            CommandError::Usage(_) => 2,
+            CommandError::Unreachable(_) | CommandError::Absent(_) => 3,
+            CommandError::UnexpectedResponse(_) => 4,
+            CommandError::Local(_) => 5,
+            CommandError::AgentEnded { .. } => 6,
+            CommandError::Missed(_) => 7,
+            CommandError::TurnFailed(_) => 8,
         }
     }
 
     /// The failure in one sentence.
     pub(crate) fn summary(&self) -> String {
         match self {
-            Failure::Closed => "the output was closed".into(),
-            Failure::Refused(refusal) => refusal.to_string(),
-            Failure::Usage(message)
-            | Failure::NotAccepted(message)
-            | Failure::Missed(message)
-            | Failure::TurnFailed(message)
-            | Failure::Absent(message)
-            | Failure::Broken(message) => message.clone(),
-            Failure::Unreachable(error) | Failure::UnexpectedResponse(error) => chain(error),
-            Failure::Local(error) => format!("{error:#}"),
-            Failure::AgentEnded { how, .. } => how.clone(),
+            CommandError::Closed => "the output was closed".into(),
+            CommandError::Refused(refusal) => refusal.to_string(),
+            CommandError::Usage(message)
+            | CommandError::NotAccepted(message)
+            | CommandError::Missed(message)
+            | CommandError::TurnFailed(message)
+            | CommandError::Absent(message)
+            | CommandError::Broken(message) => message.clone(),
+            CommandError::Unreachable(error) | CommandError::UnexpectedResponse(error) => chain(error),
+            CommandError::Local(error) => format!("{error:#}"),
+            CommandError::AgentEnded { how, .. } => how.clone(),
         }
     }
 }
 
-impl From<client::Error> for Failure {
+impl From<client::Error> for CommandError {
     fn from(error: client::Error) -> Self {
         match error {
-            client::Error::Problem(refusal) => Failure::Refused(refusal),
-            client::Error::Transport(_) => Failure::Unreachable(error),
-            client::Error::Unexpected { .. } => Failure::UnexpectedResponse(error),
+            client::Error::Problem(refusal) => CommandError::Refused(refusal),
+            client::Error::Transport(_) => CommandError::Unreachable(error),
+            client::Error::Unexpected { .. } => CommandError::UnexpectedResponse(error),
             client::Error::Local { doing, source } => local(doing, source),
         }
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     /// For errors of our own output. Errors of files use [`local`], which names the file.
     fn from(error: io::Error) -> Self {
         local("write the output", error)
@@ -129,21 +132,21 @@ impl From<io::Error> for Failure {
 }
 
 /// A local failure: "could not `action`".
-pub(crate) fn local(action: &str, error: io::Error) -> Failure {
+pub(crate) fn local(action: &str, error: io::Error) -> CommandError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Closed,
-        _ => Failure::Local(anyhow::Error::new(error).context(format!("could not {action}"))),
+        io::ErrorKind::BrokenPipe => CommandError::Closed,
+        _ => CommandError::Local(anyhow::Error::new(error).context(format!("could not {action}"))),
     }
 }
 
 /// Prints a failure to stderr, with the request that failed as `context`, and returns the exit code.
-pub(crate) fn report(outcome: Outcome, json: bool, context: &str) -> ExitCode {
+pub(crate) fn report(outcome: CommandResult, json: bool, context: &str) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     match &failure {
-        Failure::Closed => {}
+        CommandError::Closed => {}
         // To stderr even with --json: stdout carries only successful responses, so a pipe never parses a problem.
-        Failure::Refused(refusal) if json => say(&plain(&String::from_utf8_lossy(&refusal.body))),
-        Failure::Refused(refusal) => {
+        CommandError::Refused(refusal) if json => say(&plain(&String::from_utf8_lossy(&refusal.body))),
+        CommandError::Refused(refusal) => {
             say(&plain(&refusal.sentence()));
             say(&format!("  {}", plain(&refusal.urn)));
             for cause in &refusal.causes {
@@ -154,20 +157,20 @@ pub(crate) fn report(outcome: Outcome, json: bool, context: &str) -> ExitCode {
                 say(&format!("  request {}", plain(id)));
             }
         }
-        Failure::AgentEnded { how, last_words } => {
+        CommandError::AgentEnded { how, last_words } => {
             say(&plain(&format!("tombolo: {how}")));
             quote(last_words);
         }
-        Failure::Usage(message)
-        | Failure::Missed(message)
-        | Failure::TurnFailed(message)
-        | Failure::Absent(message)
-        | Failure::NotAccepted(message)
-        | Failure::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
-        Failure::Unreachable(error) | Failure::UnexpectedResponse(error) => {
+        CommandError::Usage(message)
+        | CommandError::Missed(message)
+        | CommandError::TurnFailed(message)
+        | CommandError::Absent(message)
+        | CommandError::NotAccepted(message)
+        | CommandError::Broken(message) => say(&plain(&format!("tombolo: {message}"))),
+        CommandError::Unreachable(error) | CommandError::UnexpectedResponse(error) => {
             say(&plain(&format!("tombolo: {}: {context}", chain(error))));
         }
-        Failure::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
+        CommandError::Local(error) => say(&plain(&format!("tombolo: {error:#}"))),
     }
     ExitCode::from(failure.code())
 }

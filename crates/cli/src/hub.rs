@@ -48,7 +48,7 @@ Examples:
   tombolo hub devices confirm KXQM-3F7P --runtime box --root main:rw
   tombolo hub relay status"
 )]
-pub(crate) struct HubOptions {
+pub(crate) struct HubArgs {
     #[command(flatten)]
     serve: HubServeOptions,
     #[command(subcommand)]
@@ -83,7 +83,7 @@ enum HubCommand {
 }
 
 /// Runs `tombolo hub`.
-pub(crate) fn run(options: HubOptions) -> ExitCode {
+pub(crate) fn run(options: HubArgs) -> ExitCode {
     match options.command {
         None => exit::code(serve::run(&options.serve)),
         Some(HubCommand::Runtimes(resource)) => resource.run(),

@@ -8,21 +8,21 @@ use serde::de::DeserializeOwned;
 use serde_json::{json, value::RawValue};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 
 /// The form of a command's output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub(crate) struct CommandOutput {
     pub(crate) json: bool,
 }
 
-impl Output {
+impl CommandOutput {
     /// Prints a response: unchanged with `--json`, else as `view` renders it.
     pub(crate) fn answer<T: DeserializeOwned>(
         self,
         answer: &Answer<T>,
         view: impl FnOnce(T) -> String,
-    ) -> Outcome {
+    ) -> CommandResult {
         if self.json {
             return self.bytes(answer.body());
         }
@@ -30,7 +30,7 @@ impl Output {
     }
 
     /// Confirms a request whose response has no body: prints `done` to stderr, and nothing with `--json`.
-    pub(crate) fn done(self, done: &str) -> Outcome {
+    pub(crate) fn done(self, done: &str) -> CommandResult {
         if !self.json {
             self.talk(done);
         }
@@ -38,7 +38,7 @@ impl Output {
     }
 
     /// Prints bytes unchanged; on a terminal, ends them with a newline.
-    pub(crate) fn bytes(self, bytes: &[u8]) -> Outcome {
+    pub(crate) fn bytes(self, bytes: &[u8]) -> CommandResult {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes)?;
         if stdout.is_terminal() && !bytes.ends_with(b"\n") {
@@ -48,7 +48,7 @@ impl Output {
     }
 
     /// Prints a line and flushes it.
-    pub(crate) fn line(self, line: &str) -> Outcome {
+    pub(crate) fn line(self, line: &str) -> CommandResult {
         let mut stdout = io::stdout().lock();
         stdout.write_all(line.as_bytes())?;
         stdout.write_all(b"\n")?;
@@ -56,7 +56,7 @@ impl Output {
     }
 
     /// Prints an event of a stream as one line of JSON. `data` is inserted unchanged if it is JSON, else as a string.
-    pub(crate) fn event(self, name: &str, id: Option<u64>, data: &str) -> Outcome {
+    pub(crate) fn event(self, name: &str, id: Option<u64>, data: &str) -> CommandResult {
         self.line(&match serde_json::from_str::<&RawValue>(data) {
             Ok(data) => format!(r#"{{"event":{},"id":{},"data":{data}}}"#, json!(name), json!(id)),
             Err(_) => json!({ "event": name, "id": id, "data": data }).to_string(),

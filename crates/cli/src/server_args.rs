@@ -8,8 +8,8 @@ use protocol::ProblemKind;
 use secrecy::ExposeSecret;
 
 use crate::{
-    exit::{self, Failure, Outcome},
-    output::Output,
+    exit::{self, CommandError, CommandResult},
+    output::CommandOutput,
     secret::{self, HUB_TOKEN_VARIABLE, SecretString, TOKEN_VARIABLE},
 };
 
@@ -179,35 +179,36 @@ impl<U: ServerUrl> ServerArgs<U> {
     }
 
     /// A client for the server, with the token from the file or the environment.
-    pub(crate) fn connect(&self) -> Result<Client, Failure> {
+    pub(crate) fn connect(&self) -> Result<Client, CommandError> {
         self.connect_with(None)
     }
 
     /// What the user can do about a failure to reach the server or to authenticate to it.
-    pub(crate) fn hint(&self, failure: &Failure) -> Option<String> {
+    pub(crate) fn hint(&self, failure: &CommandError) -> Option<String> {
         let option = self.url.option();
         match failure {
-            Failure::Unreachable(_) => Some(format!(
+            CommandError::Unreachable(_) => Some(format!(
                 "Is the server running? Start one with `{}`, or set its URL with {option}.",
                 self.url.start_command()
             )),
-            Failure::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => Some(format!(
-                "Pass a token with --token-file FILE or the variable {}.",
-                self.url.token_variable()
-            )),
+            CommandError::Refused(refusal) if refusal.urn == ProblemKind::Unauthorized.urn() => Some(
+                format!("Pass a token with --token-file FILE or the variable {}.", self.url.token_variable()),
+            ),
             _ => None,
         }
     }
 
     /// A client for the server; `token` takes precedence over the file, and the file over the environment.
-    fn connect_with(&self, token: Option<&SecretString>) -> Result<Client, Failure> {
+    fn connect_with(&self, token: Option<&SecretString>) -> Result<Client, CommandError> {
         let endpoint: Endpoint = self.url().parse().map_err(|error: client::InvalidEndpoint| {
-            Failure::Usage(format!("{}: {error}", self.url.option()))
+            CommandError::Usage(format!("{}: {error}", self.url.option()))
         })?;
         let token = secret::token(token, self.token_file.as_deref(), self.url.token_variable());
-        let token =
-            token.map_err(Failure::Local)?.map(|token| token.expose_secret().parse::<Token>()).transpose();
-        let token = token.map_err(|error| Failure::Usage(format!("--token: {error}")))?;
+        let token = token
+            .map_err(CommandError::Local)?
+            .map(|token| token.expose_secret().parse::<Token>())
+            .transpose();
+        let token = token.map_err(|error| CommandError::Usage(format!("--token: {error}")))?;
         Ok(Client::new(endpoint, token.as_ref())?)
     }
 }
@@ -215,7 +216,7 @@ impl<U: ServerUrl> ServerArgs<U> {
 /// A command that sends requests to one server and prints the answers.
 pub(crate) trait RequestCommand {
     /// Sends the requests and prints the answers.
-    async fn run(self, client: &Client, output: Output) -> Outcome;
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult;
 
     /// The request in a few words, for error messages: `GET /v1/sessions`.
     fn describe(&self) -> String {
@@ -230,8 +231,8 @@ impl<U: ServerUrl> RequestArgs<U> {
     }
 
     /// Where the command prints, and in which form.
-    pub(crate) fn output(&self) -> Output {
-        Output { json: self.json }
+    pub(crate) fn output(&self) -> CommandOutput {
+        CommandOutput { json: self.json }
     }
 
     /// Runs `command` to its end, and reports a failure on stderr.

@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use client::Client;
 
 use crate::{
-    exit::{Failure, Outcome},
-    output::Output,
+    exit::{CommandError, CommandResult},
+    output::CommandOutput,
     server_args::{HubOrDaemonUrl, RequestArgs, RequestCommand},
 };
 use answer::AnswerArgs;
@@ -68,11 +68,11 @@ struct WaitsRequest {
 }
 
 impl RequestCommand for WaitsRequest {
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let source = if self.is_hub { WaitSource::Hub(client) } else { WaitSource::Daemon(client) };
         match self.command {
             Some(WaitsCommand::Answer(_)) if self.follow => {
-                Err(Failure::Usage("--follow cannot be combined with `answer`".into()))
+                Err(CommandError::Usage("--follow cannot be combined with `answer`".into()))
             }
             Some(WaitsCommand::Answer(args)) => args.send(&source, output).await,
             None if self.follow => source.follow(output).await,

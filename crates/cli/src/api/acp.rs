@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::Outcome,
-    output::{Output, card, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, card, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -150,7 +150,7 @@ impl RequestCommand for AcpCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let acp = client.acp();
         match self {
             AcpCommand::List => output.answer(&acp.list().await?, list),

@@ -9,8 +9,8 @@ use protocol::{
 
 use super::operations::mirrors;
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, card, or_dash, table, yes_no},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, card, or_dash, table, yes_no},
     progress,
     server_args::RequestCommand,
 };
@@ -60,7 +60,7 @@ impl RequestCommand for DaemonAgentsCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let agents = client.agents();
         match self {
             DaemonAgentsCommand::List => output.answer(&agents.list().await?, list),
@@ -83,10 +83,10 @@ impl RequestCommand for DaemonAgentsCommand {
 /// Shows the progress of an installation, and prints its result.
 async fn follow(
     client: &Client,
-    output: Output,
+    output: CommandOutput,
     agent: &AgentName,
     options: &InstallAgentRequest,
-) -> Outcome {
+) -> CommandResult {
     let mut events = client.agents().follow_install(agent, options).await?;
     let mut bars = progress::InstallProgressBars::default();
     let mut result = None;
@@ -98,7 +98,7 @@ async fn follow(
     }
     bars.clear();
     let Some((done, body)) = result else {
-        return Err(Failure::Local(anyhow::anyhow!(
+        return Err(CommandError::Local(anyhow::anyhow!(
             "the connection was lost during the installation: run the command again"
         )));
     };

@@ -13,8 +13,8 @@ use protocol::fs::{
 
 use super::{input, operations::mirrors};
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, card, or_dash, table, time, yes_no},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, card, or_dash, table, time, yes_no},
     progress,
     server_args::RequestCommand,
 };
@@ -134,7 +134,7 @@ impl RequestCommand for FsCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let fs = client.fs();
         match self {
             FsCommand::Entries { path, after, limit } => {
@@ -179,7 +179,7 @@ async fn upload_batch(
     client: &Client,
     path: &str,
     source: Option<PathBuf>,
-) -> Result<client::Answer<ArchiveUnpacked>, Failure> {
+) -> Result<client::Answer<ArchiveUnpacked>, CommandError> {
     let directory = source.clone().filter(|source| source.is_dir());
     let Some(directory) = directory else {
         let (archive, bar) = with_progress(input::upload(source.as_deref()).await?);
@@ -203,7 +203,7 @@ fn with_progress(upload: Upload) -> (Upload, indicatif::ProgressBar) {
     (upload.on_progress(move |sent| shown.set_position(sent)), bar)
 }
 
-fn entries(list: DirectoryEntryList, output: Output) -> String {
+fn entries(list: DirectoryEntryList, output: CommandOutput) -> String {
     let rows = list
         .items
         .into_iter()

@@ -5,8 +5,8 @@ use client::Client;
 
 use super::operations::mirrors;
 use crate::{
-    exit::Outcome,
-    output::{Output, card},
+    exit::CommandResult,
+    output::{CommandOutput, card},
     server_args::RequestCommand,
 };
 
@@ -38,7 +38,7 @@ impl RequestCommand for DaemonInfoCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         match self {
             DaemonInfoCommand::About => output.answer(&client.info().about().await?, |about| {
                 card([

@@ -6,7 +6,7 @@ use client::Upload;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::exit::{Failure, local};
+use crate::exit::{CommandError, local};
 
 /// Largest text read from standard input; the daemon accepts no larger message.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
@@ -15,7 +15,10 @@ const TEXT_BYTES_MAX: u64 = 64 << 20;
 const STDIN: &str = "-";
 
 /// The argument, or standard input if the argument is `-` or missing.
-pub(super) async fn text(given: Option<String>, output: crate::output::Output) -> Result<String, Failure> {
+pub(super) async fn text(
+    given: Option<String>,
+    output: crate::output::CommandOutput,
+) -> Result<String, CommandError> {
     match given {
         Some(text) if text != STDIN => Ok(text),
         _ => {
@@ -26,7 +29,7 @@ pub(super) async fn text(given: Option<String>, output: crate::output::Output) -
             let mut stdin = tokio::io::stdin().take(TEXT_BYTES_MAX + 1);
             stdin.read_to_string(&mut text).await.map_err(|error| local("read standard input", error))?;
             if text.len() as u64 > TEXT_BYTES_MAX {
-                return Err(Failure::Usage(format!(
+                return Err(CommandError::Usage(format!(
                     "standard input is larger than the limit of {TEXT_BYTES_MAX} bytes"
                 )));
             }
@@ -38,15 +41,15 @@ pub(super) async fn text(given: Option<String>, output: crate::output::Output) -
 /// The argument or standard input, checked to be JSON.
 pub(super) async fn json(
     given: Option<String>,
-    output: crate::output::Output,
-) -> Result<Box<RawValue>, Failure> {
+    output: crate::output::CommandOutput,
+) -> Result<Box<RawValue>, CommandError> {
     let text = text(given, output).await?;
     serde_json::from_str(&text)
-        .map_err(|error| Failure::Usage(format!("the argument is not valid JSON: {error}")))
+        .map_err(|error| CommandError::Usage(format!("the argument is not valid JSON: {error}")))
 }
 
 /// An upload of a local file or of standard input.
-pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
+pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, CommandError> {
     match given {
         Some(path) if path.as_os_str() != STDIN => {
             Upload::file(path).await.map_err(|error| local(&format!("read `{}`", path.display()), error))
@@ -56,7 +59,7 @@ pub(super) async fn upload(given: Option<&Path>) -> Result<Upload, Failure> {
 }
 
 /// A reader of a local file or of standard input.
-pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + Unpin>, Failure> {
+pub(super) async fn reader(given: Option<&Path>) -> Result<Box<dyn AsyncRead + Unpin>, CommandError> {
     match given {
         Some(path) if path.as_os_str() != STDIN => {
             let file = tokio::fs::File::open(path).await;

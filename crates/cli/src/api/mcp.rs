@@ -6,8 +6,8 @@ use protocol::config::{McpCommand, McpServer, McpServerList, McpTransport};
 
 use super::{input, operations::mirrors};
 use crate::{
-    exit::Outcome,
-    output::{Output, card, or_dash, table, yes_no},
+    exit::CommandResult,
+    output::{CommandOutput, card, or_dash, table, yes_no},
     server_args::RequestCommand,
 };
 
@@ -70,7 +70,7 @@ impl RequestCommand for McpServersCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let mcp = client.mcp();
         match self {
             McpServersCommand::List { directory } => output.answer(&mcp.list(&directory).await?, list),

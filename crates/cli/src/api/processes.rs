@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::Outcome,
-    output::{Output, card, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, card, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -169,7 +169,7 @@ impl RequestCommand for ProcessesCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let processes = client.processes();
         match self {
             ProcessesCommand::List => output.answer(&processes.list().await?, list),

@@ -17,8 +17,8 @@ use protocol::{
 
 use super::{input, operations::mirrors};
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, card, or_dash, yes_no},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, card, or_dash, yes_no},
     server_args::RequestCommand,
 };
 
@@ -226,7 +226,7 @@ impl RequestCommand for SessionsCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let sessions = client.sessions();
         match self {
             SessionsCommand::List => output.answer(&sessions.list().await?, view::list),
@@ -296,13 +296,16 @@ impl RequestCommand for SessionsCommand {
 }
 
 /// The choices for each question, from repeated `--answer` options or from `--answers` as JSON.
-pub(super) fn parse_answers(each: Vec<String>, all: Option<String>) -> Result<Vec<Vec<String>>, Failure> {
+pub(super) fn parse_answers(
+    each: Vec<String>,
+    all: Option<String>,
+) -> Result<Vec<Vec<String>>, CommandError> {
     let Some(json) = all else {
         let split = |answer: String| answer.split(',').map(|choice| choice.trim().to_owned()).collect();
         return Ok(each.into_iter().map(split).collect());
     };
     serde_json::from_str(&json).map_err(|error| {
-        Failure::Usage(format!("--answers is not a JSON array of arrays of strings: {error}"))
+        CommandError::Usage(format!("--answers is not a JSON array of arrays of strings: {error}"))
     })
 }
 

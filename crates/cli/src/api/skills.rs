@@ -6,8 +6,8 @@ use protocol::config::{Skill, SkillList, SkillSource, SkillSourceKind};
 
 use super::{input, operations::mirrors};
 use crate::{
-    exit::Outcome,
-    output::{Output, or_dash, table},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table},
     server_args::RequestCommand,
 };
 
@@ -68,7 +68,7 @@ impl RequestCommand for SkillsCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let skills = client.skills();
         match self {
             SkillsCommand::List { directory } => output.answer(&skills.list(&directory).await?, list),

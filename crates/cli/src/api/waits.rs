@@ -13,8 +13,8 @@ use protocol::{
 
 use super::{operations::mirrors, sessions};
 use crate::{
-    exit::Outcome,
-    output::{Output, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, table, time},
     server_args::RequestCommand,
     waits::{self, age, kind},
 };
@@ -66,7 +66,7 @@ impl RequestCommand for DaemonWaitsCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         match self {
             DaemonWaitsCommand::List => output.answer(&client.waits().list().await?, list),
             DaemonWaitsCommand::Follow => waits::follow(client.waits().events().await?, output).await,

@@ -12,8 +12,8 @@ use protocol::{
 
 use super::operations::mirrors;
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, plain_json},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, plain_json},
     server_args::RequestCommand,
 };
 
@@ -45,7 +45,7 @@ impl RequestCommand for DaemonWorkersCommand {
         self.operation().to_string()
     }
 
-    async fn run(self, client: &Client, output: Output) -> Outcome {
+    async fn run(self, client: &Client, output: CommandOutput) -> CommandResult {
         let DaemonWorkersCommand::Watch { id, cursor } = self;
         print_frames(client.workers().watch(&id, cursor.as_deref()).await?, output).await
     }
@@ -53,14 +53,14 @@ impl RequestCommand for DaemonWorkersCommand {
 
 /// Prints frames until the stream ends. A diagnostic that closes the stream is the error of the command; others go to
 /// stderr.
-pub(crate) async fn print_frames(mut watched: Watched, output: Output) -> Outcome {
+pub(crate) async fn print_frames(mut watched: Watched, output: CommandOutput) -> CommandResult {
     while let Some((text, frame)) = watched.next().await? {
         match frame {
             ObservationFrame::Diagnostic { diagnostic } => {
                 let message = format!("{} ({})", diagnostic.message, diagnostic.code);
                 let stays_open = diagnostic.known().is_some_and(|(_, trouble)| trouble.close().is_none());
                 if !stays_open {
-                    return Err(Failure::Missed(message));
+                    return Err(CommandError::Missed(message));
                 }
                 output.talk(&message);
             }

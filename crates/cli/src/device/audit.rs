@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{control::request_subject, local_device::LocalDevice};
 use crate::{
-    exit::{self, Failure, Outcome},
-    output::{Output, or_dash, plain, table, time},
+    exit::{self, CommandError, CommandResult},
+    output::{CommandOutput, or_dash, plain, table, time},
 };
 
 /// How many requests `list` shows by default.
@@ -64,29 +64,29 @@ impl DeviceAuditOptions {
         exit::report(self.execute(), false, "")
     }
 
-    fn execute(self) -> Outcome {
+    fn execute(self) -> CommandResult {
         let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         if !home.audit().is_dir() {
-            return Err(Failure::Absent(format!(
+            return Err(CommandError::Absent(format!(
                 "device `{client_id}` has no audit log; it is created by `tombolo device connect`"
             )));
         }
         let entries = Entries::read(&home.audit()).map_err(read_failure)?;
         match self.command {
             DeviceAuditCommand::List { json: true, .. } => {
-                let output = Output { json: true };
+                let output = CommandOutput { json: true };
                 for entry in entries {
                     output.line(&entry.map_err(read_failure)?.to_string())?;
                 }
                 Ok(())
             }
             DeviceAuditCommand::List { last, json: false } => {
-                Output { json: false }.line(&request_table(entries, last)?)
+                CommandOutput { json: false }.line(&request_table(entries, last)?)
             }
             DeviceAuditCommand::Verify => {
                 let verified = verify(entries).map_err(read_failure)?;
                 let (Some(first), Some(head)) = (verified.first, verified.head) else {
-                    return Output { json: false }.line("intact: the log is empty");
+                    return CommandOutput { json: false }.line("intact: the log is empty");
                 };
                 let unfinished = match verified.unfinished {
                     0 => String::new(),
@@ -94,7 +94,7 @@ impl DeviceAuditOptions {
                 };
                 let line =
                     format!("intact: entries {first} to {}, last hash {}{unfinished}", head.seq, head.hash);
-                Output { json: false }.line(&line)
+                CommandOutput { json: false }.line(&line)
             }
         }
     }
@@ -102,7 +102,7 @@ impl DeviceAuditOptions {
 
 /// The newest `last` requests with their outcomes. A request has one entry when it starts and another when it ends; the
 /// later one replaces the earlier. Only `last` requests are held in memory, because the log may be far larger.
-fn request_table(entries: Entries, last: usize) -> Result<String, Failure> {
+fn request_table(entries: Entries, last: usize) -> Result<String, CommandError> {
     let mut requests = BTreeMap::new();
     for entry in entries {
         let entry: Value = entry.map_err(read_failure)?;
@@ -143,9 +143,9 @@ fn wire_name(value: &impl serde::Serialize) -> String {
     plain(name.as_ref().and_then(Value::as_str).unwrap_or_default())
 }
 
-fn read_failure(error: Unreadable) -> Failure {
+fn read_failure(error: Unreadable) -> CommandError {
     match error {
-        Unreadable::Broken(_) => Failure::Broken(error.to_string()),
+        Unreadable::Broken(_) => CommandError::Broken(error.to_string()),
         Unreadable::File { path, source } => exit::local(&format!("read `{}`", path.display()), source),
     }
 }

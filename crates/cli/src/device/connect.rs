@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     environment,
-    exit::{self, Failure, Outcome, local},
+    exit::{self, CommandError, CommandResult, local},
     serving::{self, ShutdownSignals},
     traces::TraceOptions,
 };
@@ -102,7 +102,7 @@ pub(super) async fn build_device(
     files: ExternalFiles<'_>,
     consent: Consent,
     ledger: Option<Ledger>,
-) -> Result<Built, Failure> {
+) -> Result<Built, CommandError> {
     let program = std::env::current_exe().map_err(|error| local("find this program", error))?;
     let unit = service::installed_unit();
     let surroundings = Surroundings {
@@ -114,17 +114,17 @@ pub(super) async fn build_device(
         environment: environment::without_secrets(),
     };
     let built = device::build(config, surroundings, consent, ledger).await;
-    built.map_err(|error| Failure::Usage(protocol::ErrorChain(&error).to_string()))
+    built.map_err(|error| CommandError::Usage(protocol::ErrorChain(&error).to_string()))
 }
 
-async fn serve(options: &ConnectOptions) -> Outcome {
-    let signals = ShutdownSignals::listen().map_err(Failure::Local)?;
+async fn serve(options: &ConnectOptions) -> CommandResult {
+    let signals = ShutdownSignals::listen().map_err(CommandError::Local)?;
     let config = options.lend.config(options.hub.as_deref())?;
     let device = LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
     let hub = device.hub_client(&config, options.token_file.as_deref())?;
     let LocalDevice { client_id, home } = device;
     let local_failure = |error: &(dyn std::error::Error + 'static)| {
-        Failure::Local(anyhow::anyhow!(protocol::ErrorChain(error).to_string()))
+        CommandError::Local(anyhow::anyhow!(protocol::ErrorChain(error).to_string()))
     };
     let _lock = home.claim().map_err(|error| local_failure(&error))?;
     let ledger = Ledger::open(&home.audit(), client_id.clone(), Kept::default())
@@ -181,7 +181,7 @@ async fn serve(options: &ConnectOptions) -> Outcome {
         finished.run_until_cancelled(orphans.reap_orphans()),
     );
     link_outcome.map_err(|unwanted| match unwanted {
-        Unwanted::NotLetIn(error) => Failure::from(error),
-        Unwanted::NotAccepted(_) => Failure::NotAccepted(unwanted.to_string()),
+        Unwanted::NotLetIn(error) => CommandError::from(error),
+        Unwanted::NotAccepted(_) => CommandError::NotAccepted(unwanted.to_string()),
     })
 }

@@ -13,8 +13,8 @@ use tokio::{io::AsyncReadExt, net::UnixStream, time::timeout};
 
 use super::local_device::LocalDevice;
 use crate::{
-    exit::{self, Failure, Outcome},
-    output::{Output, card, or_dash, plain, table, time},
+    exit::{self, CommandError, CommandResult},
+    output::{CommandOutput, card, or_dash, plain, table, time},
 };
 
 /// How long `stop` waits for the device. Longer than the grace period between SIGTERM and SIGKILL of its commands.
@@ -52,16 +52,16 @@ impl PauseOptions {
 
 impl DeviceSelector {
     pub(super) fn run(self, command: &DeviceCommand) -> ExitCode {
-        let output = Output { json: self.json };
+        let output = CommandOutput { json: self.json };
         let outcome = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(Failure::from)
+            .map_err(CommandError::from)
             .and_then(|runtime| runtime.block_on(self.send(command, output)));
         exit::report(outcome, output.json, "")
     }
 
-    async fn send(self, command: &DeviceCommand, output: Output) -> Outcome {
+    async fn send(self, command: &DeviceCommand, output: CommandOutput) -> CommandResult {
         let LocalDevice { client_id, home } = LocalDevice::select(self.client_id, self.data_dir.as_deref())?;
         let (status, connection) =
             ask(&home.socket(), command).await.map_err(|error| not_running(&client_id, error))?;
@@ -72,7 +72,7 @@ impl DeviceSelector {
                 output.done(&format!("paused {client_id}; running requests continue"))
             }
             DeviceCommand::Resume => match status.lending {
-                LendingState::Stopped => Err(Failure::Usage(format!(
+                LendingState::Stopped => Err(CommandError::Usage(format!(
                     "device {client_id} is stopping; start it again with `tombolo device connect`"
                 ))),
                 _ => output.done(&format!("resumed {client_id}")),
@@ -89,7 +89,7 @@ impl DeviceSelector {
 }
 
 /// Waits until the device has stopped everything. It closes its control socket last, so the end of the connection is the sign.
-async fn wait_until_ended(mut connection: UnixStream) -> Outcome {
+async fn wait_until_ended(mut connection: UnixStream) -> CommandResult {
     match timeout(STOP_WAIT_MAX, connection.read_to_end(&mut Vec::new())).await {
         Ok(_) => Ok(()),
         Err(_) => {
@@ -97,14 +97,14 @@ async fn wait_until_ended(mut connection: UnixStream) -> Outcome {
                 "the device is still stopping after {} s; it rejects new requests, see `tombolo device status`",
                 STOP_WAIT_MAX.as_secs()
             );
-            Err(Failure::Local(anyhow::anyhow!(why)))
+            Err(CommandError::Local(anyhow::anyhow!(why)))
         }
     }
 }
 
-fn not_running(client_id: &ClientId, error: io::Error) -> Failure {
+fn not_running(client_id: &ClientId, error: io::Error) -> CommandError {
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Failure::Absent(format!(
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => CommandError::Absent(format!(
             "device `{client_id}` is not running on this machine; start it with `tombolo device connect`"
         )),
         _ => exit::local(&format!("connect to the device `{client_id}`"), error),

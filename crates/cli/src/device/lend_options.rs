@@ -6,7 +6,7 @@ use clap::Args;
 use device::{DeviceConfig, LentRoot, Places, Rules, WhenLost};
 use protocol::relay::{Approval, ClientId, Network};
 
-use crate::{exit::Failure, storage};
+use crate::{exit::CommandError, storage};
 
 /// Command line options for what a device lends.
 #[derive(Debug, Clone, Args)]
@@ -60,8 +60,8 @@ struct ApprovalRule {
 
 impl LendOptions {
     /// The configuration file, if one is named, with the command line options applied to it.
-    pub(super) fn config(&self, hub: Option<&str>) -> Result<DeviceConfig, Failure> {
-        let usage = |message: String| Failure::Usage(message);
+    pub(super) fn config(&self, hub: Option<&str>) -> Result<DeviceConfig, CommandError> {
+        let usage = |message: String| CommandError::Usage(message);
         let home = storage::home();
         let mut config = match &self.config {
             Some(path) => DeviceConfig::read(path, home.as_deref())

@@ -8,7 +8,7 @@ use protocol::relay::ClientId;
 use secrecy::ExposeSecret;
 
 use crate::{
-    exit::{Failure, local},
+    exit::{CommandError, local},
     secret, storage,
 };
 
@@ -20,13 +20,13 @@ pub(super) struct LocalDevice {
 
 impl LocalDevice {
     /// The device with this name.
-    pub(super) fn named(client_id: ClientId, data_dir: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn named(client_id: ClientId, data_dir: Option<&Path>) -> Result<Self, CommandError> {
         let home = Home::of(&self::data_dir(data_dir)?, &client_id);
         Ok(Self { client_id, home })
     }
 
     /// The named device. Without a name it is the only device that has files here, or else the one named like the machine.
-    pub(super) fn select(client_id: Option<ClientId>, data_dir: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn select(client_id: Option<ClientId>, data_dir: Option<&Path>) -> Result<Self, CommandError> {
         let client_id = match client_id {
             Some(named) => named,
             None => match Home::all(&self::data_dir(data_dir)?).as_slice() {
@@ -42,13 +42,14 @@ impl LocalDevice {
         &self,
         config: &DeviceConfig,
         token_file: Option<&Path>,
-    ) -> Result<Client, Failure> {
-        let given = secret::token(None, token_file, secret::DEVICE_TOKEN_VARIABLE).map_err(Failure::Local)?;
+    ) -> Result<Client, CommandError> {
+        let given =
+            secret::token(None, token_file, secret::DEVICE_TOKEN_VARIABLE).map_err(CommandError::Local)?;
         let paired = Paired::read(&self.home)
             .map_err(|error| local(&format!("read `{}`", self.home.paired().display()), error))?;
         let unpaired = || {
             let hub = config.hub.as_deref().unwrap_or("HUB");
-            Failure::Usage(format!(
+            CommandError::Usage(format!(
                 "device `{}` is not paired with this hub: run `tombolo device pair {hub}`, or pass --token-file",
                 self.client_id
             ))
@@ -59,7 +60,7 @@ impl LocalDevice {
             Some(given) => given
                 .expose_secret()
                 .parse()
-                .map_err(|error| Failure::Usage(format!("the device token is invalid: {error}")))?,
+                .map_err(|error| CommandError::Usage(format!("the device token is invalid: {error}")))?,
             // The stored token belongs to one hub. Never send it to another one, even if the user names one.
             None => {
                 let same_hub = |paired: &Paired| paired.hub.parse() == Ok(endpoint.clone());
@@ -71,14 +72,14 @@ impl LocalDevice {
 }
 
 /// Parses the URL of a hub.
-pub(super) fn parse_endpoint(hub: &str) -> Result<Endpoint, Failure> {
+pub(super) fn parse_endpoint(hub: &str) -> Result<Endpoint, CommandError> {
     hub.parse().map_err(|error: client::InvalidEndpoint| {
-        Failure::Usage(format!("the hub URL `{hub}` is invalid: {error}"))
+        CommandError::Usage(format!("the hub URL `{hub}` is invalid: {error}"))
     })
 }
 
-fn data_dir(option: Option<&Path>) -> Result<PathBuf, Failure> {
-    storage::data_dir(option).map_err(Failure::Local)
+fn data_dir(option: Option<&Path>) -> Result<PathBuf, CommandError> {
+    storage::data_dir(option).map_err(CommandError::Local)
 }
 
 /// The host name, with characters that a device name must not contain replaced by `-`.

@@ -22,8 +22,8 @@ use super::{
     local_device::{LocalDevice, parse_endpoint},
 };
 use crate::{
-    exit::{self, Failure, Outcome, local},
-    output::{Output, plain},
+    exit::{self, CommandError, CommandResult, local},
+    output::{CommandOutput, plain},
 };
 
 /// Bounds for the poll interval that the hub suggests.
@@ -56,21 +56,21 @@ pub(super) fn run(options: &PairOptions) -> ExitCode {
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(Failure::from)
+        .map_err(CommandError::from)
         .and_then(|runtime| runtime.block_on(pair(options)));
     exit::report(outcome, false, &doing)
 }
 
-async fn pair(options: &PairOptions) -> Outcome {
-    let output = Output { json: false };
+async fn pair(options: &PairOptions) -> CommandResult {
+    let output = CommandOutput { json: false };
     let config = options.lend.config(options.hub.as_deref())?;
     let hub = config.hub.as_deref().ok_or_else(|| {
-        Failure::Usage("no hub is named: pass its URL, or set `hub` in the configuration file".into())
+        CommandError::Usage("no hub is named: pass its URL, or set `hub` in the configuration file".into())
     })?;
     let endpoint = parse_endpoint(hub)?;
     let LocalDevice { client_id, home } =
         LocalDevice::select(config.client_id.clone(), options.data_dir.as_deref())?;
-    home.create().map_err(|error| Failure::Local(error.into()))?;
+    home.create().map_err(|error| CommandError::Local(error.into()))?;
     let offer = offer(&config, &home, options.lend.config.as_deref()).await?;
     let begin = StartPairingRequest {
         client_id,
@@ -85,7 +85,7 @@ async fn pair(options: &PairOptions) -> Outcome {
         pairing.expires_at, pairing.code
     ));
     let PairedDevice { client_id, workspace, token, .. } = wait_for_confirmation(&endpoint, &pairing).await?;
-    let token = token.parse().map_err(|error| Failure::Local(anyhow::Error::new(error)))?;
+    let token = token.parse().map_err(|error| CommandError::Local(anyhow::Error::new(error)))?;
     // The user who confirmed the code may have chosen another name for the device.
     let home = if client_id == begin.client_id {
         home
@@ -105,7 +105,11 @@ async fn pair(options: &PairOptions) -> Outcome {
 }
 
 /// What the device would offer, for the user who confirms the code.
-async fn offer(config: &DeviceConfig, home: &Home, file: Option<&Path>) -> Result<Capabilities, Failure> {
+async fn offer(
+    config: &DeviceConfig,
+    home: &Home,
+    file: Option<&Path>,
+) -> Result<Capabilities, CommandError> {
     // The device may already be running and own the tool socket, so do not open it here.
     let without_socket = DeviceConfig { tool_socket: false, ..config.clone() };
     let files = ExternalFiles { config: file, token: None };
@@ -121,9 +125,11 @@ async fn offer(config: &DeviceConfig, home: &Home, file: Option<&Path>) -> Resul
 async fn wait_for_confirmation(
     endpoint: &Endpoint,
     pairing: &PairingStarted,
-) -> Result<PairedDevice, Failure> {
+) -> Result<PairedDevice, CommandError> {
     let secret: Token = pairing.claim_secret.parse().map_err(|_| {
-        Failure::Usage("the hub returned an invalid pairing secret; is this the URL of a Tombolo hub?".into())
+        CommandError::Usage(
+            "the hub returned an invalid pairing secret; is this the URL of a Tombolo hub?".into(),
+        )
     })?;
     let hub = Client::new(endpoint.clone(), Some(&secret))?;
     let poll_interval = Duration::from_millis(pairing.poll_ms).clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX);
@@ -144,7 +150,7 @@ async fn wait_for_confirmation(
     }
 }
 
-fn store_pairing(home: &Home, paired: &Paired) -> Outcome {
-    home.create().map_err(|error| Failure::Local(error.into()))?;
+fn store_pairing(home: &Home, paired: &Paired) -> CommandResult {
+    home.create().map_err(|error| CommandError::Local(error.into()))?;
     paired.write(home).map_err(|error| local(&format!("write `{}`", home.paired().display()), error))
 }

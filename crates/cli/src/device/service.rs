@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use device::DeviceConfig;
 
 use self::unit::unit_text;
-use crate::{environment::variable, exit, output::Output, storage};
+use crate::{environment::variable, exit, output::CommandOutput, storage};
 
 /// The name of the systemd unit.
 const UNIT: &str = "tombolo-device.service";
@@ -73,7 +73,7 @@ impl ServiceOptions {
     }
 
     fn execute(self) -> anyhow::Result<()> {
-        let output = Output { json: false };
+        let output = CommandOutput { json: false };
         match self.command {
             ServiceCommand::Print { arguments } => {
                 // Writing fails only if the reader has closed the pipe, which is not an error.

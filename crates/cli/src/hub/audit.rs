@@ -8,8 +8,8 @@ use protocol::audit::AuditRecord;
 use serde_json::json;
 
 use crate::{
-    exit::Outcome,
-    output::{Output, or_dash, plain, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, plain, table, time},
     server_args::RequestCommand,
 };
 
@@ -39,7 +39,7 @@ pub(super) struct HubAuditArgs {
 }
 
 impl RequestCommand for HubAuditArgs {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let Self { mut offset, limit, follow } = self;
         if !follow {
             return output.answer(&hub.audit().page(offset, limit).await?, |page| view(page.items));

@@ -13,8 +13,8 @@ use protocol::{
 use super::grant_args::{GrantArgs, root_summary, summary};
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::Outcome,
-    output::{Output, card, or_dash, table, time, yes_no},
+    exit::CommandResult,
+    output::{CommandOutput, card, or_dash, table, time, yes_no},
     server_args::RequestCommand,
 };
 
@@ -94,7 +94,7 @@ Examples:
 }
 
 impl RequestCommand for HubDevicesCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let devices = hub.devices();
         match self {
             HubDevicesCommand::List => output.answer(&devices.list().await?, |list| view(list.items)),

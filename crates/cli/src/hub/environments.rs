@@ -10,8 +10,8 @@ use protocol::{
 
 use super::grant_args::{parse_approval, root_summary};
 use crate::{
-    exit::Outcome,
-    output::{Output, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -81,7 +81,7 @@ fn parse_ask(text: &str) -> Result<(String, Approval), String> {
 }
 
 impl RequestCommand for HubEnvironmentsCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let environments = hub.environments();
         match self {
             HubEnvironmentsCommand::List => {

@@ -13,8 +13,8 @@ use protocol::{
 use super::grant_args::{GrantArgs, summary};
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::Outcome,
-    output::{Output, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -53,7 +53,7 @@ Examples:
 }
 
 impl RequestCommand for HubGrantsCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let grants = hub.grants();
         match self {
             HubGrantsCommand::List => output.answer(&grants.list().await?, |list| view(list.items)),

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use client::Client;
 
-use crate::{exit::Outcome, output::Output, server_args::RequestCommand};
+use crate::{exit::CommandResult, output::CommandOutput, server_args::RequestCommand};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum HubInfoCommand {
@@ -13,7 +13,7 @@ pub(super) enum HubInfoCommand {
 }
 
 impl RequestCommand for HubInfoCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         match self {
             HubInfoCommand::Metrics => output.bytes(hub.info().metrics().await?.body()),
         }

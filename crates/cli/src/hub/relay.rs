@@ -13,8 +13,8 @@ use super::{
     grant_args::{root_summary, wire_name},
 };
 use crate::{
-    exit::Outcome,
-    output::{Output, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -44,7 +44,7 @@ pub(super) enum HubRelayCommand {
 }
 
 impl RequestCommand for HubRelayCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let relay = hub.relay();
         match self {
             HubRelayCommand::Status => output.answer(&relay.status().await?, view),

@@ -11,8 +11,8 @@ use protocol::{
 use secrecy::ExposeSecret;
 
 use crate::{
-    exit::{Failure, Outcome},
-    output::{Output, table, time},
+    exit::{CommandError, CommandResult},
+    output::{CommandOutput, table, time},
     secret::{self, TOKEN_VARIABLE},
     server_args::RequestCommand,
 };
@@ -67,13 +67,13 @@ Examples:
 }
 
 impl RequestCommand for HubRuntimesCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let runtimes = hub.runtimes();
         match self {
             HubRuntimesCommand::List => output.answer(&runtimes.list().await?, |list| view(list.items)),
             HubRuntimesCommand::Add { id, at, workspace, with_token_file } => {
                 let token = secret::token(None, with_token_file.as_deref(), TOKEN_VARIABLE);
-                let token = token.map_err(Failure::Local)?.map(|token| token.expose_secret().to_owned());
+                let token = token.map_err(CommandError::Local)?.map(|token| token.expose_secret().to_owned());
                 let add = AddRuntimeRequest { id, workspace, endpoint: at, token };
                 output.answer(&runtimes.add(&add).await?, |runtime| view(vec![runtime]))
             }

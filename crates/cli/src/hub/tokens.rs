@@ -12,8 +12,8 @@ use protocol::{
 
 use crate::{
     duration::{self, VALUE_NAME},
-    exit::Outcome,
-    output::{Output, or_dash, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table, time},
     server_args::RequestCommand,
 };
 
@@ -60,7 +60,7 @@ Examples:
 }
 
 impl RequestCommand for HubTokensCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let tokens = hub.tokens();
         match self {
             HubTokensCommand::List { user } => {

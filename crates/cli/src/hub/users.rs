@@ -9,8 +9,8 @@ use protocol::{
 };
 
 use crate::{
-    exit::Outcome,
-    output::{Output, or_dash, table, time, yes_no},
+    exit::CommandResult,
+    output::{CommandOutput, or_dash, table, time, yes_no},
     server_args::RequestCommand,
 };
 
@@ -74,7 +74,7 @@ fn parse_role(text: &str) -> Result<(WorkspaceName, Role), String> {
 }
 
 impl RequestCommand for HubUsersCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let users = hub.users();
         match self {
             HubUsersCommand::List => output.answer(&users.list().await?, |list| view(list.items)),

@@ -5,8 +5,8 @@ use client::Client;
 
 use super::{tokens::scope, users::roles};
 use crate::{
-    exit::Outcome,
-    output::{Output, card, or_dash, time, yes_no},
+    exit::CommandResult,
+    output::{CommandOutput, card, or_dash, time, yes_no},
     server_args::RequestCommand,
 };
 
@@ -15,7 +15,7 @@ use crate::{
 pub(super) struct HubWhoamiArgs {}
 
 impl RequestCommand for HubWhoamiArgs {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         output.answer(&hub.users().whoami().await?, |me| {
             card([
                 ("user", me.user.name.to_string()),

@@ -6,8 +6,8 @@ use protocol::{RuntimeId, SessionId, presence::WorkerPresence};
 
 use crate::{
     api,
-    exit::Outcome,
-    output::{Output, table, time},
+    exit::CommandResult,
+    output::{CommandOutput, table, time},
     server_args::RequestCommand,
 };
 
@@ -47,7 +47,7 @@ Examples:
 }
 
 impl RequestCommand for HubWorkersCommand {
-    async fn run(self, hub: &Client, output: Output) -> Outcome {
+    async fn run(self, hub: &Client, output: CommandOutput) -> CommandResult {
         let runtimes = hub.runtimes();
         match self {
             HubWorkersCommand::List { runtime } => {

@@ -9,8 +9,8 @@ use protocol::{
 use super::source::{OpenWait, WaitSource};
 use crate::{
     chat::wait_prompt::{TypedAnswer, WaitPrompt},
-    exit::{Failure, Outcome},
-    output::Output,
+    exit::{CommandError, CommandResult},
+    output::CommandOutput,
 };
 
 /// A wait, and the answer to it.
@@ -30,7 +30,7 @@ pub(super) struct AnswerArgs {
 }
 
 impl AnswerArgs {
-    pub(super) async fn send(self, source: &WaitSource<'_>, output: Output) -> Outcome {
+    pub(super) async fn send(self, source: &WaitSource<'_>, output: CommandOutput) -> CommandResult {
         let Self { id, answer, reject, author } = self;
         let open = find(source.fetch().await?, &id)?;
         let answer = if reject { WaitAnswer::Reject } else { parse_answer(&open.wait.ask, &answer)? };
@@ -39,14 +39,14 @@ impl AnswerArgs {
 }
 
 /// The one open wait that `id` stands for.
-fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, Failure> {
+fn find(open: Vec<OpenWait>, id: &str) -> Result<OpenWait, CommandError> {
     let mut matching: Vec<OpenWait> = open.into_iter().filter(|open| matches_id(open.wait.id, id)).collect();
     match (matching.pop(), matching.len()) {
         (Some(open), 0) => Ok(open),
         (Some(_), more) => {
-            Err(Failure::Usage(format!("`{id}` matches {} open waits: give more of the id", more + 1)))
+            Err(CommandError::Usage(format!("`{id}` matches {} open waits: give more of the id", more + 1)))
         }
-        (None, _) => Err(Failure::Usage(format!(
+        (None, _) => Err(CommandError::Usage(format!(
             "no open wait has the id `{id}`: it may have been answered already; list them with `tombolo waits`"
         ))),
     }
@@ -59,8 +59,8 @@ fn matches_id(wait: WaitId, id: &str) -> bool {
 }
 
 /// Reads the words on the command line as the answer to `ask`.
-fn parse_answer(ask: &WaitRequest, words: &[String]) -> Result<WaitAnswer, Failure> {
-    let usage = |message: String| Err(Failure::Usage(message));
+fn parse_answer(ask: &WaitRequest, words: &[String]) -> Result<WaitAnswer, CommandError> {
+    let usage = |message: String| Err(CommandError::Usage(message));
     let mut prompt = WaitPrompt::new(ask);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -120,7 +120,7 @@ mod tests {
         let answers = vec![vec!["Red".to_owned()], vec!["Green".to_owned()]];
         assert_eq!(read(&["1", "green"]).unwrap(), WaitAnswer::Question(answers));
         for wrong in [&["1"][..], &["1", "2", "2"], &["1", "Blue"]] {
-            assert!(matches!(read(wrong), Err(Failure::Usage(_))), "{wrong:?}");
+            assert!(matches!(read(wrong), Err(CommandError::Usage(_))), "{wrong:?}");
         }
     }
 

@@ -8,8 +8,8 @@ use protocol::{
 
 use super::view;
 use crate::{
-    exit::{Failure, Outcome},
-    output::Output,
+    exit::{CommandError, CommandResult},
+    output::CommandOutput,
 };
 
 /// The server whose waits are shown.
@@ -32,7 +32,7 @@ impl OpenWait {
 
 impl WaitSource<'_> {
     /// Prints the open waits.
-    pub(super) async fn list(&self, output: Output) -> Outcome {
+    pub(super) async fn list(&self, output: CommandOutput) -> CommandResult {
         match self {
             WaitSource::Hub(hub) => {
                 let answer = hub.inbox().list().await?;
@@ -56,7 +56,7 @@ impl WaitSource<'_> {
     }
 
     /// Prints the open waits, then each wait that opens or is settled.
-    pub(super) async fn follow(&self, output: Output) -> Outcome {
+    pub(super) async fn follow(&self, output: CommandOutput) -> CommandResult {
         match self {
             WaitSource::Hub(hub) => view::follow(hub.inbox().events().await?, output).await,
             WaitSource::Daemon(daemon) => view::follow(daemon.waits().events().await?, output).await,
@@ -64,7 +64,7 @@ impl WaitSource<'_> {
     }
 
     /// Fetches the open waits.
-    pub(super) async fn fetch(&self) -> Result<Vec<OpenWait>, Failure> {
+    pub(super) async fn fetch(&self) -> Result<Vec<OpenWait>, CommandError> {
         Ok(match self {
             WaitSource::Hub(hub) => {
                 let items = hub.inbox().list().await?.read()?.items.into_iter();
@@ -77,7 +77,12 @@ impl WaitSource<'_> {
     }
 
     /// Answers a wait, and prints how it was settled.
-    pub(super) async fn answer(&self, open: &OpenWait, reply: &AnswerWaitRequest, output: Output) -> Outcome {
+    pub(super) async fn answer(
+        &self,
+        open: &OpenWait,
+        reply: &AnswerWaitRequest,
+        output: CommandOutput,
+    ) -> CommandResult {
         let OpenWait { runtime, wait } = open;
         let settled = match (self, runtime) {
             (WaitSource::Hub(hub), Some(runtime)) => hub.inbox().answer(runtime, wait.id, reply).await?,

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::source::OpenWait;
 use crate::{
     api::{always, choices, summarize_ask},
-    exit::Outcome,
-    output::{self, Output, or_dash, plain},
+    exit::CommandResult,
+    output::{self, CommandOutput, or_dash, plain},
 };
 
 /// The open waits, one row each.
@@ -58,7 +58,7 @@ pub(crate) trait WaitStreamEvent: DeserializeOwned {
 }
 
 /// Prints events until the stream ends.
-pub(crate) async fn follow<T: WaitStreamEvent>(mut events: Told<T>, output: Output) -> Outcome {
+pub(crate) async fn follow<T: WaitStreamEvent>(mut events: Told<T>, output: CommandOutput) -> CommandResult {
     while let Some((event, json)) = events.next().await? {
         if output.json {
             output.line(&json)?;

@@ -4,12 +4,17 @@ use client::{Client, Event, EventKind};
 use protocol::ServerId;
 
 use crate::{
-    exit::Outcome,
-    output::{Output, plain},
+    exit::CommandResult,
+    output::{CommandOutput, plain},
 };
 
 /// Prints events until the agent exits or the instance is deleted.
-pub(super) async fn follow(client: &Client, id: &ServerId, after: Option<u64>, output: Output) -> Outcome {
+pub(super) async fn follow(
+    client: &Client,
+    id: &ServerId,
+    after: Option<u64>,
+    output: CommandOutput,
+) -> CommandResult {
     let mut events = client.acp().events(id, after).await?;
     while let Some(event) = events.next().await? {
         show(&event, output)?;
@@ -18,7 +23,12 @@ pub(super) async fn follow(client: &Client, id: &ServerId, after: Option<u64>, o
 }
 
 /// Prints the events up to now, and stops.
-pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, output: Output) -> Outcome {
+pub(super) async fn so_far(
+    client: &Client,
+    id: &ServerId,
+    after: Option<u64>,
+    output: CommandOutput,
+) -> CommandResult {
     // Open the stream before reading the range: the stream reports an unknown instance, and every event up to
     // `range.newest` is then certain to be on it.
     let mut events = client.acp().events(id, after).await?;
@@ -44,7 +54,7 @@ pub(super) async fn so_far(client: &Client, id: &ServerId, after: Option<u64>, o
 }
 
 /// Prints one event: as JSON for programs, as a line with its id, kind and data for people.
-fn show(event: &Event, output: Output) -> Outcome {
+fn show(event: &Event, output: CommandOutput) -> CommandResult {
     let id = match event.kind {
         EventKind::Message { id } => Some(id),
         _ => None,

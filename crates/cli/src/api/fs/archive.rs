@@ -6,7 +6,7 @@ use client::Upload;
 use tokio::task::JoinHandle;
 use tokio_util::io::SyncIoBridge;
 
-use crate::exit::{Failure, local};
+use crate::exit::{CommandError, local};
 
 /// Packing pauses when this many bytes wait to be sent.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) struct PackingTask {
 
 impl PackingTask {
     /// Waits for the task. A broken pipe is no error here: the server stopped reading, and its answer says why.
-    pub(super) async fn finished(self) -> Result<(), Failure> {
+    pub(super) async fn finished(self) -> Result<(), CommandError> {
         match self.task.await {
             Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(local(&format!("pack `{}`", self.directory.display()), error))

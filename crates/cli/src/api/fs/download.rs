@@ -6,13 +6,13 @@ use client::Download;
 use tempfile::NamedTempFile;
 
 use crate::{
-    exit::{Failure, Outcome, local},
-    output::Output,
+    exit::{CommandError, CommandResult, local},
+    output::CommandOutput,
     progress,
 };
 
 /// Writes the content to standard output.
-pub(super) async fn to_stdout(content: Download) -> Outcome {
+pub(super) async fn to_stdout(content: Download) -> CommandResult {
     let bar = progress::bytes(content.length());
     let copied = content.copy_to(&mut tokio::io::stdout(), |written| bar.set_position(written)).await;
     bar.finish_and_clear();
@@ -21,7 +21,7 @@ pub(super) async fn to_stdout(content: Download) -> Outcome {
 }
 
 /// Writes the content to a temporary file and renames it to `path` when it is complete.
-pub(super) async fn to_file(content: Download, path: &Path, output: Output) -> Outcome {
+pub(super) async fn to_file(content: Download, path: &Path, output: CommandOutput) -> CommandResult {
     let failed = |error: io::Error| local(&format!("write `{}`", path.display()), error);
     // A device or a named pipe (`/dev/stdout`) must be written to: a rename would replace it with a regular file.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -46,10 +46,15 @@ fn new_file(directory: &Path) -> io::Result<(std::fs::File, tempfile::TempPath)>
     Ok(file.into_parts())
 }
 
-async fn copy(content: Download, file: &mut tokio::fs::File, path: &Path, output: Output) -> Outcome {
+async fn copy(
+    content: Download,
+    file: &mut tokio::fs::File,
+    path: &Path,
+    output: CommandOutput,
+) -> CommandResult {
     let bar = progress::bytes(content.length());
     let copied = content.copy_to(file, |written| bar.set_position(written)).await;
     bar.finish_and_clear();
-    let written = copied.map_err(Failure::from)?;
+    let written = copied.map_err(CommandError::from)?;
     output.done(&format!("wrote {written} bytes to {}", path.display()))
 }

@@ -7,7 +7,7 @@ use client::Client;
 use protocol::{ProblemKind, ProcessId};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::exit::{Failure, local};
+use crate::exit::{CommandError, local};
 
 /// Bytes per request. Well below the daemon's input buffer, so that a slow process accepts some chunks while it drains.
 const CHUNK_BYTES: usize = 128 << 10;
@@ -21,7 +21,7 @@ pub(super) async fn send(
     id: ProcessId,
     mut reader: impl AsyncRead + Unpin,
     close: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut sent = false;
     loop {
@@ -39,7 +39,7 @@ pub(super) async fn send(
     }
 }
 
-async fn send_chunk(client: &Client, id: ProcessId, chunk: Bytes, close: bool) -> Result<(), Failure> {
+async fn send_chunk(client: &Client, id: ProcessId, chunk: Bytes, close: bool) -> Result<(), CommandError> {
     loop {
         match client.processes().input(id, chunk.clone(), close).await {
             Ok(_) => return Ok(()),

@@ -8,7 +8,7 @@ use protocol::{
     processes::{OutputStream, ProcessLogEntry},
 };
 
-use crate::{exit::Outcome, output::Output};
+use crate::{exit::CommandResult, output::CommandOutput};
 
 /// Prints the output up to now: all of it for people, one page with `--json` or a limit.
 pub(super) async fn print_page(
@@ -16,8 +16,8 @@ pub(super) async fn print_page(
     id: ProcessId,
     mut after: Option<u64>,
     limit: Option<u32>,
-    output: Output,
-) -> Outcome {
+    output: CommandOutput,
+) -> CommandResult {
     loop {
         let answer = client.processes().logs(id, after, limit).await?;
         if output.json {
@@ -36,7 +36,12 @@ pub(super) async fn print_page(
 }
 
 /// Prints output until the process exits.
-pub(super) async fn follow(client: &Client, id: ProcessId, after: Option<u64>, output: Output) -> Outcome {
+pub(super) async fn follow(
+    client: &Client,
+    id: ProcessId,
+    after: Option<u64>,
+    output: CommandOutput,
+) -> CommandResult {
     let mut events = client.processes().follow(id, after).await?;
     while let Some(event) = events.next().await? {
         match &event.kind {
@@ -58,7 +63,7 @@ pub(super) async fn follow(client: &Client, id: ProcessId, after: Option<u64>, o
 }
 
 /// Prints the bytes unchanged, with colours, as `docker logs` does.
-fn show(entry: &ProcessLogEntry) -> Outcome {
+fn show(entry: &ProcessLogEntry) -> CommandResult {
     let write = |mut out: Box<dyn Write>| {
         out.write_all(entry.text.as_bytes())?;
         out.flush()

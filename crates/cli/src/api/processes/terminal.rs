@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    exit::{Failure, Outcome, local},
-    output::Output,
+    exit::{CommandError, CommandResult, local},
+    output::CommandOutput,
 };
 
 /// Largest chunk that is read from standard input.
@@ -29,8 +29,8 @@ const END_OF_INPUT: &[u8] = b"\x04";
 pub(super) async fn attach(
     mut output_stream: TerminalOutput,
     mut input_stream: TerminalInput,
-    output: Output,
-) -> Outcome {
+    output: CommandOutput,
+) -> CommandResult {
     let attached = io::stdin().is_terminal();
     if attached {
         output.talk("attached: press Ctrl-] to detach and leave the process running");
@@ -81,14 +81,14 @@ pub(super) async fn attach(
     output.done(&ended.unwrap_or_else(|| "the connection was closed".into()))
 }
 
-fn show(bytes: &[u8]) -> Result<(), Failure> {
+fn show(bytes: &[u8]) -> Result<(), CommandError> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;
     Ok(stdout.flush()?)
 }
 
 /// Resizes the terminal of the process to the size of this one; does nothing without a terminal.
-async fn send_size(input_stream: &mut TerminalInput) -> Result<(), Failure> {
+async fn send_size(input_stream: &mut TerminalInput) -> Result<(), CommandError> {
     let Ok(size) = termios::tcgetwinsize(io::stdin()) else { return Ok(()) };
     if size.ws_col == 0 || size.ws_row == 0 {
         return Ok(());

@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt;
 
 use crate::{
     api::input::{self, EnvironmentVariable},
-    exit::{Failure, local},
+    exit::{CommandError, local},
 };
 
 /// Longest model API key that is read from a file.
@@ -66,7 +66,7 @@ pub(crate) struct CreateArgs {
 
 impl CreateArgs {
     /// Reads the files that the options name into a request.
-    pub(super) async fn into_request(self) -> Result<(SessionId, CreateSessionRequest), Failure> {
+    pub(super) async fn into_request(self) -> Result<(SessionId, CreateSessionRequest), CommandError> {
         let create = CreateSessionRequest {
             agent: self.agent,
             agent_mode: self.mode,
@@ -89,7 +89,7 @@ impl CreateArgs {
     }
 }
 
-async fn read_api_key(file: &std::path::Path) -> Result<String, Failure> {
+async fn read_api_key(file: &std::path::Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let mut reader = input::reader(Some(file)).await?.take(API_KEY_BYTES_MAX);
     let read = reader.read_to_string(&mut text).await;
@@ -100,10 +100,11 @@ async fn read_api_key(file: &std::path::Path) -> Result<String, Failure> {
 fn parse_entries<T: DeserializeOwned>(
     option: &str,
     json: Option<String>,
-) -> Result<BTreeMap<String, T>, Failure> {
+) -> Result<BTreeMap<String, T>, CommandError> {
     let Some(json) = json else { return Ok(BTreeMap::new()) };
-    serde_json::from_str(&json)
-        .map_err(|error| Failure::Usage(format!("{option} is not a JSON object of valid entries: {error}")))
+    serde_json::from_str(&json).map_err(|error| {
+        CommandError::Usage(format!("{option} is not a JSON object of valid entries: {error}"))
+    })
 }
 
 /// Parses a permission mode.

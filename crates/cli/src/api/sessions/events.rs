@@ -4,10 +4,15 @@ use client::{Client, Pages, RecordEvent};
 use protocol::SessionId;
 
 use super::view;
-use crate::{exit::Outcome, output::Output};
+use crate::{exit::CommandResult, output::CommandOutput};
 
 /// Prints the events up to now: all of them for people, one page with `--json` or a limit.
-pub(super) async fn print_page(client: &Client, id: &SessionId, mut pages: Pages, output: Output) -> Outcome {
+pub(super) async fn print_page(
+    client: &Client,
+    id: &SessionId,
+    mut pages: Pages,
+    output: CommandOutput,
+) -> CommandResult {
     loop {
         let answer = client.sessions().page(id, pages).await?;
         if output.json {
@@ -30,8 +35,8 @@ pub(super) async fn follow(
     id: &SessionId,
     offset: u64,
     include_raw: bool,
-    output: Output,
-) -> Outcome {
+    output: CommandOutput,
+) -> CommandResult {
     let mut events = client.sessions().events(id, offset, include_raw).await?;
     while let Some(event) = events.next().await? {
         match event {
@@ -52,8 +57,8 @@ pub(super) async fn print_messages(
     id: &SessionId,
     mut cursor: Option<String>,
     limit: Option<u32>,
-    output: Output,
-) -> Outcome {
+    output: CommandOutput,
+) -> CommandResult {
     loop {
         let answer = client.sessions().messages(id, cursor.as_deref(), limit).await?;
         if output.json {

@@ -11,8 +11,8 @@ use protocol::{
 
 use crate::{
     api::input,
-    exit::{Failure, local},
-    output::Output,
+    exit::{CommandError, local},
+    output::CommandOutput,
 };
 
 #[derive(Debug, Args)]
@@ -45,8 +45,8 @@ impl SendArgs {
     /// Reads the message and its attachments into a request.
     pub(super) async fn into_request(
         self,
-        output: Output,
-    ) -> Result<(SessionId, SendMessageRequest, Option<IdempotencyKey>), Failure> {
+        output: CommandOutput,
+    ) -> Result<(SessionId, SendMessageRequest, Option<IdempotencyKey>), CommandError> {
         let message = input::text(self.message, output).await?;
         let mut attachments: Vec<_> =
             self.file.into_iter().map(|path| MessageAttachment::File { path }).collect();
@@ -66,19 +66,19 @@ impl SendArgs {
     }
 }
 
-async fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
+async fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
     let read = tokio::fs::read(path).await;
     read.map_err(|error| local(&format!("read `{}`", path.display()), error))
 }
 
-fn image_type(path: &Path) -> Result<&'static str, Failure> {
+fn image_type(path: &Path) -> Result<&'static str, CommandError> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("png") => Ok("image/png"),
         Some("jpg" | "jpeg") => Ok("image/jpeg"),
         Some("gif") => Ok("image/gif"),
         Some("webp") => Ok("image/webp"),
-        _ => Err(Failure::Usage(format!(
+        _ => Err(CommandError::Usage(format!(
             "--image: the name `{}` does not end in .png, .jpg, .jpeg, .gif or .webp",
             path.display()
         ))),
