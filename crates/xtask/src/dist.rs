@@ -1,4 +1,4 @@
-//! What is published: the npm packages, and the program in one for each kind of machine.
+//! Builds what is published: the npm packages, and one package with the program for each platform.
 
 mod package;
 mod platform;
@@ -10,21 +10,21 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use self::{package::Package, platform::Platform};
+use self::{package::StagedPackage, platform::Platform};
 use crate::{sh, typescript};
 
 #[derive(clap::Args)]
-pub(crate) struct Options {
-    /// The kind of machine to build for; this one if left out
+pub(crate) struct DistOptions {
+    /// Target triple to build for [default: this machine]
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
-    /// Pack the program as it is while it is developed, for the tests of the packages: `target/packages-unreleased`
+    /// Pack a debug build into target/packages-unreleased, for the tests of the packages
     #[arg(long, conflicts_with = "target")]
     unreleased: bool,
 }
 
-/// Builds the program as it is released, and packs everything into `target/packages`.
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+/// Builds the program with the profile `dist`, and packs everything into `target/packages`.
+pub(crate) fn run(options: &DistOptions) -> anyhow::Result<()> {
     if options.unreleased {
         typescript::build()?;
         return unreleased(&sh::build()?).map(drop);
@@ -32,11 +32,11 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let (platform, program) = match &options.target {
         Some(target) => {
             sh::run(&format!("cargo build --profile dist --package cli --target {target}"))?;
-            (Platform::of(target)?, sh::target_dir()?.join(target).join("dist/tombolo"))
+            (Platform::for_target(target)?, sh::target_dir()?.join(target).join("dist/tombolo"))
         }
         None => {
             sh::run("cargo build --profile dist --package cli")?;
-            (Platform::here()?, sh::target_dir()?.join("dist/tombolo"))
+            (Platform::host()?, sh::target_dir()?.join("dist/tombolo"))
         }
     };
     typescript::build()?;
@@ -49,31 +49,31 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Packs what was built, with the program as it is while it is developed, for tests of the packages themselves.
+/// Packs the packages with a debug build of the program, for their tests.
 pub(crate) fn unreleased(program: &Path) -> anyhow::Result<PathBuf> {
     let out = sh::target_dir()?.join("packages-unreleased");
     let stripped = out.with_extension("program");
-    // What is there only to find faults is most of it.
+    // Debug information is most of its size, and the tests install it several times.
     sh::status(sh::command("strip").arg("-o").arg(&stripped).arg(program))?;
-    pack(&Platform::here()?, &stripped, &out)?;
+    pack(&Platform::host()?, &stripped, &out)?;
     Ok(out)
 }
 
-/// Makes one file of each package, and one of their checksums.
+/// Packs each package into a file, and writes their checksums to `SHA256SUMS`.
 fn pack(platform: &Platform, program: &Path, out: &Path) -> anyhow::Result<()> {
     if out.exists() {
         fs::remove_dir_all(out).with_context(|| format!("could not clear {}", out.display()))?;
     }
     let staged = out.join("staged");
-    for package in Package::published(&typescript::workspace(), &staged)? {
+    for package in StagedPackage::stage_public(&typescript::workspace(), &staged)? {
         package.pack(out)?;
     }
-    Package::of_program(platform, program, &staged)?.pack(out)?;
+    StagedPackage::stage_program(platform, program, &staged)?.pack(out)?;
     fs::remove_dir_all(staged)?;
-    checksums(out)
+    write_checksums(out)
 }
 
-fn checksums(out: &Path) -> anyhow::Result<()> {
+fn write_checksums(out: &Path) -> anyhow::Result<()> {
     let mut names = Vec::new();
     for entry in fs::read_dir(out)? {
         names.push(entry?.file_name());

@@ -42,7 +42,7 @@ enum Task {
         check: bool,
     },
     /// Build the npm packages and the program as they are published
-    Dist(dist::Options),
+    Dist(dist::DistOptions),
     /// Record the public API of a release, which later changes must not break
     ReleaseRecord,
     /// Test a running daemon against its own OpenAPI document

@@ -1,4 +1,4 @@
-//! The TypeScript packages: built, linted, tested against the real daemon, and fit to be published.
+//! Builds, lints and tests the TypeScript packages, and checks that they can be published.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 
 use crate::{dist, sh, system, test_summary};
 
-/// What is checked before the tests, in the order in which it fails fastest.
+/// npm scripts that run before the tests, fastest first.
 const SCRIPTS: &[&str] = &["lint", "build", "api", "size", "publint", "attw"];
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -22,7 +22,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     let report = format!("--outputFile.json={}", test_summary::vitest_path()?.display());
     let reporters = ["--reporter=default", "--reporter=json", &report];
-    sh::status(npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(programs()?))
+    sh::status(
+        npm(&workspace).args(["run", "--silent", "test", "--"]).args(reporters).envs(test_environment()?),
+    )
 }
 
 /// Builds the packages.
@@ -32,7 +34,7 @@ pub(crate) fn build() -> anyhow::Result<()> {
     sh::status(npm(&workspace).args(["run", "--silent", "build"]))
 }
 
-/// Writes the types that are made from the documents in `docs`.
+/// Generates the types from the documents in `docs`; with `check`, fails if the committed ones differ.
 pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
     let workspace = workspace();
     install(&workspace)?;
@@ -44,9 +46,9 @@ pub(crate) fn codegen(check: bool) -> anyhow::Result<()> {
     sh::status(&mut npm)
 }
 
-/// What the tests run, the packages that they install, and where they install agents: once for them and for the tests
-/// of the daemon.
-fn programs() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
+/// Environment variables of the tests: the programs and packages to test, and a directory for installed agents, which the
+/// tests of the daemon use too.
+fn test_environment() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
     let product = sh::build()?;
     sh::run("cargo build --quiet --workspace --bin scripted-model")?;
     let target = sh::target_dir()?;
@@ -58,15 +60,15 @@ fn programs() -> anyhow::Result<[(&'static str, PathBuf); 4]> {
     ])
 }
 
-/// Where the packages lie.
+/// The npm workspace.
 pub(crate) fn workspace() -> PathBuf {
     sh::root().join("sdks/typescript")
 }
 
-/// Installs what the lock file says, unless that was done already.
+/// Runs `npm ci`, unless the same lock file is installed already.
 fn install(workspace: &Path) -> anyhow::Result<()> {
     let lock = fs::read(workspace.join("package-lock.json")).context("could not read package-lock.json")?;
-    // Lies among what is installed, so that it is gone when that is.
+    // The copy is in `node_modules`, so that it disappears together with the installed packages.
     let installed = workspace.join("node_modules/.installed-lock.json");
     if fs::read(&installed).is_ok_and(|installed| installed == lock) {
         return Ok(());

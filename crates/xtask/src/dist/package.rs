@@ -1,4 +1,4 @@
-//! One npm package, as it is published.
+//! Stages and packs npm packages.
 
 use std::{
     fs,
@@ -12,77 +12,80 @@ use serde_json::json;
 use super::platform::Platform;
 use crate::sh;
 
-/// What of a package's directory is only there to develop it.
-const OWN: &[&str] = &["node_modules", "tests"];
+/// Entries of a package's directory that are not published.
+const UNPUBLISHED: &[&str] = &["node_modules", "tests"];
 
 const LICENSES: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// The version of everything.
+/// The version of the program and of every package.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The package that runs the program, wherever that is.
+/// The package whose launcher runs the program.
 const LAUNCHER: &str = "@tombolo/cli";
 
-pub(super) struct Package {
+/// A staged npm package.
+pub(super) struct StagedPackage {
     directory: PathBuf,
 }
 
 #[derive(Deserialize)]
-struct Workspace {
+struct WorkspaceManifest {
     workspaces: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Manifest {
+struct PackageManifest {
     name: String,
     version: String,
     #[serde(default)]
     private: bool,
 }
 
-impl Package {
-    /// Those of a workspace that are for others, as copies with what is only known when they are published.
-    pub(super) fn published(workspace: &Path, staged: &Path) -> anyhow::Result<Vec<Self>> {
-        let Workspace { workspaces } = read(workspace)?;
+impl StagedPackage {
+    /// Stages the public packages of an npm workspace.
+    pub(super) fn stage_public(workspace: &Path, staged: &Path) -> anyhow::Result<Vec<Self>> {
+        let WorkspaceManifest { workspaces } = read_manifest(workspace)?;
         let mut packages = Vec::new();
         for member in workspaces {
             let source = workspace.join(member);
-            let manifest: Manifest = read(&source)?;
+            let manifest: PackageManifest = read_manifest(&source)?;
             if !manifest.private {
-                packages.push(Self::staged(&source, &manifest, staged)?);
+                packages.push(Self::stage(&source, &manifest, staged)?);
             }
         }
         Ok(packages)
     }
 
-    fn staged(source: &Path, manifest: &Manifest, staged: &Path) -> anyhow::Result<Self> {
-        let Manifest { name, version, .. } = manifest;
+    fn stage(source: &Path, manifest: &PackageManifest, staged: &Path) -> anyhow::Result<Self> {
+        let PackageManifest { name, version, .. } = manifest;
         if version != VERSION {
-            bail!("{name} is {version}, and the program is {VERSION}");
+            bail!(
+                "the version of {name} is {version}, but that of the program is {VERSION}: make them equal"
+            );
         }
         let directory = staged.join(name);
-        copy(source, &directory)?;
+        copy_directory(source, &directory)?;
         let package = Self { directory };
-        package.license()?;
+        package.add_licenses()?;
         if name == LAUNCHER {
-            // npm keeps the order of what is there, which has a meaning in `exports`.
+            // `npm pkg set` keeps the order of the existing keys. It matters in `exports`, and `serde_json` would sort them.
             let mut npm = sh::command("npm");
             npm.current_dir(&package.directory).args(["pkg", "set"]);
             for platform in Platform::all()? {
-                npm.arg(format!("optionalDependencies[{}]={VERSION}", platform.package()));
+                npm.arg(format!("optionalDependencies[{}]={VERSION}", platform.package_name()));
             }
             sh::status(&mut npm)?;
         }
         Ok(package)
     }
 
-    /// The program of a kind of machine, in a package of its own.
-    pub(super) fn of_program(platform: &Platform, program: &Path, staged: &Path) -> anyhow::Result<Self> {
+    /// Stages the package that contains the program for one platform.
+    pub(super) fn stage_program(platform: &Platform, program: &Path, staged: &Path) -> anyhow::Result<Self> {
         let Platform { target, os, cpu, libc, .. } = platform;
-        let name = platform.package();
+        let name = platform.package_name();
         let package = Self { directory: staged.join(&name) };
         fs::create_dir_all(package.directory.join("bin"))?;
-        // With its permissions.
+        // `fs::copy` keeps the permissions.
         fs::copy(program, package.directory.join("bin/tombolo"))
             .with_context(|| format!("could not copy {}", program.display()))?;
         let readme = format!("# {name}\n\nThe `tombolo` program for {target}, which `{LAUNCHER}` runs.\n");
@@ -98,40 +101,41 @@ impl Package {
             "files": ["bin", "LICENSE-*"],
         });
         fs::write(package.directory.join("package.json"), serde_json::to_vec_pretty(&manifest)?)?;
-        package.license()?;
+        package.add_licenses()?;
         Ok(package)
     }
 
-    fn license(&self) -> anyhow::Result<()> {
+    fn add_licenses(&self) -> anyhow::Result<()> {
         for license in LICENSES {
             fs::copy(sh::root().join(license), self.directory.join(license))?;
         }
         Ok(())
     }
 
-    /// Makes one file of it, as npm does.
+    /// Packs it into one file with `npm pack`.
     pub(super) fn pack(&self, out: &Path) -> anyhow::Result<()> {
         let mut npm = sh::command("npm");
         sh::status(npm.args(["pack", "--silent", "--pack-destination"]).arg(out).arg(&self.directory))
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(package: &Path) -> anyhow::Result<T> {
+fn read_manifest<T: for<'a> Deserialize<'a>>(package: &Path) -> anyhow::Result<T> {
     let file = package.join("package.json");
     let text = fs::read(&file).with_context(|| format!("could not read {}", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("could not understand {}", file.display()))
+    serde_json::from_slice(&text).with_context(|| format!("could not parse {}", file.display()))
 }
 
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+fn copy_directory(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let (name, path) = (entry.file_name(), entry.path());
-        if OWN.iter().any(|own| name == *own) {
+        let name = entry.file_name();
+        let path = entry.path();
+        if UNPUBLISHED.iter().any(|unpublished| name == *unpublished) {
             continue;
         }
         if entry.file_type()?.is_dir() {
-            copy(&path, &to.join(name))?;
+            copy_directory(&path, &to.join(name))?;
         } else {
             fs::copy(path, to.join(name))?;
         }

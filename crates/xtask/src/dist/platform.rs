@@ -1,4 +1,4 @@
-//! The kinds of machines that there is a program for.
+//! The platforms that the program is published for.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use crate::{sh, typescript};
 
-/// A kind of machine, as npm tells them apart.
+/// A platform that npm can distinguish from others. They are listed in `cli/platforms.json`, which the launcher reads too.
 #[derive(Debug, Deserialize)]
 pub(super) struct Platform {
-    /// As `process.platform` and `process.arch` have it.
+    /// `process.platform` and `process.arch` of Node, such as `linux-x64`.
     #[serde(skip)]
     pub(super) name: String,
-    /// As rustc has it.
+    /// Target triple of rustc.
     pub(super) target: String,
     pub(super) os: String,
     pub(super) cpu: String,
@@ -21,28 +21,27 @@ pub(super) struct Platform {
 }
 
 impl Platform {
-    /// All of them, which is what the launcher knows too.
     pub(super) fn all() -> anyhow::Result<Vec<Self>> {
         let file = typescript::workspace().join("cli/platforms.json");
         let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
-        let known: BTreeMap<String, Self> = serde_json::from_str(&text)?;
-        Ok(known.into_iter().map(|(name, platform)| Self { name, ..platform }).collect())
+        let platforms: BTreeMap<String, Self> = serde_json::from_str(&text)?;
+        Ok(platforms.into_iter().map(|(name, platform)| Self { name, ..platform }).collect())
     }
 
-    pub(super) fn of(target: &str) -> anyhow::Result<Self> {
+    pub(super) fn for_target(target: &str) -> anyhow::Result<Self> {
         let found = Self::all()?.into_iter().find(|platform| platform.target == target);
-        found.with_context(|| format!("there is no package for {target}: see cli/platforms.json"))
+        found.with_context(|| format!("no package is published for {target}: add it to cli/platforms.json"))
     }
 
-    /// This machine's.
-    pub(super) fn here() -> anyhow::Result<Self> {
+    /// The platform that this program runs on.
+    pub(super) fn host() -> anyhow::Result<Self> {
         let about = String::from_utf8(sh::command("rustc").arg("-vV").output()?.stdout)?;
         let host = about.lines().find_map(|line| line.strip_prefix("host: "));
-        Self::of(host.context("rustc does not say what this machine is")?)
+        Self::for_target(host.context("`rustc -vV` does not print the host")?)
     }
 
-    /// The package that has the program.
-    pub(super) fn package(&self) -> String {
+    /// The npm package that contains the program for this platform.
+    pub(super) fn package_name(&self) -> String {
         format!("@tombolo/cli-{}", self.name)
     }
 }
