@@ -12,7 +12,7 @@ mod schemathesis;
 mod sessions;
 mod sh;
 #[cfg(test)]
-mod spec_ids;
+mod spec_tests;
 mod system;
 mod test_summary;
 mod tidy;
