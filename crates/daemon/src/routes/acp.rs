@@ -66,16 +66,16 @@ struct SendQuery {
 #[utoipa::path(
     post, path = "/v1/acp/{server_id}", tag = "acp",
     params(
-        ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance"),
+        ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The id that the client chose for the instance"),
         SendQuery,
         ("prefer" = Option<String>, Header, description = "`respond-async` answers a request at once; its response is on the stream only"),
-        ("idempotency-key" = Option<String>, Header, description = "Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters"),
+        ("idempotency-key" = Option<String>, Header, description = "Makes retries safe: a message that was passed to the agent under this key is answered with 202 and not passed again; its response is on the stream. An instance remembers its last 1024 keys. A key that was used with other bytes is rejected with 422. 1 to 128 visible ASCII characters"),
     ),
     request_body(content = Object, content_type = "application/json", description = "One JSON-RPC 2.0 message"),
     responses(
         (status = OK, description = "The agent's response, byte for byte", body = Object, content_type = "application/json",
             headers(("acp-event-id" = String, description = "The id of this response on the stream"))),
-        (status = ACCEPTED, description = "The message was handed to the agent"),
+        (status = ACCEPTED, description = "The message was passed to the agent"),
         Problems,
     )
 )]
@@ -130,7 +130,7 @@ struct InstanceStreamQuery {
     params(
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
         InstanceStreamQuery,
-        ("last-event-id" = Option<String>, Header, description = "Replay what came after this event"),
+        ("last-event-id" = Option<String>, Header, description = "Replay the events after this one"),
     ),
     responses(
         (status = OK, description = "`message` events with ids, and the control events `gap`, `unparsed` and `exited`",
@@ -165,7 +165,7 @@ impl sse::EventSource for InstanceEvents {
 /// Prepare an instance with its own launch options; its process starts with the first message.
 #[utoipa::path(
     put, path = "/v1/acp/{server_id}", tag = "acp", request_body = PrepareInstanceRequest,
-    params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the instance")),
+    params(("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The id that the client chose for the instance")),
     responses((status = CREATED, body = AcpInstance), (status = OK, body = AcpInstance), Problems)
 )]
 async fn prepare(
@@ -195,7 +195,7 @@ struct DeleteInstanceQuery {
         ("server_id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The instance"),
         DeleteInstanceQuery,
     ),
-    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted, or did not exist"), Problems)
 )]
 async fn delete(
     State(app): State<App>,

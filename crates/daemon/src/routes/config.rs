@@ -69,7 +69,7 @@ async fn read_mcp(
 /// Store one MCP server of a directory.
 #[utoipa::path(
     put, path = "/v1/config/mcp", tag = "config", params(McpQuery), request_body = McpServer,
-    responses((status = NO_CONTENT, description = "It is stored"), Problems)
+    responses((status = NO_CONTENT, description = "Stored"), Problems)
 )]
 async fn write_mcp(
     State(app): State<App>,
@@ -83,7 +83,7 @@ async fn write_mcp(
 /// Delete one MCP server of a directory.
 #[utoipa::path(
     delete, path = "/v1/config/mcp", tag = "config", params(McpQuery),
-    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted, or did not exist"), Problems)
 )]
 async fn delete_mcp(State(app): State<App>, Query(query): Query<McpQuery>) -> Result<StatusCode> {
     app.store.mcp.delete(query.directory, query.mcp_name).await?;
@@ -136,7 +136,7 @@ async fn read_skill(
 /// Store one skill of a directory.
 #[utoipa::path(
     put, path = "/v1/config/skills", tag = "config", params(SkillQuery), request_body = Skill,
-    responses((status = NO_CONTENT, description = "It is stored"), Problems)
+    responses((status = NO_CONTENT, description = "Stored"), Problems)
 )]
 async fn write_skill(
     State(app): State<App>,
@@ -150,7 +150,7 @@ async fn write_skill(
 /// Delete one skill of a directory.
 #[utoipa::path(
     delete, path = "/v1/config/skills", tag = "config", params(SkillQuery),
-    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted, or did not exist"), Problems)
 )]
 async fn delete_skill(State(app): State<App>, Query(query): Query<SkillQuery>) -> Result<StatusCode> {
     app.store.skills.delete(query.directory, query.skill_name).await?;

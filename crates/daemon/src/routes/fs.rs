@@ -81,8 +81,8 @@ async fn entries(
     get, path = "/v1/fs/file", tag = "fs", params(FilePathQuery),
     responses(
         (status = OK, description = "The content", body = String, content_type = "application/octet-stream"),
-        (status = PARTIAL_CONTENT, description = "The part that `Range` asked for", body = String, content_type = "application/octet-stream"),
-        (status = NOT_MODIFIED, description = "What the client has is up to date"),
+        (status = PARTIAL_CONTENT, description = "The requested range", body = String, content_type = "application/octet-stream"),
+        (status = NOT_MODIFIED, description = "Not modified since the given entity tag"),
         Problems,
     )
 )]
@@ -143,7 +143,7 @@ struct DeleteEntryQuery {
 /// Remove a file or a directory.
 #[utoipa::path(
     delete, path = "/v1/fs/entry", tag = "fs", params(DeleteEntryQuery),
-    responses((status = NO_CONTENT, description = "It is gone"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted"), Problems)
 )]
 async fn delete(State(app): State<App>, Query(query): Query<DeleteEntryQuery>) -> Result<StatusCode> {
     let path = VirtualPath::parse(&query.path)?;

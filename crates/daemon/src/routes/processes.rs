@@ -67,7 +67,7 @@ async fn read(State(app): State<App>, Path(id): Path<ProcessId>) -> Result<Json<
 #[utoipa::path(
     delete, path = "/v1/processes/{id}", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
-    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted, or did not exist"), Problems)
 )]
 async fn delete(State(app): State<App>, Path(id): Path<ProcessId>) -> StatusCode {
     app.processes.delete(id).await;
@@ -90,9 +90,9 @@ struct InputQuery {
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), InputQuery),
     request_body(
         content = String, content_type = "application/octet-stream",
-        description = "The bytes as they are, 1 MiB at most; may be empty"
+        description = "The bytes to write, at most 1 MiB; may be empty"
     ),
-    responses((status = NO_CONTENT, description = "It was queued"), Problems)
+    responses((status = NO_CONTENT, description = "The input is queued"), Problems)
 )]
 async fn input(
     State(app): State<App>,
@@ -116,7 +116,7 @@ async fn input(
 #[utoipa::path(
     post, path = "/v1/processes/{id}/signal", tag = "processes", request_body = SendSignalRequest,
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
-    responses((status = NO_CONTENT, description = "It was signalled"), Problems)
+    responses((status = NO_CONTENT, description = "The signal was sent"), Problems)
 )]
 async fn signal(
     State(app): State<App>,
@@ -131,7 +131,7 @@ async fn signal(
 #[utoipa::path(
     post, path = "/v1/processes/{id}/resize", tag = "processes", request_body = TerminalSize,
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process")),
-    responses((status = NO_CONTENT, description = "It has the new size"), Problems)
+    responses((status = NO_CONTENT, description = "Resized"), Problems)
 )]
 async fn resize(
     State(app): State<App>,
@@ -155,7 +155,7 @@ struct WaitQuery {
 #[utoipa::path(
     post, path = "/v1/processes/{id}/wait", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), WaitQuery),
-    responses((status = OK, description = "The process: its `state` says whether it has ended", body = UserProcess), Problems)
+    responses((status = OK, description = "The process; `state` says whether it has exited", body = UserProcess), Problems)
 )]
 async fn wait(
     State(app): State<App>,

@@ -41,9 +41,9 @@ async fn list(State(app): State<App>) -> Result<Json<SessionList>> {
 /// Create a session, install its agent if needed and start it. The same request again returns the same session.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}", tag = "sessions", request_body = CreateSessionRequest,
-    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The client's name for the session")),
+    params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The id that the client chose for the session")),
     responses(
-        (status = OK, description = "The session is there; `healthy` says whether its agent can be used", body = SessionCreated),
+        (status = OK, description = "The session exists; `healthy` says whether its agent is ready", body = SessionCreated),
         Problems,
     )
 )]
@@ -69,7 +69,7 @@ async fn read(State(app): State<App>, Path(id): Path<SessionId>) -> Result<Json<
 #[utoipa::path(
     delete, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
-    responses((status = NO_CONTENT, description = "It is gone, or never was"), Problems)
+    responses((status = NO_CONTENT, description = "Deleted, or did not exist"), Problems)
 )]
 async fn delete(State(app): State<App>, Path(id): Path<SessionId>) -> Result<StatusCode> {
     app.sessions.delete(&id).await?;
@@ -90,7 +90,7 @@ async fn snapshot(State(app): State<App>, Path(id): Path<SessionId>) -> Result<J
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/cancel", tag = "sessions",
     params(("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session")),
-    responses((status = NO_CONTENT, description = "The agent was told, or has nothing to do"), Problems)
+    responses((status = NO_CONTENT, description = "The turn is being cancelled, or none is running"), Problems)
 )]
 async fn cancel(State(app): State<App>, Path(id): Path<SessionId>) -> Result<StatusCode> {
     app.sessions.cancel(&id).await?;

@@ -56,7 +56,7 @@ impl sse::EventSource for WaitEventStream {
 #[utoipa::path(
     post, path = "/v1/waits/{wait_id}", tag = "waits", request_body = AnswerWaitRequest,
     params(("wait_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question or permission"), AuthorHeader),
-    responses((status = OK, description = "The agent is told; this is how it was settled", body = Wait), Problems)
+    responses((status = OK, description = "The settled wait; the answer is delivered to the agent", body = Wait), Problems)
 )]
 async fn answer(
     State(app): State<App>,

@@ -20,7 +20,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// Observe a session over a WebSocket, as a hub does.
 ///
-/// Each text frame is a `Frame` as JSON. The first is the snapshot, whose envelope names the cursor that it covers. With a
+/// Each text frame is an `ObservationFrame` as JSON. The first is the snapshot, whose envelope names the cursor that it covers. With a
 /// cursor in the query, the events after it follow; the ones that the snapshot covers are marked `replay`. Then come new
 /// events. If the client sends anything, it gets the diagnostic `observation_only` and the stream ends.
 #[utoipa::path(

@@ -46,7 +46,7 @@ async fn list(
 
 /// Watch a worker, over a WebSocket.
 ///
-/// Each text message is one JSON `Frame`. The first is a snapshot whose envelope names the cursor it covers. With a `cursor`,
+/// Each text message is one JSON `ObservationFrame`. The first is a snapshot whose envelope names the cursor it covers. With a `cursor`,
 /// the events after it follow; those already covered by the snapshot are marked `replay`. Live events come after that. If the
 /// runtime disconnects, the viewer gets a diagnostic and the stream continues when the runtime is back. The control frame
 /// `presence` reports who is watching. A client that sends a message gets `observation_only` and is disconnected. A caller

@@ -40,7 +40,7 @@ use crate::{
         ("accept" = Option<String>, Header, description = "`text/event-stream` to follow the installation"),
     ),
     responses(
-        (status = OK, description = "It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`)",
+        (status = OK, description = "The agent is installed. As a stream: `progress` events (`InstallProgress`), then `done` (`AgentInstalled`) or `failed` (`Problem`)",
             content((AgentInstalled = "application/json"), (String = "text/event-stream"))),
         Problems,
     )

@@ -55,7 +55,7 @@ pub(super) struct LogsQuery {
     params(
         ("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"),
         LogsQuery,
-        ("last-event-id" = Option<String>, Header, description = "As `cursor`, for a stream that goes on"),
+        ("last-event-id" = Option<String>, Header, description = "As `cursor`, for a reconnecting client"),
     ),
     responses(
         (status = OK, content(

@@ -18,7 +18,7 @@ use crate::{api_error::Result, app::App, routes::Problems};
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
         AuthorHeader,
     ),
-    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+    responses((status = NO_CONTENT, description = "The answer is delivered to the agent"), Problems)
 )]
 pub(super) async fn reply(
     State(app): State<App>,
@@ -39,7 +39,7 @@ pub(super) async fn reply(
         ("question_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The question"),
         AuthorHeader,
     ),
-    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+    responses((status = NO_CONTENT, description = "The answer is delivered to the agent"), Problems)
 )]
 pub(super) async fn reject(
     State(app): State<App>,
@@ -59,7 +59,7 @@ pub(super) async fn reject(
         ("permission_id" = String, Path, pattern = "^wat_[0-9a-f]{32}$", description = "The permission"),
         AuthorHeader,
     ),
-    responses((status = NO_CONTENT, description = "The agent is told"), Problems)
+    responses((status = NO_CONTENT, description = "The answer is delivered to the agent"), Problems)
 )]
 pub(super) async fn permit(
     State(app): State<App>,

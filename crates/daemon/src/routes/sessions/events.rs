@@ -89,10 +89,10 @@ pub(super) struct EventStreamQuery {
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
         EventStreamQuery,
-        ("last-event-id" = Option<String>, Header, description = "As `offset`, for a stream that goes on"),
+        ("last-event-id" = Option<String>, Header, description = "As `offset`, for a reconnecting client"),
     ),
     responses(
-        (status = OK, description = "Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept",
+        (status = OK, description = "Events whose id is `seq` and whose data is an `EventRecord`; and the control event `gap`, where events are no longer stored",
             body = String, content_type = "text/event-stream"),
         Problems,
     )

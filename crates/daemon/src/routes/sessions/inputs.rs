@@ -31,10 +31,10 @@ const CURSOR_BYTES_MAX: usize = 32;
     post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = SendMessageRequest,
     params(
         ("id" = String, Path, pattern = "^[A-Za-z0-9._-]{1,128}$", description = "The session"),
-        ("idempotency-key" = Option<String>, Header, description = "Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters"),
+        ("idempotency-key" = Option<String>, Header, description = "Makes retries safe: a message that was accepted under this key gets the same response and is not accepted twice. A session remembers its last 1024 messages. A key that was used with another message is rejected with 422. 1 to 128 visible ASCII characters"),
         AuthorHeader,
     ),
-    responses((status = ACCEPTED, description = "It is written down", body = MessageAccepted), Problems)
+    responses((status = ACCEPTED, description = "The message is stored", body = MessageAccepted), Problems)
 )]
 pub(super) async fn send(
     State(app): State<App>,
@@ -109,7 +109,7 @@ pub(super) async fn inputs(
         ("input_id" = String, Path, pattern = "^inp_[0-9a-f]{32}$", description = "The message"),
         AuthorHeader,
     ),
-    responses((status = NO_CONTENT, description = "It says that now"), Problems)
+    responses((status = NO_CONTENT, description = "The message was replaced"), Problems)
 )]
 pub(super) async fn edit(
     State(app): State<App>,
@@ -130,7 +130,7 @@ pub(super) async fn edit(
         ("input_id" = String, Path, pattern = "^inp_[0-9a-f]{32}$", description = "The message"),
         AuthorHeader,
     ),
-    responses((status = NO_CONTENT, description = "The agent will not see it"), Problems)
+    responses((status = NO_CONTENT, description = "Withdrawn"), Problems)
 )]
 pub(super) async fn withdraw(
     State(app): State<App>,
