@@ -39,7 +39,7 @@ pub struct Agent {
     pub installable_from: Vec<String>,
     /// Whether credentials for it were found. They are never included.
     pub credentials_found: bool,
-    /// The native protocol of its program; `capabilities.acp` says whether it supports ACP as well.
+    /// The native protocol of its program; `capabilities.acp` is set if it supports ACP as well.
     pub protocol: AgentProtocol,
     /// The features that it supports.
     pub capabilities: AgentCapabilities,

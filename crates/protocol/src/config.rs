@@ -14,7 +14,7 @@ pub enum McpServer {
     /// A program that communicates over its standard streams.
     Local {
         /// The program, or the program and its arguments.
-        command: McpCommand,
+        command: McpServerCommand,
         /// Arguments after those of `command`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         args: Vec<String>,
@@ -53,7 +53,7 @@ pub enum McpServer {
 /// A program, or a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum McpCommand {
+pub enum McpServerCommand {
     /// The program alone.
     Program(String),
     /// The program and its arguments.

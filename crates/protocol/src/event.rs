@@ -216,7 +216,7 @@ pub struct QuestionResolved {
     pub id: WaitId,
     /// The outcome.
     pub outcome: QuestionOutcome,
-    /// The author of the answer; `null` if nobody answered.
+    /// The author of the answer; `null` if there was none.
     pub author: Option<Author>,
 }
 
@@ -228,7 +228,7 @@ pub struct PermissionResolved {
     pub id: WaitId,
     /// The outcome.
     pub outcome: PermissionOutcome,
-    /// The author of the answer; `null` if nobody answered.
+    /// The author of the answer; `null` if there was none.
     pub author: Option<Author>,
 }
 

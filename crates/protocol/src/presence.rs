@@ -16,7 +16,7 @@ pub struct WorkerPresence {
     pub drivers: Vec<RecentDriver>,
 }
 
-/// A user who watches.
+/// A viewer of the worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PresentViewer {

@@ -246,7 +246,7 @@ pub struct SendMessageRequest {
     /// Texts, files and images that belong to the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<MessageAttachment>,
-    /// What to do if a turn is running.
+    /// How to treat the message if a turn is running.
     #[serde(default)]
     pub when_busy: WhenBusy,
     /// The author of the message.
@@ -280,7 +280,7 @@ pub enum MessageAttachment {
     },
 }
 
-/// What to do with a message that is sent while a turn is running.
+/// How to treat a message that is sent while a turn is running.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenBusy {

@@ -33,13 +33,13 @@ pub struct Wait {
     pub opened_at: Timestamp,
     /// When it expires; `null` if never.
     pub expires_at: Option<Timestamp>,
-    /// The outcome if nobody answers in time.
+    /// The outcome if the wait expires.
     pub default: WaitDefault,
     /// How it was settled; `null` while it is open.
     pub settled: Option<WaitSettlement>,
 }
 
-/// The outcome if nobody answers in time.
+/// The outcome if the wait expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitDefault {
@@ -53,7 +53,7 @@ pub enum WaitDefault {
 pub struct WaitSettlement {
     /// The outcome.
     pub outcome: WaitOutcome,
-    /// The author of the answer; `null` if nobody answered.
+    /// The author of the answer; `null` if there was none.
     pub author: Option<Author>,
     /// When it was settled.
     pub at: Timestamp,
@@ -146,7 +146,7 @@ pub struct PermissionRequest {
     pub reason: Option<String>,
     /// The arguments of the tool.
     pub input: Value,
-    /// What the answer `always` would allow, for people; empty if the agent does not say.
+    /// The calls that the answer `always` would allow, for people; empty if unknown.
     pub always: Vec<String>,
 }
 
@@ -172,7 +172,7 @@ pub enum PermissionOutcome {
     Always,
     /// Rejected.
     Reject,
-    /// Nobody answered in time, so it was rejected.
+    /// Expired without an answer, and so rejected.
     Expired,
     /// The agent withdrew it.
     Withdrawn,
@@ -228,7 +228,7 @@ pub enum QuestionOutcome {
     Answered(Vec<Vec<String>>),
     /// A person rejected the question.
     Rejected,
-    /// Nobody answered in time.
+    /// Expired without an answer.
     Expired,
     /// The agent withdrew it.
     Withdrawn,

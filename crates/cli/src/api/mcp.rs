@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use client::Client;
-use protocol::config::{McpCommand, McpServer, McpServerList, McpTransport};
+use protocol::config::{McpServer, McpServerCommand, McpServerList, McpTransport};
 
 use super::{input, operations::mirrors};
 use crate::{
@@ -123,10 +123,10 @@ fn server(server: McpServer) -> String {
     }
 }
 
-fn line(command: McpCommand, args: Vec<String>) -> String {
+fn line(command: McpServerCommand, args: Vec<String>) -> String {
     let mut words = match command {
-        McpCommand::Program(program) => vec![program],
-        McpCommand::Line(words) => words,
+        McpServerCommand::Program(program) => vec![program],
+        McpServerCommand::Line(words) => words,
     };
     words.extend(args);
     words.join(" ")

@@ -47,11 +47,11 @@ pub struct Environment {
     pub created_by: UserName,
     /// When it expires: with the token that created it, if that expires.
     pub expires_at: Option<Timestamp>,
-    /// What can be used at the moment; `null` while the device is not connected.
+    /// The usable capabilities; `null` while the device is not connected.
     pub binding: Option<Binding>,
 }
 
-/// Whose approval a request needs, by the name of a method, such as `file.write`, or of a tool, such as
+/// The approval that a request needs, by the name of a method, such as `file.write`, or of a tool, such as
 /// `tool:open_in_editor`. Rules can only be stricter than those of the device and the grant.
 pub type ApprovalRules = BTreeMap<String, Approval>;
 

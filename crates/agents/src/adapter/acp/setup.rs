@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use protocol::{
-    config::{McpCommand, McpServer, McpTransport},
+    config::{McpServer, McpServerCommand, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
 use serde_json::{Value, json};
@@ -132,8 +132,8 @@ fn server(name: &str, server: &McpServer, can: &Value) -> Option<Value> {
         }
         McpServer::Local { command, args, env, .. } => {
             let (program, mut all) = match command {
-                McpCommand::Program(program) => (program.clone(), Vec::new()),
-                McpCommand::Line(line) => {
+                McpServerCommand::Program(program) => (program.clone(), Vec::new()),
+                McpServerCommand::Line(line) => {
                     let (program, rest) = line.split_first()?;
                     (program.clone(), rest.to_vec())
                 }

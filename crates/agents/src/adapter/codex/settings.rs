@@ -7,7 +7,7 @@ use std::{
 };
 
 use protocol::{
-    config::{McpCommand, McpOauth, McpServer, McpTransport},
+    config::{McpOauth, McpServer, McpServerCommand, McpTransport},
     sessions::{AgentError, PermissionMode},
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -195,8 +195,8 @@ fn mcp_server(name: &str, server: &McpServer) -> Result<Value, AgentError> {
     let (mut entry, enabled, timeout_ms) = match server {
         McpServer::Local { command, args, env, enabled, timeout_ms } => {
             let (program, first) = match command {
-                McpCommand::Program(program) => (program.as_str(), &[][..]),
-                McpCommand::Line(words) => match words.split_first() {
+                McpServerCommand::Program(program) => (program.as_str(), &[][..]),
+                McpServerCommand::Line(words) => match words.split_first() {
                     Some((program, first)) => (program.as_str(), first),
                     None => return Err(unsupported("mcp", format!("MCP server `{name}` has no command"))),
                 },

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Transcript,
-    config::{McpCommand, McpServer},
+    config::{McpServer, McpServerCommand},
     message::PartContent,
     sessions::PermissionMode,
 };
@@ -185,7 +185,7 @@ fn a_tool_of_an_mcp_server_is_asked_about() {
 
 fn everything(options: &mut Options) {
     let server = McpServer::Local {
-        command: McpCommand::Line(vec!["npx".into(), "-y".into()]),
+        command: McpServerCommand::Line(vec!["npx".into(), "-y".into()]),
         args: vec!["@modelcontextprotocol/server-everything".into()],
         env: BTreeMap::from([("SECRET".into(), "s".into())]),
         enabled: None,

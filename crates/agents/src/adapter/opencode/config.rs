@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
-use protocol::config::{McpCommand, McpOauth, McpServer};
+use protocol::config::{McpOauth, McpServer, McpServerCommand};
 use serde_json::{Map, Value, json};
 
 use super::super::Options;
@@ -41,8 +41,8 @@ fn mcp(server: &McpServer) -> Value {
     let (mut said, enabled, timeout) = match server {
         McpServer::Local { command, args, env, enabled, timeout_ms } => {
             let mut line = match command {
-                McpCommand::Program(program) => vec![program.clone()],
-                McpCommand::Line(words) => words.clone(),
+                McpServerCommand::Program(program) => vec![program.clone()],
+                McpServerCommand::Line(words) => words.clone(),
             };
             line.extend(args.iter().cloned());
             (json!({ "type": "local", "command": line, "environment": env }), enabled, timeout_ms)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::config::{McpCommand, McpServer, McpTransport};
+use protocol::config::{McpServer, McpServerCommand, McpTransport};
 use serde_json::{Map, Value, json};
 
 /// The servers that are switched on, by name.
@@ -17,8 +17,8 @@ fn entry(server: &McpServer) -> Option<Value> {
         }
         McpServer::Local { command, args, env, timeout_ms, .. } => {
             let (program, first) = match command {
-                McpCommand::Program(program) => (program.as_str(), &[][..]),
-                McpCommand::Line(words) => {
+                McpServerCommand::Program(program) => (program.as_str(), &[][..]),
+                McpServerCommand::Line(words) => {
                     words.split_first().map(|(program, rest)| (program.as_str(), rest))?
                 }
             };

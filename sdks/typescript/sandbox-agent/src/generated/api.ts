@@ -4256,7 +4256,7 @@ export interface components {
             readonly totalBytes: number | null;
         };
         /** @description A program, or a program and its arguments. */
-        readonly McpCommand: string | readonly string[];
+        readonly McpServerCommand: string | readonly string[];
         /** @description How access to a remote MCP server is obtained. */
         readonly McpOauth: boolean | components["schemas"]["McpOauthClient"];
         /** @description An OAuth client that was registered by hand. */
@@ -4284,7 +4284,7 @@ export interface components {
             /** @description Arguments after those of `command`. */
             readonly args?: readonly string[];
             /** @description The program, or the program and its arguments. */
-            readonly command: components["schemas"]["McpCommand"];
+            readonly command: components["schemas"]["McpServerCommand"];
             /** @description Whether agents should use it; they should if left out. */
             readonly enabled?: boolean | null;
             /** @description Variables added to its environment. */
