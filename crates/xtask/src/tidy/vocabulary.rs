@@ -127,7 +127,7 @@ fn comment(line: &str) -> Option<&str> {
     Some(body.trim_start_matches(['/', '!']).trim_start())
 }
 
-/// A citation such as `relay-140` or `relay #140`. A word is cited only if a number follows directly.
+/// A citation of a requirement: the name of a specification, a separator and a number.
 fn citation(line: &str) -> Option<String> {
     for specification in SPECIFICATIONS {
         for separator in ["-", " #"] {
