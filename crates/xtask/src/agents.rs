@@ -24,23 +24,27 @@ const COLUMNS: &[(&str, &str)] = &[
 
 /// The test results of one agent.
 #[derive(Deserialize)]
-struct Agent {
-    program: Program,
+struct AgentFeatures {
+    program: AgentProgram,
     features: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
-struct Program {
+struct AgentProgram {
     name: String,
     version: String,
 }
 
 /// Where each agent is installed from, by the catalog.
-pub(crate) type Installed = BTreeMap<String, String>;
+pub(crate) type InstallMethods = BTreeMap<String, String>;
 
 /// Returns `document` with its table replaced by one made from `agents`.
-pub(crate) fn replace_table(document: &str, agents: &str, installed: &Installed) -> anyhow::Result<String> {
-    let agents: BTreeMap<String, Agent> = serde_json::from_str(agents).context("docs/agents.json")?;
+pub(crate) fn replace_table(
+    document: &str,
+    agents: &str,
+    installed: &InstallMethods,
+) -> anyhow::Result<String> {
+    let agents: BTreeMap<String, AgentFeatures> = serde_json::from_str(agents).context("docs/agents.json")?;
     let Some((before, rest)) = document.split_once(START) else {
         bail!("docs/agents.md has no line `{}`", START.trim())
     };
@@ -48,7 +52,7 @@ pub(crate) fn replace_table(document: &str, agents: &str, installed: &Installed)
     Ok(format!("{before}{START}{}{END}{after}", table(&agents, installed)?))
 }
 
-fn table(agents: &BTreeMap<String, Agent>, installed: &Installed) -> anyhow::Result<String> {
+fn table(agents: &BTreeMap<String, AgentFeatures>, installed: &InstallMethods) -> anyhow::Result<String> {
     let mut heads = vec!["agent", "tested with", "installed from"];
     heads.extend(COLUMNS.iter().map(|(head, _)| *head));
     let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];
@@ -79,8 +83,8 @@ mod tests {
             .to_string()
     }
 
-    fn installed() -> Installed {
-        Installed::from([("x".into(), "npm".into())])
+    fn installed() -> InstallMethods {
+        InstallMethods::from([("x".into(), "npm".into())])
     }
 
     #[test]
@@ -99,7 +103,7 @@ mod tests {
         let poor = r#"{"x":{"program":{"name":"x","version":"1"},"features":{}}}"#;
         let error = replace_table(&old, poor, &installed()).unwrap_err().to_string();
         assert!(error.contains("x has no `text`"), "{error}");
-        let error = replace_table(&old, &agents(), &Installed::new()).unwrap_err().to_string();
+        let error = replace_table(&old, &agents(), &InstallMethods::new()).unwrap_err().to_string();
         assert!(error.contains("no agent `x`"), "{error}");
     }
 }

@@ -16,20 +16,20 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use figures::Report;
-use table::Table;
+use figures::BenchReport;
+use table::BenchTable;
 
 use crate::sh;
 
-/// Where the peer that we know looks for its mock agent, below its home.
+/// The path below its home where the peer `sandbox-agent` looks for its mock agent.
 const PEER_AGENT: &str = ".local/share/sandbox-agent/bin/agent_processes/mock-acp";
 
-/// Where the last table is kept.
+/// The document that holds the last table.
 const DOCUMENT: &str = "docs/benchmarks.md";
 
-/// What to measure, and against what.
+/// Selects the measures and the servers to compare.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Options {
+pub(crate) struct BenchOptions {
     /// Another server to compare with, started as `PATH server --no-token --host H --port P`
     #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
@@ -57,14 +57,15 @@ pub(crate) struct Options {
     daemon: Option<PathBuf>,
 }
 
-/// Measures, prints and keeps.
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+/// Measures, prints the table, and writes it to the document if asked to.
+pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<()> {
     let programs = build(options)?;
     let json = options.json.clone().unwrap_or_else(|| programs.target.join("bench.json"));
     let text = load(&programs, options)?;
     fs::write(&json, &text).with_context(|| format!("could not write `{}`", json.display()))?;
-    let report: Report = serde_json::from_str(&text).context("the load generator printed something else")?;
-    let table = Table::of(&report);
+    let report: BenchReport =
+        serde_json::from_str(&text).context("the load generator printed an unknown report")?;
+    let table = BenchTable::of(&report);
     println!("{}\n{}", report.machine(), table.render());
     println!("{} (figures: {})", table.summary(), json.display());
     report.failures().for_each(|failure| eprintln!("{failure}"));
@@ -75,30 +76,30 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What takes part in a run.
-struct Programs {
+/// The binaries that take part in a run.
+struct BenchPrograms {
     target: PathBuf,
     daemon: PathBuf,
 }
 
-impl Programs {
+impl BenchPrograms {
     fn tool(&self, name: &str) -> PathBuf {
         self.target.join("dist").join(name)
     }
 }
 
-fn build(options: &Options) -> anyhow::Result<Programs> {
+fn build(options: &BenchOptions) -> anyhow::Result<BenchPrograms> {
     sh::run("cargo build --quiet --profile dist --package bench --bins")?;
     if options.daemon.is_none() {
         sh::run("cargo build --quiet --profile dist --package cli")?;
     }
     let target = sh::target_dir()?;
     let daemon = options.daemon.clone().unwrap_or_else(|| target.join("dist/tombolo"));
-    Ok(Programs { daemon, target })
+    Ok(BenchPrograms { daemon, target })
 }
 
-/// Runs the load generator; what it prints.
-fn load(programs: &Programs, options: &Options) -> anyhow::Result<String> {
+/// Runs the load generator and returns its report as JSON.
+fn load(programs: &BenchPrograms, options: &BenchOptions) -> anyhow::Result<String> {
     let absolute = |path: &Path| std::path::absolute(path).context("could not find the current directory");
     let mut command = Command::new(programs.tool("bench-load"));
     command.arg("run").arg("--ours").arg(absolute(&programs.daemon)?);
@@ -116,7 +117,7 @@ fn load(programs: &Programs, options: &Options) -> anyhow::Result<String> {
     }
     let output = command.stderr(Stdio::inherit()).output().context("could not run the load generator")?;
     if !output.status.success() {
-        bail!("the load generator failed");
+        bail!("the load generator failed; its messages are above");
     }
     Ok(String::from_utf8(output.stdout)?)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::{
-    agents::{self, Installed},
+    agents::{self, InstallMethods},
     sessions, sh, typescript,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
         let path = sh::root().join(file);
         std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))
     };
-    let installed: Installed = serde_json::from_slice(&reference("agents")?)?;
+    let installed: InstallMethods = serde_json::from_slice(&reference("agents")?)?;
     let document = agents::replace_table(&read(AGENTS)?, &read("docs/agents.json")?, &installed)?;
     let document = sessions::replace_matrix(&document, &read("docs/sessions.json")?)?;
     put(&sh::root().join(AGENTS), document.as_bytes(), check)?;

@@ -22,15 +22,15 @@ use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Check, generate, measure and package Tombolo.")]
-struct Xtask {
+struct XtaskArgs {
     #[command(subcommand)]
-    task: Task,
+    task: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum XtaskCommand {
     /// Measure the daemon, hub and relay beside their floors and another server
-    Bench(bench::Options),
+    Bench(bench::BenchOptions),
     /// Run every check that a change must pass
     Ci,
     /// Check what the compiler cannot: file sizes, names, citations, manifests
@@ -62,16 +62,16 @@ enum Task {
 }
 
 fn main() -> anyhow::Result<()> {
-    match Xtask::parse().task {
-        Task::Bench(options) => bench::run(&options),
-        Task::Ci => ci::run(),
-        Task::Tidy => tidy::run(),
-        Task::Codegen { check } => codegen::run(check),
-        Task::Dist(options) => dist::run(&options),
-        Task::ReleaseRecord => released::write(),
-        Task::Schemathesis => schemathesis::run(),
-        Task::Typescript => typescript::run(),
-        Task::Audit => audit::run(),
-        Task::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
+    match XtaskArgs::parse().task {
+        XtaskCommand::Bench(options) => bench::run(&options),
+        XtaskCommand::Ci => ci::run(),
+        XtaskCommand::Tidy => tidy::run(),
+        XtaskCommand::Codegen { check } => codegen::run(check),
+        XtaskCommand::Dist(options) => dist::run(&options),
+        XtaskCommand::ReleaseRecord => released::write(),
+        XtaskCommand::Schemathesis => schemathesis::run(),
+        XtaskCommand::Typescript => typescript::run(),
+        XtaskCommand::Audit => audit::run(),
+        XtaskCommand::Fuzz { seconds, target } => fuzz::run(seconds, target.as_deref()),
     }
 }

@@ -10,13 +10,14 @@ const END: &str = "<!-- /sessions -->\n";
 
 /// The test results of one agent.
 #[derive(Deserialize)]
-struct Agent {
+struct SessionFeatures {
     features: BTreeMap<String, String>,
 }
 
 /// Returns `document` with its matrix replaced by one made from `sessions`: a row per feature, a column per agent.
 pub(crate) fn replace_matrix(document: &str, sessions: &str) -> anyhow::Result<String> {
-    let agents: BTreeMap<String, Agent> = serde_json::from_str(sessions).context("docs/sessions.json")?;
+    let agents: BTreeMap<String, SessionFeatures> =
+        serde_json::from_str(sessions).context("docs/sessions.json")?;
     let Some((before, rest)) = document.split_once(START) else {
         bail!("docs/agents.md has no line `{}`", START.trim())
     };
@@ -24,7 +25,7 @@ pub(crate) fn replace_matrix(document: &str, sessions: &str) -> anyhow::Result<S
     Ok(format!("{before}{START}{}{END}{after}", matrix(&agents)?))
 }
 
-fn matrix(agents: &BTreeMap<String, Agent>) -> anyhow::Result<String> {
+fn matrix(agents: &BTreeMap<String, SessionFeatures>) -> anyhow::Result<String> {
     let Some(first) = agents.values().next() else { return Ok(String::new()) };
     let heads: Vec<_> = std::iter::once("").chain(agents.keys().map(String::as_str)).collect();
     let mut lines = vec![line(&heads), line(&vec!["---"; heads.len()])];

@@ -1,7 +1,7 @@
 //! Counts the tests of a CI run: how many passed, which passed only when they were tried again, which were skipped.
 //!
-//! The test runners write reports (nextest JUnit, vitest JSON). A step whose runner writes none is not counted, and the summary
-//! says so.
+//! The test runners write reports (nextest JUnit, vitest JSON). The summary names a
+//! runner that wrote none.
 
 use std::{fmt, fs, path::PathBuf};
 

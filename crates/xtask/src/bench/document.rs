@@ -1,6 +1,6 @@
 //! Renders `docs/benchmarks.md`: the method and the latest table.
 
-use super::{figures::Report, table::Table};
+use super::{figures::BenchReport, table::BenchTable};
 
 const METHOD: &str = "\
 # Benchmarks
@@ -47,7 +47,7 @@ const METHOD: &str = "\
 - *ratio* is ours ÷ peer, or ours ÷ the first floor where the bar names the floor. *bar* is the target.
 ";
 
-pub(crate) fn render(report: &Report, table: &Table) -> String {
+pub(crate) fn render(report: &BenchReport, table: &BenchTable) -> String {
     let kind = if report.quick { "A quick run" } else { "A full run" };
     format!(
         "{METHOD}\n## The last table\n\n{kind} of {:.0} s on {}.\n\n{}\n{}.\n",

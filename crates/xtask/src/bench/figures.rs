@@ -1,30 +1,30 @@
-//! What the load generator saw.
+//! The report of the load generator.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// One run.
+/// The figures of one run.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Report {
-    machine: Machine,
+pub(crate) struct BenchReport {
+    machine: MachineInfo,
     pub(crate) quick: bool,
     pub(crate) seconds: f64,
-    figures: BTreeMap<String, BTreeMap<String, Figure>>,
+    figures: BTreeMap<String, BTreeMap<String, MeasuredFigure>>,
     notes: BTreeMap<String, BTreeMap<String, String>>,
     /// Measures that could not be made, and why.
     failures: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Figure {
-    /// Nothing if nothing could be computed.
+struct MeasuredFigure {
+    /// `None` if there was nothing to compute it from.
     median: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Machine {
+struct MachineInfo {
     cpu: String,
     cores: usize,
     kernel: String,
@@ -32,25 +32,25 @@ struct Machine {
     load: String,
 }
 
-impl Report {
+impl BenchReport {
     /// The median of a figure.
     pub(crate) fn median(&self, key: &str, subject: &str) -> Option<f64> {
         self.figures.get(key)?.get(subject)?.median
     }
 
-    /// What was said about a figure.
+    /// A remark about a figure.
     pub(crate) fn note(&self, key: &str, subject: &str) -> Option<&str> {
         Some(self.notes.get(key)?.get(subject)?.as_str())
     }
 
-    /// What could not be measured.
+    /// One sentence per measure that failed.
     pub(crate) fn failures(&self) -> impl Iterator<Item = String> {
         self.failures.iter().map(|(measure, why)| format!("could not measure {measure}: {why}"))
     }
 
-    /// Where it was made.
+    /// Describes the machine of the run.
     pub(crate) fn machine(&self) -> String {
-        let Machine { cpu, cores, kernel, memory_mib, load } = &self.machine;
+        let MachineInfo { cpu, cores, kernel, memory_mib, load } = &self.machine;
         format!(
             "{cores} cores of {cpu}, {} GiB, Linux {kernel}; load before the run {load}",
             memory_mib.div_ceil(1024)

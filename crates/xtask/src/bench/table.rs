@@ -1,23 +1,23 @@
-//! The figures beside their bars.
+//! The table of measured figures beside their bars.
 
 use super::{
-    bars::{Bar, ROWS, Row},
-    figures::Report,
+    bars::{BenchRow, PerformanceBar, ROWS},
+    figures::BenchReport,
 };
 
 const HEADINGS: [&str; 7] = ["measure", "ours", "floor", "peer", "ratio", "bar", ""];
 
-/// The rows that were measured.
+/// The measured rows, with a count of met and missed bars.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct BenchTable {
     rows: Vec<[String; 7]>,
     met: usize,
     missed: Vec<&'static str>,
     open: usize,
 }
 
-impl Table {
-    pub(crate) fn of(report: &Report) -> Self {
+impl BenchTable {
+    pub(crate) fn of(report: &BenchReport) -> Self {
         let mut table = Self { rows: Vec::new(), met: 0, missed: Vec::new(), open: 0 };
         for row in ROWS {
             let ours = report.median(row.key, "ours");
@@ -25,7 +25,7 @@ impl Table {
                 continue;
             }
             let verdict = match row.verdict(report) {
-                _ if matches!(row.bar, Bar::Info) => "",
+                _ if matches!(row.bar, PerformanceBar::Info) => "",
                 Some(true) => {
                     table.met += 1;
                     "met"
@@ -44,7 +44,7 @@ impl Table {
         table
     }
 
-    /// Markdown, aligned to be read as it is.
+    /// Renders aligned Markdown.
     pub(crate) fn render(&self) -> String {
         let headings = HEADINGS.map(str::to_owned);
         let width = |column: usize| {
@@ -61,7 +61,7 @@ impl Table {
         format!("{}|{rule}\n{rows}", line(&headings))
     }
 
-    /// How many bars were met.
+    /// Summarises how many bars were met, and names the missed ones.
     pub(crate) fn summary(&self) -> String {
         let mut summary = format!("{} bars met, {} missed", self.met, self.missed.len());
         if self.open > 0 {
@@ -74,23 +74,29 @@ impl Table {
     }
 }
 
-impl Row {
-    fn verdict(&self, report: &Report) -> Option<bool> {
+impl BenchRow {
+    fn verdict(&self, report: &BenchReport) -> Option<bool> {
         let ours = report.median(self.key, "ours")?;
         let peer = || report.median(self.key, "peer");
         Some(match self.bar {
-            Bar::Info => return None,
-            Bar::Most(most) => ours <= most,
-            Bar::Least(least) => ours >= least,
-            Bar::PeerMost(most) => ours <= most * peer()?,
-            Bar::PeerLeast(least) => ours >= least * peer()?,
-            Bar::FloorLeast(least) => ours >= least * report.median(self.key, self.floors.first()?)?,
-            Bar::FloorMost(most) => ours <= most * report.median(self.key, self.floors.first()?)?,
-            Bar::FloorAdds(more) => ours <= more + report.median(self.key, self.floors.first()?)?,
+            PerformanceBar::Info => return None,
+            PerformanceBar::Most(most) => ours <= most,
+            PerformanceBar::Least(least) => ours >= least,
+            PerformanceBar::PeerMost(most) => ours <= most * peer()?,
+            PerformanceBar::PeerLeast(least) => ours >= least * peer()?,
+            PerformanceBar::FloorLeast(least) => {
+                ours >= least * report.median(self.key, self.floors.first()?)?
+            }
+            PerformanceBar::FloorMost(most) => {
+                ours <= most * report.median(self.key, self.floors.first()?)?
+            }
+            PerformanceBar::FloorAdds(more) => {
+                ours <= more + report.median(self.key, self.floors.first()?)?
+            }
         })
     }
 
-    fn cells(&self, report: &Report, verdict: &str) -> [String; 7] {
+    fn cells(&self, report: &BenchReport, verdict: &str) -> [String; 7] {
         [
             self.title.to_owned(),
             self.cell(report, "ours"),
@@ -102,18 +108,20 @@ impl Row {
         ]
     }
 
-    /// Ours to what the bar names: the floor, or the peer.
-    fn ratio(&self, report: &Report) -> Option<f64> {
+    /// Our figure divided by the one that the bar names: the floor or the peer.
+    fn ratio(&self, report: &BenchReport) -> Option<f64> {
         let base = match self.bar {
-            Bar::Most(_) | Bar::Least(_) => return None,
-            Bar::FloorLeast(_) | Bar::FloorMost(_) | Bar::FloorAdds(_) => self.floors.first()?,
-            Bar::Info | Bar::PeerMost(_) | Bar::PeerLeast(_) => "peer",
+            PerformanceBar::Most(_) | PerformanceBar::Least(_) => return None,
+            PerformanceBar::FloorLeast(_) | PerformanceBar::FloorMost(_) | PerformanceBar::FloorAdds(_) => {
+                self.floors.first()?
+            }
+            PerformanceBar::Info | PerformanceBar::PeerMost(_) | PerformanceBar::PeerLeast(_) => "peer",
         };
         let base = report.median(self.key, base).filter(|base| *base != 0.0)?;
         Some(report.median(self.key, "ours")? / base)
     }
 
-    fn cell(&self, report: &Report, subject: &str) -> String {
+    fn cell(&self, report: &BenchReport, subject: &str) -> String {
         let figure = report.median(self.key, subject).map(|median| self.with_unit(median));
         let note = report.note(self.key, subject).map(str::to_owned);
         match (figure, note) {
@@ -122,21 +130,21 @@ impl Row {
         }
     }
 
-    fn floors(&self, report: &Report) -> String {
+    fn floors(&self, report: &BenchReport) -> String {
         let floor = |name: &&str| Some(format!("{name} {}", number(report.median(self.key, name)?)));
         self.floors.iter().filter_map(floor).collect::<Vec<_>>().join(", ")
     }
 
     fn bar(&self) -> String {
         match self.bar {
-            Bar::Info => String::new(),
-            Bar::Most(most) => format!("≤ {}", self.with_unit(most)),
-            Bar::Least(least) => format!("≥ {}", self.with_unit(least)),
-            Bar::PeerMost(most) => format!("≤ {most} × peer"),
-            Bar::PeerLeast(least) => format!("≥ {least} × peer"),
-            Bar::FloorLeast(least) => format!("≥ {least} × floor"),
-            Bar::FloorMost(most) => format!("≤ {most} × floor"),
-            Bar::FloorAdds(more) => format!("≤ floor + {}", self.with_unit(more)),
+            PerformanceBar::Info => String::new(),
+            PerformanceBar::Most(most) => format!("≤ {}", self.with_unit(most)),
+            PerformanceBar::Least(least) => format!("≥ {}", self.with_unit(least)),
+            PerformanceBar::PeerMost(most) => format!("≤ {most} × peer"),
+            PerformanceBar::PeerLeast(least) => format!("≥ {least} × peer"),
+            PerformanceBar::FloorLeast(least) => format!("≥ {least} × floor"),
+            PerformanceBar::FloorMost(most) => format!("≤ {most} × floor"),
+            PerformanceBar::FloorAdds(more) => format!("≤ floor + {}", self.with_unit(more)),
         }
     }
 
@@ -145,7 +153,7 @@ impl Row {
     }
 }
 
-/// Three digits that count.
+/// Formats three significant digits.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -162,7 +170,7 @@ fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn report(figures: &str) -> Report {
+    fn report(figures: &str) -> BenchReport {
         let machine = r#"{"cpu":"x","cores":2,"kernel":"6","memoryMib":1,"load":"0"}"#;
         let notes = r#"{"stop.delete":{"peer":"> 10 s"}}"#;
         let text = format!(
@@ -174,7 +182,7 @@ mod tests {
     #[test]
     fn a_ratio_is_held_against_its_bar() {
         let report = report(r#""start":{"ours":{"median":5.0},"peer":{"median":30.0}}"#);
-        let table = Table::of(&report);
+        let table = BenchTable::of(&report);
         assert_eq!(table.summary(), "1 bars met, 0 missed");
         assert!(table.render().contains("0.167"), "{}", table.render());
     }
@@ -182,7 +190,7 @@ mod tests {
     #[test]
     fn without_a_peer_a_ratio_is_not_judged() {
         let report = report(r#""start":{"ours":{"median":5.0}},"stop.delete":{"ours":{"median":2600.0}}"#);
-        let table = Table::of(&report);
+        let table = BenchTable::of(&report);
         assert_eq!(table.summary(), "0 bars met, 1 missed, 1 not judged: DELETE with a stubborn grandchild");
         assert!(table.render().contains("> 10 s"));
     }

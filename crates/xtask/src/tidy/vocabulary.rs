@@ -12,7 +12,7 @@ const SHARED_NAMES: &[&str] =
 /// Crates whose names and comments are still to be rewritten. A crate leaves this list when it is done, and never returns.
 const UNCONVERTED: &[&str] = &["agents", "device", "hub", "mcp-door", "relay", "worker-runtime"];
 
-/// The specifications whose statements tests cite as `relay-140`.
+/// The specifications in `docs/spec` whose statements tests cite by id.
 const SPECIFICATIONS: &[&str] = &["acp", "daemon", "observation", "relay", "sessions", "typescript"];
 
 /// Openers that hide the subject of a sentence.
