@@ -39,7 +39,7 @@ impl Backend {
         match self {
             Backend::Memory => {
                 let (writer, ring) = RingJournal::new(retention);
-                (AnyWriter::Ring(writer), AnyJournal::Ring(ring))
+                (AnyWriter::Ring(Box::new(writer)), AnyJournal::Ring(ring))
             }
             Backend::Sqlite { store, .. } => {
                 let journal = store.as_ref().unwrap().journal("one", retention).await.unwrap();
@@ -58,7 +58,7 @@ impl Backend {
 }
 
 pub(crate) enum AnyWriter {
-    Ring(RingWriter),
+    Ring(Box<RingWriter>),
     Durable(DurableJournal),
 }
 
