@@ -28,7 +28,7 @@ const LINE_BYTES_MAX: usize = 64 << 10;
 /// How many lines the arrow keys can recall.
 const HISTORY_MAX: usize = 500;
 
-/// What the user entered.
+/// Input from the user.
 #[derive(Debug)]
 pub(super) enum UserInput {
     Line(String),

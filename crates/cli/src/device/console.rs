@@ -34,7 +34,7 @@ use crate::output::plain;
 
 pub(super) use terminal_prompt::prompt;
 
-/// The status line is drawn at most this often, because a busy device changes faster than anyone can read.
+/// The status line is drawn at most this often, because a busy device changes faster than its owner can read.
 const DRAW_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How many sessions, and how many running requests, the status line names.

@@ -1,4 +1,4 @@
-//! `tombolo device pair`: get a device token by confirming a short code at the hub, so that nobody copies tokens.
+//! `tombolo device pair`: get a device token by confirming a short code at the hub, instead of copying it by hand.
 
 use std::{
     path::{Path, PathBuf},
@@ -104,7 +104,7 @@ async fn pair(options: &PairOptions) -> CommandResult {
     output.done(&format!("paired as {client_id}; start lending with `tombolo device connect`"))
 }
 
-/// What the device would offer, for the user who confirms the code.
+/// The capabilities that the device would offer, for the user who confirms the code.
 async fn offer(
     config: &DeviceConfig,
     home: &Home,

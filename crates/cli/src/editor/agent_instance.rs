@@ -19,7 +19,7 @@ const DELETE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one request may take before it is repeated.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Who created the instance, and therefore deletes it.
+/// The creator of the instance, which also deletes it.
 #[derive(Debug, PartialEq)]
 enum InstanceOwner {
     /// It was not created yet.

@@ -8,8 +8,8 @@ use protocol::relay::method::{FileDelete, FileMkdir, FileWrite, Method};
 
 use self::{question_field::QuestionField, request_description::RequestDescription};
 
-/// The largest question, about one screen. Larger requests are rejected without asking, because nobody would read all of what
-/// they approve.
+/// The largest question, about one screen. Larger requests are rejected without asking, because the owner would not read all
+/// of what they approve.
 const SHOWN_CHARS_MAX: usize = 4000;
 const SHOWN_LINES_MAX: usize = 100;
 

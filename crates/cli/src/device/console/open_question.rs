@@ -9,7 +9,7 @@ use super::{line_reader::TypedLine, terminal_prompt::PendingQuestion};
 /// How long the owner may take to answer. Most callers give up earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a question is shown before it can be answered. Nobody reads a question and types an answer in less time, so a
+/// How long a question is shown before it can be answered. Reading a question and typing an answer takes longer, so a
 /// line entered earlier was meant for something else, such as the previous question. Without this delay, a `y` for that one
 /// could approve this one.
 const READING_TIME: Duration = Duration::from_millis(700);
@@ -22,7 +22,7 @@ pub(super) struct OpenQuestion {
     answerable_since: Option<Instant>,
 }
 
-/// What happens to an open question besides typed lines.
+/// An event of an open question, besides typed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuestionEvent {
     /// It has been shown long enough to be answered.

@@ -16,7 +16,7 @@ pub(super) struct StatusScreen {
     last_line: LastLine,
 }
 
-/// What the last line of the terminal contains.
+/// The content of the terminal's last line.
 enum LastLine {
     Nothing,
     Status,

@@ -134,7 +134,7 @@ async fn what_decides_what_it_does_is_not_lent() {
         let output = command.arg("--token-file").arg(place.path(token)).args(&more).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
-        assert!(said.contains(expected) && said.contains("be lent"), "{more:?}: {said}");
+        assert!(said.contains(expected) && said.contains("move the file out of it"), "{more:?}: {said}");
     }
     let paired = place.run(&["pair", hub.base(), "--root", "main=code:rw", "--config", "code/device.toml"]);
     assert_eq!(paired.status.code(), Some(2));

@@ -17,7 +17,7 @@ use super::QuestionField;
 const CONTENT_CHARS_MAX: usize = 2000;
 const CONTENT_LINES_MAX: usize = 40;
 
-/// What a request would do.
+/// A request in the words of the owner.
 pub(super) struct RequestDescription {
     /// The action in a few words, such as `run a command`.
     pub(super) action: String,

@@ -95,7 +95,7 @@ fn a_change_of_a_file_is_shown_with_how_far_it_goes() {
     assert_eq!(rows[1..], ["  where | main:a.txt", size]);
     let rows = ask("file.write", &write(json!({ "content": "aGk=", "encoding": "base64" }))).unwrap();
     assert_eq!(rows[1..], ["  what  | hi", "  where | main:a.txt", "  size  | 2 bytes, sent as base64"]);
-    // What is long is shown in part, and said to be.
+    // Long content is shown in part, and the question states that.
     for content in ["x".repeat(3000), "x\n".repeat(50)] {
         let rows = ask("file.write", &write(json!({ "content": content }))).unwrap();
         let size = format!("  size  | {} bytes, sent as utf-8, shown in part", content.len());
@@ -137,7 +137,7 @@ fn what_is_too_long_is_not_asked() {
     check("file.write", &json!({}), &["? session s-1 wants to call file.write", "  what  | {}"]);
 }
 
-/// relay-143: who can agree for more than once is told to what exactly.
+/// relay-143: the question states exactly which requests `always` allows.
 #[test]
 fn a_question_says_what_is_remembered() {
     let root = Subject::Root("main".parse().unwrap());
@@ -188,7 +188,7 @@ fn a_question_says_what_is_remembered() {
         let answers = ["y", " Always ", "NO", "", "yy"].map(|line| question.parse_answer(line));
         assert_eq!(answers, [Some(Answer::Once), Some(Answer::Remember), Some(Answer::No), None, None]);
     }
-    // A command that does not say where runs somewhere.
+    // Without `cwd` the directory comes from the policy's subject.
     let request = request("shell.start", &json!({ "command": "true" }));
     let question = device::Question { request: &request, subject: Some(&command), agreement: None };
     assert_eq!(ApprovalQuestion::new(question).unwrap().rows(COLUMNS)[2], "  where | /workspace/main");
