@@ -51,7 +51,7 @@ async fn an_unknown_agent_is_told() {
     let daemon = Daemon::start(TOMBOLO);
     let mut editor = Editor::start(daemon.base(), &["--agent", "nobody"]);
     editor.say(&initialize()).await;
-    let ended = check(editor, 1, 1, "there is no agent `nobody`").await;
+    let ended = check(editor, 1, 1, "agent `nobody` does not exist").await;
     assert!(ended.stderr.contains("urn:problem:unknown-agent"), "{}", ended.stderr);
     assert!(instances(&daemon).await.is_empty());
 }
@@ -62,7 +62,7 @@ async fn the_instance_of_another_agent_is_told() {
     daemon.post("/v1/acp/a?agent=mock", &initialize()).await;
     let mut editor = Editor::start(daemon.base(), &["--agent", "other", "--server-id", "a"]);
     editor.say(&initialize()).await;
-    check(editor, 1, 2, "instance `a` runs `mock`, not `other`").await;
+    check(editor, 1, 2, "instance `a` runs the agent `mock`, not `other`").await;
     assert_eq!(daemon.instance("a").await["state"], "running");
 }
 
@@ -76,7 +76,7 @@ async fn the_end_of_the_agent_is_told() {
         let text = format!("chunk {number} ");
         assert_eq!(editor.hear().await["params"]["update"]["content"]["text"], text.as_str());
     }
-    let ended = check(editor, 3, 6, "the agent ended with code 3").await;
+    let ended = check(editor, 3, 6, "the agent exited with code 3").await;
     assert!(ended.stderr.contains("  | mock: crashing with code 3, as told"), "{}", ended.stderr);
     assert!(instances(&daemon).await.is_empty());
 }
@@ -96,7 +96,7 @@ async fn an_instance_that_is_gone_after_an_outage_is_told() {
     proxy.open(false);
     assert_eq!(daemon.delete("/v1/acp/a").await.status(), 204);
     proxy.open(true);
-    check(editor, 2, 6, "the instance is gone").await;
+    check(editor, 2, 6, "the instance no longer exists").await;
     assert!(instances(&daemon).await.is_empty());
 }
 
@@ -109,7 +109,7 @@ async fn a_gap_is_told() {
     daemon.post("/v1/acp/a", &json!({ "jsonrpc": "2.0", "method": "session/cancel" })).await;
     daemon.post("/v1/acp/a", &prompt(9, "/chunks 50")).await;
     proxy.open(true);
-    check(editor, 2, 7, "messages are missing").await;
+    check(editor, 2, 7, "messages from the agent were lost").await;
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ async fn what_the_agent_does_is_told() {
         "● List files\n  │ README.md\n",
         "● Edit greeting.txt\n  greeting.txt\n   Hello\n  -old friend\n  +new friend\n   bye\n",
         "plan\n  ☑ Read the code\n  ◐ Change it\n  ☐ Run the tests\n",
-        "[not understood: ",
+        "[unknown message: ",
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
