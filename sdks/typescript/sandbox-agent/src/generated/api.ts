@@ -11,7 +11,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what was done after `offset`, as a page: every change, every command to a runtime, every refusal. */
+        /** List audit entries after `cursor`: every change, every command to a runtime, every rejected request. */
         readonly get: operations["hub_audit_page"];
         readonly put?: never;
         readonly post?: never;
@@ -31,7 +31,7 @@ export interface paths {
         /** List the devices of the caller's workspaces, by name. */
         readonly get: operations["hub_devices_list"];
         readonly put?: never;
-        /** Let a device in, or one more copy of it. The answer has the secret that it connects with, which is not shown again. */
+        /** Register a device, or issue one more token for it. The response contains the token's secret, which is not shown again. */
         readonly post: operations["hub_devices_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -46,10 +46,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the devices that want to be let in, the oldest first. Their codes are for who looks at the device itself. */
+        /** List the devices that wait to be paired, oldest first. Codes are not included: only the device itself shows its code. */
         readonly get: operations["hub_pairings_list"];
         readonly put?: never;
-        /** Ask to be let in as a device. The code is shown to its owner, and confirmed here by somebody who may. */
+        /** Start pairing a device. The device shows the returned code to its owner, and a user with permission confirms it here. */
         readonly post: operations["hub_pairings_begin"];
         readonly delete?: never;
         readonly options?: never;
@@ -66,7 +66,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Ask whether the device is let in, with the secret that it got when it asked to be. What it connects with is told once. */
+        /** Poll for the result of a pairing, with the secret returned when it was started. The device token is returned once. */
         readonly post: operations["hub_pairings_claim"];
         readonly delete?: never;
         readonly options?: never;
@@ -81,7 +81,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Look at the device that shows a code, before it is let in. */
+        /** Get the device that shows a code, before confirming it. */
         readonly get: operations["hub_pairings_look"];
         readonly put?: never;
         readonly post?: never;
@@ -100,7 +100,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Let the device in that shows a code, and grant what is said. */
+        /** Confirm the device that shows a code, and create the named grants. */
         readonly post: operations["hub_pairings_confirm"];
         readonly delete?: never;
         readonly options?: never;
@@ -117,7 +117,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Do not let the device in that shows a code. */
+        /** Reject the device that shows a code. */
         readonly post: operations["hub_pairings_refuse"];
         readonly delete?: never;
         readonly options?: never;
@@ -132,11 +132,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say how a device is. */
+        /** Get a device. */
         readonly get: operations["hub_devices_get"];
         readonly put?: never;
         readonly post?: never;
-        /** Remove a device: it is cut off, and what was granted and made of it is gone. */
+        /** Remove a device: disconnects it and deletes its grants and environments. */
         readonly delete: operations["hub_devices_remove"];
         readonly options?: never;
         readonly head?: never;
@@ -152,7 +152,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Stop a device in an emergency: it is cut off at once, what goes on is ended, and it needs another token to come back. */
+        /**
+         * Stop a device in an emergency: disconnects it, ends its running requests and revokes its tokens. It needs a new token to
+         *     reconnect.
+         */
         readonly post: operations["hub_devices_stop"];
         readonly delete?: never;
         readonly options?: never;
@@ -167,10 +170,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List what was granted of the devices of the caller's workspaces, the oldest first. */
+        /** List the grants for devices of the caller's workspaces, oldest first. */
         readonly get: operations["hub_grants_list"];
         readonly put?: never;
-        /** Grant a runtime the use of a device. Nothing is granted that is not named. */
+        /** Grant a runtime the use of a device. Only what the request names is granted. */
         readonly post: operations["hub_grants_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -188,7 +191,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Take a grant back: what goes on under it is ended. */
+        /** Revoke a grant. Requests that depend on it are ended. */
         readonly delete: operations["hub_grants_remove"];
         readonly options?: never;
         readonly head?: never;
@@ -202,7 +205,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say whether this server is well. */
+        /** Check the health of the hub. */
         readonly get: operations["hub_info_health"];
         readonly put?: never;
         readonly post?: never;
@@ -220,9 +223,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Join as a runtime, over a WebSocket, with a join token in place of a user's.
-         * @description Binary messages are the bytes of one HTTP/2 connection on which the hub asks and the daemon answers. A daemon that joins
-         *     again takes the place of its connection before.
+         * Join as a runtime, over a WebSocket, with a join token instead of a user token.
+         * @description Binary messages carry one HTTP/2 connection on which the hub sends requests and the daemon answers. A daemon that joins
+         *     again replaces its previous connection.
          */
         readonly get: operations["hub_runtimes_join"];
         readonly put?: never;
@@ -243,8 +246,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Let a browser in: whoever has the secret of a token gets a cookie in exchange.
-         * @description The cookie is good for a day, for as long as the token is, and for what the token is for.
+         * Log a browser in: exchange a token's secret for a cookie.
+         * @description The cookie lasts one day, but no longer than the token, and has the token's permissions.
          */
         readonly post: operations["hub_login_login"];
         readonly delete?: never;
@@ -262,7 +265,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Let a browser in no longer; its cookie is no good any more. */
+        /** Log a browser out and invalidate its cookie. */
         readonly post: operations["hub_login_logout"];
         readonly delete?: never;
         readonly options?: never;
@@ -277,10 +280,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the runtimes of the caller's workspaces, by name; all of them for who manages the hub. */
+        /** List the runtimes of the caller's workspaces by name. Administrators see all runtimes. */
         readonly get: operations["hub_runtimes_list"];
         readonly put?: never;
-        /** Add a runtime. Where it is and its token are kept by the hub, and told to nobody. */
+        /** Add a runtime. The hub stores its endpoint and token and never returns them. */
         readonly post: operations["hub_runtimes_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -298,8 +301,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Let a daemon join as a runtime, with the token that is told here and never again.
-         * @description The runtime is known from now on; it can be reached while its daemon is there (`GET /api/join/ws`).
+         * Create a token with which a daemon can join as a runtime. The response contains the secret, which is not shown again.
+         * @description The runtime is registered immediately; it is reachable while its daemon is connected (`GET /api/join/ws`).
          */
         readonly post: operations["hub_runtimes_invite"];
         readonly delete?: never;
@@ -315,11 +318,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say how a runtime is; it is asked. */
+        /** Get a runtime and check its health. */
         readonly get: operations["hub_runtimes_get"];
         readonly put?: never;
         readonly post?: never;
-        /** Remove a runtime. Nothing happens to it; the hub forgets it, and what it could join with. */
+        /** Remove a runtime from the hub and revoke its join tokens. The daemon itself keeps running. */
         readonly delete: operations["hub_runtimes_remove"];
         readonly options?: never;
         readonly head?: never;
@@ -333,7 +336,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the workers of a runtime: its sessions. */
+        /** List the workers of a runtime, one for each session. */
         readonly get: operations["hub_workers_list"];
         readonly put?: never;
         readonly post?: never;
@@ -352,11 +355,11 @@ export interface paths {
         };
         /**
          * Watch a worker, over a WebSocket.
-         * @description Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
-         *     a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
-         *     happens. When the runtime goes away, that is told, and the stream goes on when it is back. Who is there for the worker is
-         *     told in between, as the control `presence`. A peer that says anything is told `observation_only`, and the stream ends. Who
-         *     loses the role that it needs, or the token, is told `denied` at once.
+         * @description Each text message is one JSON `ObservationFrame`. The first is a snapshot whose envelope names the cursor it covers. With a `cursor`,
+         *     the events after it follow; those already covered by the snapshot are marked `replay`. Live events come after that. If the
+         *     runtime disconnects, the viewer gets a diagnostic and the stream continues when the runtime is back. The control frame
+         *     `presence` reports who is watching. A client that sends a message gets `observation_only` and is disconnected. A caller
+         *     that loses its role or token gets `denied` and is disconnected.
          */
         readonly get: operations["hub_workers_watch"];
         readonly put?: never;
@@ -374,7 +377,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say who is there for a worker: who watches it, and who sent, answered or cancelled something in the last minutes. */
+        /** List who is present at a worker: its viewers, and users who recently sent, answered or cancelled something. */
         readonly get: operations["hub_workers_presence"];
         readonly put?: never;
         readonly post?: never;
@@ -391,10 +394,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the tokens of a user, the oldest first. Their secrets are known to nobody. */
+        /** List the tokens of a user, oldest first. Secrets are never returned. */
         readonly get: operations["hub_tokens_list"];
         readonly put?: never;
-        /** Make a token. The answer has its secret, which is not shown again. */
+        /** Create a token. The response contains its secret, which is not shown again. */
         readonly post: operations["hub_tokens_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -412,7 +415,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Revoke a token, also on streams that are open. */
+        /** Revoke a token. Open streams that use it are closed. */
         readonly delete: operations["hub_tokens_revoke"];
         readonly options?: never;
         readonly head?: never;
@@ -429,7 +432,7 @@ export interface paths {
         /** List the users, by name. */
         readonly get: operations["hub_users_list"];
         readonly put?: never;
-        /** Add a user, who then needs a token. */
+        /** Add a user. Create a token for the user next. */
         readonly post: operations["hub_users_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -444,12 +447,12 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say what a user may do. */
+        /** Get a user and their roles. */
         readonly get: operations["hub_users_get"];
-        /** Say what a user may do from now on, also on streams that are open. */
+        /** Replace a user's roles. The change also applies to open streams. */
         readonly put: operations["hub_users_set"];
         readonly post?: never;
-        /** Remove a user and all tokens of theirs. */
+        /** Remove a user and all their tokens. */
         readonly delete: operations["hub_users_remove"];
         readonly options?: never;
         readonly head?: never;
@@ -466,7 +469,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** Take back what was approved for more than once: from now on somebody is asked again (relay #143). */
+        /** Revoke a remembered approval. The next such request needs a new approval. */
         readonly delete: operations["hub_relay_forget"];
         readonly options?: never;
         readonly head?: never;
@@ -480,7 +483,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what was asked of devices after `offset`, as a page. Each entry holds the hash of the one before it. */
+        /** List device audit entries after `cursor`. Each entry contains the hash of the previous one. */
         readonly get: operations["hub_relay_audit"];
         readonly put?: never;
         readonly post?: never;
@@ -498,9 +501,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Connect a device, over a WebSocket, with the token of the device in place of a user's.
-         * @description Text messages are frames of `ya-environment-relay.v1`. The device says `hello` first and is told by `relay.accepted` what of
-         *     its offer is granted. A device that connects again takes the place of its connection before; another copy of it does not.
+         * Connect a device, over a WebSocket, with a device token instead of a user token.
+         * @description Text messages are frames of `ya-environment-relay.v1`. The device sends `hello` first; `relay.accepted` returns the granted
+         *     part of its offer. A device that reconnects replaces its previous connection; another instance of it is rejected.
          */
         readonly get: operations["hub_relay_connect"];
         readonly put?: never;
@@ -518,10 +521,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the environments of the caller's workspaces, the oldest first. */
+        /** List the environments of the caller's workspaces, oldest first. */
         readonly get: operations["hub_environments_list"];
         readonly put?: never;
-        /** Let a runtime use a device. The answer has the secret that opens the doors of the environment, which is not shown again. */
+        /** Create an environment: a runtime's access to a device. The response contains its secret, which is not shown again. */
         readonly post: operations["hub_environments_add"];
         readonly delete?: never;
         readonly options?: never;
@@ -536,11 +539,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say how an environment is. */
+        /** Get an environment. */
         readonly get: operations["hub_environments_get"];
         readonly put?: never;
         readonly post?: never;
-        /** End an environment: what goes on in it is ended, and its doors are closed. */
+        /** Delete an environment: ends its running requests and closes its connections. */
         readonly delete: operations["hub_environments_remove"];
         readonly options?: never;
         readonly head?: never;
@@ -555,9 +558,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Use a device, over a WebSocket, with the secret of the environment in place of a user's token.
-         * @description Text messages are the same frames of `ya-environment-relay.v1` that the device speaks: the runtime says `hello`, with
-         *     `client_kind` `runtime` and no capabilities, is told by `relay.accepted` what it may use, and asks.
+         * Use a device, over a WebSocket, with the environment's secret instead of a user token.
+         * @description Text messages are frames of `ya-environment-relay.v1`, the protocol that devices use too. The runtime sends `hello` with
+         *     `client_kind` `runtime` and no capabilities; `relay.accepted` returns what it may use. Then it sends requests.
          */
         readonly get: operations["hub_environments_connect"];
         readonly put?: never;
@@ -575,12 +578,12 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Listen to what an MCP server says by itself, in a session of an older revision of MCP. */
+        /** Receive messages that the MCP server initiates, in a session of an older MCP revision. */
         readonly get: operations["hub_mcp_listen"];
         readonly put?: never;
-        /** Use a device as MCP tools, with the secret of the environment in place of a user's token: the streamable HTTP transport. */
+        /** Use a device as MCP tools (streamable HTTP transport), with the environment's secret instead of a user token. */
         readonly post: operations["hub_mcp_send"];
-        /** End a session of an older revision of MCP. */
+        /** End an MCP session of an older MCP revision. */
         readonly delete: operations["hub_mcp_leave"];
         readonly options?: never;
         readonly head?: never;
@@ -597,10 +600,10 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Ask one thing of a device, with the secret of the environment in place of a user's token.
-         * @description Answers `{"result": …}`, or a problem whose member `relay` is the error of the relay. With `Accept: text/event-stream`
-         *     whatever comes on the way is told as events `stream`, whose data is `{event, seq, data, encoding}`; the last is the event
-         *     `response`, with `result` or `error`. Who closes the connection cancels the request.
+         * Send one request to a device, with the environment's secret instead of a user token.
+         * @description Returns `{"result": …}`, or a problem whose member `relay` is the relay error. With `Accept: text/event-stream`, stream
+         *     chunks are sent as `stream` events with data `{event, seq, data, encoding}`; the last event is `response`, with `result` or
+         *     `error`. Closing the connection cancels the request.
          */
         readonly post: operations["hub_environments_ask"];
         readonly delete?: never;
@@ -616,7 +619,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say how it is with everything that is lent: connections, what is accepted, what waits, what went wrong, the head of the audit. */
+        /** Get the state of the relay: connections, granted capabilities, open approvals, recent errors and the head of the audit log. */
         readonly get: operations["hub_relay_status"];
         readonly put?: never;
         readonly post?: never;
@@ -633,7 +636,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List what waits for a person, in all runtimes that the caller sees, the oldest first. Runtimes that do not answer in time are named. */
+        /** List the open waits of all runtimes that the caller can see, oldest first. Runtimes that do not answer in time are named. */
         readonly get: operations["hub_waits_list"];
         readonly put?: never;
         readonly post?: never;
@@ -651,9 +654,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Follow what waits for a person, in all runtimes that the caller sees, as server-sent events.
-         * @description The first is the snapshot: all that are open. Then whatever is opened or settled, by whom and how, and which runtimes go
-         *     away and come back. Who does not read fast enough, or comes to see other runtimes, gets another snapshot.
+         * Stream the open waits of all runtimes that the caller can see, as server-sent events.
+         * @description The first event is a snapshot of all open waits. Then follow waits that are opened or answered, with author and answer, and
+         *     runtimes that become unreachable or return. A slow reader, or one whose visible runtimes change, gets a new snapshot.
          */
         readonly get: operations["hub_waits_events"];
         readonly put?: never;
@@ -673,7 +676,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Answer whatever is asked: a permission, a question, a plan. The first answer holds, and carries the name of who gave it. */
+        /** Answer a permission request, a question or a plan. The first answer wins and is recorded with the caller's name. */
         readonly post: operations["hub_waits_answer"];
         readonly delete?: never;
         readonly options?: never;
@@ -688,7 +691,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say who asks, and what they may do. */
+        /** Get the caller's user and permissions. */
         readonly get: operations["hub_login_whoami"];
         readonly put?: never;
         readonly post?: never;
@@ -706,7 +709,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get?: never;
-        /** Say whether devices are lent in a workspace. If not, those that are connected are cut off at once. */
+        /** Turn devices on or off in a workspace. Turning them off disconnects all of its devices. */
         readonly put: operations["hub_relay_set"];
         readonly post?: never;
         readonly delete?: never;
@@ -722,7 +725,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Show what was counted, for Prometheus. */
+        /** Read the metrics, in the format of Prometheus. */
         readonly get: operations["info_metrics"];
         readonly put?: never;
         readonly post?: never;
@@ -739,7 +742,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say what this server is. */
+        /** Describe this server. */
         readonly get: operations["info_about"];
         readonly put?: never;
         readonly post?: never;
@@ -773,13 +776,13 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Follow what the agent says, as server-sent events. */
+        /** Stream the agent's output as server-sent events. */
         readonly get: operations["acp_stream"];
         /** Prepare an instance with its own launch options; its process starts with the first message. */
         readonly put: operations["acp_prepare"];
         /** Send one JSON-RPC message to the agent; a request is answered with the agent's response. */
         readonly post: operations["acp_send"];
-        /** End an instance and every process of it. */
+        /** Delete an instance and stop its processes. */
         readonly delete: operations["acp_delete"];
         readonly options?: never;
         readonly head?: never;
@@ -813,9 +816,9 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Install an agent, unless it is there already.
-         * @description With `Accept: text/event-stream` the installation is followed: `progress` events, and `done` or `failed` at the
-         *     end. It goes on if the connection ends; whoever asks again follows the same one.
+         * Install an agent, unless it is installed already.
+         * @description With `Accept: text/event-stream`, the response streams `progress` events, and finally `done` or `failed`. The
+         *     installation continues if the connection ends; the same request then follows it again.
          */
         readonly post: operations["agents_install"];
         readonly delete?: never;
@@ -870,7 +873,7 @@ export interface paths {
         /** Store one MCP server of a directory. */
         readonly put: operations["config_write_mcp"];
         readonly post?: never;
-        /** Forget one MCP server of a directory. */
+        /** Delete one MCP server of a directory. */
         readonly delete: operations["config_delete_mcp"];
         readonly options?: never;
         readonly head?: never;
@@ -889,7 +892,7 @@ export interface paths {
         /** Store one skill of a directory. */
         readonly put: operations["config_write_skill"];
         readonly post?: never;
-        /** Forget one skill of a directory. */
+        /** Delete one skill of a directory. */
         readonly delete: operations["config_delete_skill"];
         readonly options?: never;
         readonly head?: never;
@@ -957,7 +960,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Make a directory, and those missing on the way. */
+        /** Create a directory and its missing parents. */
         readonly post: operations["fs_mkdir"];
         readonly delete?: never;
         readonly options?: never;
@@ -989,7 +992,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say what a path leads to. */
+        /** Read the metadata of a file or directory. */
         readonly get: operations["fs_stat"];
         readonly put?: never;
         readonly post?: never;
@@ -1023,7 +1026,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Say whether this server is well. */
+        /** Check that this server is running. */
         readonly get: operations["info_health"];
         readonly put?: never;
         readonly post?: never;
@@ -1040,7 +1043,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Describe the API. */
+        /** Read the OpenAPI document. */
         readonly get: operations["info_openapi"];
         readonly put?: never;
         readonly post?: never;
@@ -1079,7 +1082,7 @@ export interface paths {
         readonly get: operations["processes_read"];
         readonly put?: never;
         readonly post?: never;
-        /** End a process and everyone it has started, and forget it. */
+        /** Stop a process and its descendants, and delete it. */
         readonly delete: operations["processes_delete"];
         readonly options?: never;
         readonly head?: never;
@@ -1095,7 +1098,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Write to the input of a process; answered when it is queued, not when it was read. */
+        /** Write to the input of a process. The response is sent when the input is queued, not when the process has read it. */
         readonly post: operations["processes_input"];
         readonly delete?: never;
         readonly options?: never;
@@ -1110,7 +1113,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what a process wrote, as a page or as a stream. */
+        /** Read the output of a process, as a page or as a stream. */
         readonly get: operations["processes_logs"];
         readonly put?: never;
         readonly post?: never;
@@ -1146,7 +1149,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Signal a process and its group. */
+        /** Send a signal to a process and its group. */
         readonly post: operations["processes_signal"];
         readonly delete?: never;
         readonly options?: never;
@@ -1184,7 +1187,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Wait for the end of a process. After the timeout the answer is the process as it is, which may still run. */
+        /** Wait until a process exits. After the timeout, the response describes the process, which may still run. */
         readonly post: operations["processes_wait"];
         readonly delete?: never;
         readonly options?: never;
@@ -1199,7 +1202,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the sessions, the one that was used last first. */
+        /** List the sessions, the most recently used first. */
         readonly get: operations["sessions_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1219,9 +1222,9 @@ export interface paths {
         /** Read one session. */
         readonly get: operations["sessions_read"];
         readonly put?: never;
-        /** Create a session and start its agent, which is installed if it is missing. The same again finds it. */
+        /** Create a session, install its agent if needed and start it. The same request again returns the same session. */
         readonly post: operations["sessions_create"];
-        /** End a session and its agent, and forget it. */
+        /** Delete a session and stop its agent. */
         readonly delete: operations["sessions_delete"];
         readonly options?: never;
         readonly head?: never;
@@ -1237,7 +1240,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Interrupt the turn that runs, if one does. */
+        /** Cancel the running turn, if there is one. */
         readonly post: operations["sessions_cancel"];
         readonly delete?: never;
         readonly options?: never;
@@ -1252,7 +1255,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the events after `offset`, as a page. One that has grown to 4 MiB ends early. */
+        /** Read a page of the events after `offset`. A page ends early at 4 MiB. */
         readonly get: operations["sessions_events"];
         readonly put?: never;
         readonly post?: never;
@@ -1269,7 +1272,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Follow the events after `offset`, as server-sent events, until the session is deleted. */
+        /** Stream the events after `offset` as server-sent events, until the session is deleted. */
         readonly get: operations["sessions_stream"];
         readonly put?: never;
         readonly post?: never;
@@ -1286,7 +1289,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the messages that wait for their turn, in that order. */
+        /** List the queued messages, in the order of their turns. */
         readonly get: operations["sessions_inputs"];
         readonly put?: never;
         readonly post?: never;
@@ -1304,10 +1307,10 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get?: never;
-        /** Change what a message says while it waits for its turn. */
+        /** Replace the content of a queued message. */
         readonly put: operations["sessions_edit"];
         readonly post?: never;
-        /** Take a message back while it waits for its turn. */
+        /** Withdraw a queued message. */
         readonly delete: operations["sessions_withdraw"];
         readonly options?: never;
         readonly head?: never;
@@ -1321,10 +1324,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the transcript: the messages that all events so far come to, the oldest first. */
+        /** Read the transcript: the messages of the session, the oldest first. */
         readonly get: operations["sessions_transcript"];
         readonly put?: never;
-        /** Send a message; answered when it is written down. While a turn runs, `whenBusy` says what becomes of it. */
+        /** Send a message. The response is sent once the message is stored. `whenBusy` decides what happens during a turn. */
         readonly post: operations["sessions_send"];
         readonly delete?: never;
         readonly options?: never;
@@ -1341,7 +1344,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Answer a permission. The first answer holds. */
+        /** Answer a permission. The first answer wins. */
         readonly post: operations["sessions_permit"];
         readonly delete?: never;
         readonly options?: never;
@@ -1375,7 +1378,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Answer a question, or approve a plan. The first answer holds. */
+        /** Answer a question, or approve a plan. The first answer wins. */
         readonly post: operations["sessions_reply"];
         readonly delete?: never;
         readonly options?: never;
@@ -1390,7 +1393,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what all events so far come to; it names the event after which the stream goes on. */
+        /** Read the state of a session after all events so far, with the position at which to continue the event stream. */
         readonly get: operations["sessions_snapshot"];
         readonly put?: never;
         readonly post?: never;
@@ -1407,7 +1410,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List what waits for a person, in all sessions, the oldest first. */
+        /** List the open waits of all sessions, the oldest first. */
         readonly get: operations["waits_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1425,9 +1428,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Follow what waits for a person, in all sessions, as server-sent events.
-         * @description The first is the snapshot: all that are open. Then whatever is opened or settled, each once. Who does not read fast
-         *     enough gets another snapshot.
+         * Stream the waits of all sessions as server-sent events.
+         * @description The first event is a snapshot of all open waits. Then there is one event for each wait that opens or ends. A client that
+         *     reads too slowly gets a new snapshot.
          */
         readonly get: operations["waits_events"];
         readonly put?: never;
@@ -1447,7 +1450,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Answer whatever is asked: a permission, a question, a plan. The first answer holds. */
+        /** Answer a wait: a permission, a question or a plan. The first answer wins. */
         readonly post: operations["waits_answer"];
         readonly delete?: never;
         readonly options?: never;
@@ -1463,10 +1466,10 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Watch a worker, over a WebSocket: a backend's way to follow a session.
-         * @description Text frames are JSON, a `Frame` each. The first is the snapshot, whose envelope names the cursor that it covers. With
-         *     a cursor, what came after that follows; what the snapshot covers of it is marked `replay`. Then everything that
-         *     happens. A peer that says anything is told `observation_only`, and the stream ends.
+         * Observe a session over a WebSocket, as a hub does.
+         * @description Each text frame is an `ObservationFrame` as JSON. The first is the snapshot, whose envelope names the cursor that it covers. With a
+         *     cursor in the query, the events after it follow; the ones that the snapshot covers are marked `replay`. Then come new
+         *     events. If the client sends anything, it gets the diagnostic `observation_only` and the stream ends.
          */
         readonly get: operations["workers_watch"];
         readonly put?: never;
@@ -1481,48 +1484,48 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What lets somebody in; the secret of it is known to nobody but them. */
+        /** @description A token of a user, without its secret: the hub stores only a hash of it. */
         readonly AccessToken: {
             /**
              * Format: date-time
-             * @description Since when there is it.
+             * @description When it was created.
              */
             readonly createdAt: string;
             /**
              * Format: date-time
-             * @description Until when it is good; for ever if none.
+             * @description When it expires; `null` if never.
              */
             readonly expiresAt: string | null;
-            /** @description Its name for the hub. */
+            /** @description The id. */
             readonly id: components["schemas"]["TokenId"];
-            /** @description Whether it is that of a browser that has logged in. */
+            /** @description Whether it belongs to a browser that logged in. */
             readonly isSession: boolean;
-            /** @description Its name for them. */
+            /** @description The name that the user gave it. */
             readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if none. */
+            /** @description Limits the token to less than its user may do; `null` for no limit. */
             readonly scope: components["schemas"]["TokenScope"] | null;
-            /** @description Whose it is. */
+            /** @description The user. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description The answer of `GET /api/tokens`. */
+        /** @description The response of `GET /api/tokens`. */
         readonly AccessTokenList: {
-            /** @description Every token of the user, the oldest first. */
+            /** @description Every token of the user, oldest first. */
             readonly items: readonly components["schemas"]["AccessToken"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description `POST /api/devices`: a device that is to be let in, or one more copy of it. */
+        /** @description The body of `POST /api/devices`, which registers a device, or another copy of one. */
         readonly AddDeviceRequest: {
-            /** @description Its name. */
+            /** @description The id. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description Until when it is let in; 30 days if left out.
+             * @description When the token expires; in 30 days if left out.
              */
             readonly expiresAt?: string | null;
-            /** @description Which copy of the device it is; a new one if left out. */
+            /** @description The copy of the device; a new one if left out. */
             readonly instanceId?: string | null;
-            /** @description What its owner calls it. */
+            /** @description The owner's label. */
             readonly label?: string | null;
             /**
              * @description The workspace that it is lent to.
@@ -1530,13 +1533,13 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description `POST /api/runtimes`: a daemon that the hub is to know. */
+        /** @description The body of `POST /api/runtimes`, which adds a daemon. */
         readonly AddRuntimeRequest: {
-            /** @description Where it is, such as `http://127.0.0.1:2468`; nobody is told. */
+            /** @description The URL of the daemon, such as `http://127.0.0.1:2468`. No response contains it. */
             readonly endpoint: string;
-            /** @description The name that it gets. */
+            /** @description The id of the runtime. */
             readonly id: components["schemas"]["RuntimeId"];
-            /** @description Its token, if it needs one; nobody is told. */
+            /** @description The token of the daemon, if it requires one. No response contains it. */
             readonly token?: string | null;
             /**
              * @description The workspace that it belongs to; `default` if left out.
@@ -1544,158 +1547,158 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description What an agent can do; what is not said it cannot. */
+        /** @description The features that an agent supports. */
         readonly AgentCapabilities: {
-            /** @description It can be driven through `/v1/acp`. */
+            /** @description Usable through `/v1/acp`. */
             readonly acp: boolean;
-            /** @description It can branch off a session. */
+            /** @description Forks a session. */
             readonly fork: boolean;
-            /** @description It asks before it does something. */
+            /** @description Asks for permission before it uses a tool. */
             readonly permissions: boolean;
-            /** @description It shows a plan and waits for its approval. */
+            /** @description Shows a plan and waits for approval. */
             readonly plans: boolean;
-            /** @description It asks questions. */
+            /** @description Asks questions. */
             readonly questions: boolean;
-            /** @description It can go on with a session of an earlier process. */
+            /** @description Resumes a session in a new process. */
             readonly resume: boolean;
-            /** @description It can be told more while it works. */
+            /** @description Accepts messages within a running turn. */
             readonly steering: boolean;
         };
-        /** @description Something that a message may begin with, such as `/review`. */
+        /** @description A slash command that a message may start with, such as `/review`. */
         readonly AgentCommand: {
-            /** @description What it does. */
+            /** @description The description. */
             readonly description: string | null;
-            /** @description What is to be written after it. */
+            /** @description A hint on the arguments. */
             readonly hint: string | null;
             /** @description Its name, without the slash. */
             readonly name: string;
         };
-        /** @description What went wrong with an agent. */
+        /** @description An error of an agent. */
         readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
-        /** @description It could not be installed. */
+        /** @description The agent could not be installed. */
         readonly AgentErrorInstallFailed: {
             readonly installFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description Its model could not be used: too many requests, an overload, a refusal. */
+        /** @description The model provider failed: rate limit, overload or refusal. */
         readonly AgentErrorModelError: {
             readonly modelError: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
                 /**
                  * Format: uint16
-                 * @description The status that the model's server answered with, where it is known.
+                 * @description The HTTP status of the model provider, where known.
                  */
                 readonly status: number | null;
             };
         };
-        /** @description Something else. */
+        /** @description Any other error. */
         readonly AgentErrorOther: {
             readonly other: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
             };
         };
-        /** @description Its process has ended. */
+        /** @description The agent's process exited. */
         readonly AgentErrorProcessExited: {
             readonly processExited: {
                 /**
                  * Format: int32
-                 * @description The exit code, unless a signal ended it.
+                 * @description The exit code, unless a signal ended the process.
                  */
                 readonly code: number | null;
                 /**
                  * Format: int32
-                 * @description The signal that ended it.
+                 * @description The signal that ended the process.
                  */
                 readonly signal: number | null;
-                /** @description The last it wrote to standard error. */
+                /** @description The last lines of its standard error. */
                 readonly stderr: string;
             };
         };
-        /** @description It said something that is not of its protocol. */
+        /** @description The agent violated its own protocol. */
         readonly AgentErrorProtocolError: {
             readonly protocolError: {
-                /** @description What it was. */
+                /** @description The offending message. */
                 readonly message: string;
             };
         };
-        /** @description It could not go on with its earlier conversation, and has begun a new one. */
+        /** @description The agent could not resume its conversation and started a new one. */
         readonly AgentErrorResumeFailed: {
             readonly resumeFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description Its process could not be started. */
+        /** @description The agent's process could not be started. */
         readonly AgentErrorStartFailed: {
             readonly startFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description The daemon could not keep what the agent said. */
+        /** @description The daemon could not store the agent's output. */
         readonly AgentErrorStorageError: {
             readonly storageError: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description It did not answer in time. */
+        /** @description The agent did not respond in time. */
         readonly AgentErrorTimeout: {
             readonly timeout: {
-                /** @description What it was asked. */
+                /** @description The request that timed out. */
                 readonly message: string;
             };
         };
-        /** @description Its key is missing, wrong or spent. */
+        /** @description The API key is missing, invalid or has no credit left. */
         readonly AgentErrorTokenError: {
             readonly tokenError: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
             };
         };
-        /** @description What a newer peer said. */
+        /** @description An error of a newer version, preserved as it was received. */
         readonly AgentErrorUnknown: {
             readonly [key: string]: unknown;
         };
-        /** @description It cannot do what it was asked for. */
+        /** @description The agent does not support a requested feature. */
         readonly AgentErrorUnsupported: {
             readonly unsupported: {
-                /** @description What that is. */
+                /** @description The feature. */
                 readonly feature: string;
-                /** @description More, for people. */
+                /** @description Details for people. */
                 readonly message: string;
             };
         };
         readonly AgentName: string;
-        /** @description What the agent means to do. */
+        /** @description The agent's plan. */
         readonly AgentPlan: {
-            /** @description The steps, in order; they take the place of all that were told before. */
+            /** @description The steps in order. They replace all earlier steps. */
             readonly steps: readonly components["schemas"]["PlanStep"][];
         };
-        /** @description The agent's process is there, and it has said who it is. */
+        /** @description The agent's process is running and has identified itself. */
         readonly AgentStarted: {
-            /** @description The mode it is in. */
+            /** @description The mode in use. */
             readonly mode: string | null;
-            /** @description The model it uses. */
+            /** @description The model in use. */
             readonly model: string | null;
-            /** @description Whether it goes on with a conversation of an earlier process. */
+            /** @description Whether it resumed the conversation of an earlier process. */
             readonly resumed: boolean;
             /** @description The version of the agent. */
             readonly version: string | null;
         };
-        /** @description `POST /v1/waits/{wait_id}`: what a person answers, whatever was asked. */
+        /** @description The body of `POST /v1/waits/{wait_id}`, for questions and permissions alike. */
         readonly AnswerWaitRequest: {
             /** @description The answer. */
             readonly answer: components["schemas"]["WaitAnswer"];
-            /** @description Who answers. */
+            /** @description The author of the answer. */
             readonly author?: components["schemas"]["Author"] | null;
         };
         /**
-         * @description Who must be asked before something is done (relay #140); the greater is the stricter.
+         * @description Who must be asked before something is done; the greater is the stricter.
          *
          *     - `allow`: Nobody.
          *     - `ask_once`: Somebody, once for all.
@@ -1705,62 +1708,62 @@ export interface components {
          * @enum {string}
          */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
-        /** @description Something that was done through a hub, or refused. */
+        /** @description A request to the hub, whether it was allowed or refused. */
         readonly AuditEntry: {
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When the hub received the request.
              */
             readonly at: string;
             /**
              * Format: uint64
-             * @description How long that took.
+             * @description The time until the response.
              */
             readonly durationMs: number;
-            /** @description The method. */
+            /** @description The HTTP method. */
             readonly method: string;
-            /** @description The path, without the query; a long one is cut. */
+            /** @description The path without the query, truncated if long. */
             readonly path: string;
             /**
              * Format: ip
-             * @description From where.
+             * @description The address of the client.
              */
             readonly peer: string | null;
-            /** @description Of which runtime, if of one. */
+            /** @description The runtime, if the request was for one. */
             readonly runtime: components["schemas"]["RuntimeId"] | null;
             /**
              * Format: uint16
-             * @description How it was answered; none if whoever asked was gone before.
+             * @description The HTTP status of the response; `null` if the client disconnected first.
              */
             readonly status: number | null;
-            /** @description By which token; none if there was none that is any good. */
+            /** @description The token; `null` if there was no valid one. */
             readonly token: components["schemas"]["TokenId"] | null;
-            /** @description By whom; none if that is not known. */
+            /** @description The user; `null` if not authenticated. */
             readonly user: components["schemas"]["UserName"] | null;
-            /** @description What was asked for, such as `sessions.send`. */
+            /** @description The action, such as `sessions.send`. */
             readonly verb: string;
-            /** @description Of which session, if of one. */
+            /** @description The session, if the request was for one. */
             readonly worker: components["schemas"]["SessionId"] | null;
         };
-        /** @description The answer of `GET /api/audit`. */
+        /** @description The response of `GET /api/audit`. */
         readonly AuditPage: {
-            /** @description The entries after `offset`, the oldest first. */
+            /** @description The entries after `cursor`, oldest first. */
             readonly items: readonly components["schemas"]["AuditRecord"][];
             /** @description Pass it as `cursor` for the next page; `null` on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description An entry and its place. */
+        /** @description An entry with its sequence number. */
         readonly AuditRecord: {
-            /** @description What was done. */
+            /** @description The entry. */
             readonly entry: components["schemas"]["AuditEntry"];
             /**
              * Format: uint64
-             * @description Its number: each next one is one more.
+             * @description The sequence number: one more for each next entry.
              */
             readonly seq: number;
         };
         readonly Author: string;
-        /** @description What an environment is made of: a device and what of it is used (relay #110). */
+        /** @description What an environment is made of: a device and what of it is used. */
         readonly Binding: {
             /** @description What of it is used; others that a newer peer may name are left out. */
             readonly capabilities: readonly components["schemas"]["Family"][];
@@ -1775,11 +1778,11 @@ export interface components {
             /** @description Its directories. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
-        /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+        /** @description The response of `GET /api/whoami` and of `POST /api/login`. */
         readonly CallerIdentity: {
-            /** @description By which token they came in. */
+            /** @description The token of the caller. */
             readonly token: components["schemas"]["AccessToken"];
-            /** @description Who asks. */
+            /** @description The user of the caller. */
             readonly user: components["schemas"]["User"];
         };
         /** @description What is allowed of a family. */
@@ -1790,16 +1793,16 @@ export interface components {
             readonly enabled: boolean;
             /** @description The policy that says more. */
             readonly policy_id?: string | null;
-            /** @description The directories, each by itself (relay #127). */
+            /** @description The directories, each by itself. */
             readonly roots?: readonly components["schemas"]["Root"][] | null;
             /** @description What commands may do; not of the document. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description How a family is. */
+        /** @description The state of a capability family. */
         readonly CapabilityState: {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
-            /** @description How it is. */
+            /** @description The state. */
             readonly state: components["schemas"]["RelayState"];
         };
         readonly ClientId: string;
@@ -1821,12 +1824,12 @@ export interface components {
          * @enum {string}
          */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /** @description The commands that the agent knows. */
+        /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
-            /** @description All of them. */
+            /** @description All commands; they replace the earlier ones. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
-        /** @description The desktop (relay #22). */
+        /** @description The desktop. */
         readonly Computer: {
             /**
              * @description Whether the tree of what is on it can be read.
@@ -1853,30 +1856,30 @@ export interface components {
              */
             readonly semantic_actions?: boolean;
         };
-        /** @description `POST /api/devices/pairings/{code}/confirm`: the device is let in, and this is granted. */
+        /** @description The body of `POST /api/devices/pairings/{code}/confirm`, which registers the device and creates grants. */
         readonly ConfirmPairingRequest: {
             /**
-             * @description What they may use of it.
+             * @description The granted capabilities.
              * @default []
              */
             readonly capabilities?: readonly components["schemas"]["CapabilityGrant"][];
             /**
              * Format: date-time
-             * @description Until when it is let in; 30 days if left out.
+             * @description When its token expires; in 30 days if left out.
              */
             readonly expiresAt?: string | null;
             /**
-             * @description The runtimes that may use it; none if left out, so that grants are given later.
+             * @description The runtimes that may use it; none if left out, for grants that are created later.
              * @default []
              */
             readonly runtimes?: readonly components["schemas"]["RuntimeId"][];
             /**
-             * @description The workspace that it is lent to.
+             * @description The workspace to lend it to.
              * @default default
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description What a request is made for. It is passed on as it is (relay #38). */
+        /** @description What a request is made for. It is passed on as it is. */
         readonly Context: {
             /** @description The run. */
             readonly run_id?: string | null;
@@ -1891,46 +1894,46 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description `POST /api/v1/relay/environments`: a device that a session is to use. */
+        /** @description The body of `POST /api/v1/relay/environments`, which gives a session access to a device. */
         readonly CreateEnvironmentRequest: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals?: {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
-            /** @description Only this of what is granted; all of it if left out. */
+            /** @description The capability families to use; all granted ones if left out. */
             readonly capabilities?: readonly components["schemas"]["Family"][] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
+            /** @description The directories to use; all granted ones if left out. */
             readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The run, if it is for one. */
+            /** @description The run that it is limited to, if any. */
             readonly runId?: string | null;
-            /** @description The runtime that uses it. */
+            /** @description The runtime that uses the device. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The space, if it is for one; grants that are for another do not count. */
+            /** @description The space to limit it to; grants for another space do not apply. */
             readonly scopeId?: string | null;
-            /** @description The session, if it is for one: it ends with it. */
+            /** @description The session to limit it to: it ends with the session. */
             readonly sessionId?: components["schemas"]["SessionId"] | null;
         };
-        /** @description `POST /api/grants`: what a device may offer and a runtime may use from now on. */
+        /** @description The body of `POST /api/grants`, which lets a runtime use capabilities of a device. */
         readonly CreateGrantRequest: {
-            /** @description What it allows, as the relay says it. */
+            /** @description The granted capabilities, as in the relay protocol. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description When it ends; never if left out.
+             * @description When it expires; never if left out.
              */
             readonly expiresAt?: string | null;
-            /** @description The runtime; of the same workspace. */
+            /** @description The runtime, which must be in the same workspace. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The workspace or space, if it is for one; for all of the runtime if left out. */
+            /** @description The space to limit it to; the whole runtime if left out. */
             readonly scopeId?: string | null;
         };
-        /** @description `POST /api/runtimes/join-tokens`: a daemon that is to come by itself. */
+        /** @description The body of `POST /api/runtimes/join-tokens`, which creates a token for a daemon that connects to the hub. */
         readonly CreateJoinTokenRequest: {
-            /** @description The name that it gets. */
+            /** @description The id of the runtime. */
             readonly id: components["schemas"]["RuntimeId"];
             /**
              * @description The workspace that it belongs to.
@@ -1938,36 +1941,36 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description `POST /api/tokens`: a token that is to be made. */
+        /** @description The body of `POST /api/tokens`, which creates a token. */
         readonly CreateTokenRequest: {
             /**
              * Format: date-time
-             * @description Until when it is good; for ever if left out.
+             * @description When it expires; never if left out.
              */
             readonly expiresAt?: string | null;
-            /** @description What it is called. */
+            /** @description The name. */
             readonly name: components["schemas"]["TokenName"];
-            /** @description How much less than its user it may do; as much if left out. */
+            /** @description Limits the token to less than its user may do; no limit if left out. */
             readonly scope?: components["schemas"]["TokenScope"] | null;
-            /** @description Whose it is to be; the caller's if left out. */
+            /** @description The user; the caller if left out. */
             readonly user?: components["schemas"]["UserName"] | null;
         };
-        /** @description `POST /api/users`: somebody who is to use the hub. */
+        /** @description The body of `POST /api/users`, which adds a user. */
         readonly CreateUserRequest: {
             /**
-             * @description Whether they manage users, tokens and runtimes.
+             * @description Whether the user manages users, tokens and runtimes.
              * @default false
              */
             readonly admin?: boolean;
             /**
-             * @description What they may do in workspaces that `roles` does not name, also in those of later.
+             * @description The role in workspaces that `roles` does not name, including future ones.
              * @default null
              */
             readonly defaultRole?: components["schemas"]["Role"] | null;
-            /** @description The name that they get. */
+            /** @description The name. */
             readonly name: components["schemas"]["UserName"];
             /**
-             * @description What they may do in some workspaces.
+             * @description The roles by workspace.
              * @default {}
              */
             readonly roles?: {
@@ -1984,43 +1987,43 @@ export interface components {
          */
         readonly Decision: "allowed" | "approved" | "blocked";
         /**
-         * @description What there is more of.
+         * @description The kind of text.
          *
-         *     - `text`: A text.
-         *     - `reasoning`: What the agent thinks.
-         *     - `toolOutput`: What a running tool gives: it is added to the `output` of a tool result.
+         *     - `text`: Message text.
+         *     - `reasoning`: The agent's reasoning.
+         *     - `toolOutput`: Output of a running tool, appended to the `output` of its result.
          *     - `other`: A kind that this version does not know.
          * @enum {string}
          */
         readonly DeltaKind: "text" | "reasoning" | "toolOutput" | "other";
-        /** @description A device that may connect to a hub. */
+        /** @description A device that is registered with a hub. */
         readonly Device: {
-            /** @description Its name. */
+            /** @description The id. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description How it is connected; none if it is not. */
+            /** @description Its connection; `null` if it is not connected. */
             readonly connection: components["schemas"]["DeviceConnection"] | null;
             /**
              * Format: date-time
-             * @description Since when the hub knows it.
+             * @description When it was registered.
              */
             readonly createdAt: string;
-            /** @description By whom it was added. */
+            /** @description The user who registered it. */
             readonly createdBy: components["schemas"]["UserName"];
-            /** @description What its owner calls it. */
+            /** @description The owner's label. */
             readonly label: string | null;
-            /** @description What lets it in; the secrets are known to nobody but the device. */
+            /** @description The tokens that it connects with, without their secrets. */
             readonly tokens: readonly components["schemas"]["DeviceToken"][];
             /** @description The workspace that it is lent to. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description The answer of `POST /api/devices`. */
+        /** @description The response of `POST /api/devices`. */
         readonly DeviceAdded: {
             /** @description The device. */
             readonly device: components["schemas"]["Device"];
-            /** @description What it connects with, as `Authorization: Bearer …`; it is not shown again. */
+            /** @description The secret to connect with as `Authorization: Bearer …`. No other response contains it. */
             readonly secret: string;
         };
-        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
+        /** @description What a device offers. What is left out is not offered. */
         readonly DeviceCapabilities: {
             /** @description Files for the runtime's store. */
             readonly artifacts?: components["schemas"]["Switch"] | null;
@@ -2039,233 +2042,233 @@ export interface components {
             /** @description Tools. */
             readonly tools?: components["schemas"]["Tools"] | null;
         };
-        /** @description How a device is connected. */
+        /** @description The connection of a device. */
         readonly DeviceConnection: {
-            /** @description What it is accepted for. */
+            /** @description The capability families that the hub accepted. */
             readonly capabilities: readonly components["schemas"]["Family"][];
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it was established.
              */
             readonly connectedAt: string;
-            /** @description The connection. */
+            /** @description The id of the connection. */
             readonly connectionId: string;
             /** @description Whether its owner has paused it. */
             readonly isPaused: boolean;
             /**
              * Format: uint64
-             * @description How long it took to answer last, in microseconds; none if that is not known yet.
+             * @description The last round-trip time in microseconds; `null` if not measured yet.
              */
             readonly latencyUs: number | null;
-            /** @description The directories among that. */
+            /** @description The directories that the hub accepted. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
-        /** @description The answer of `GET /api/devices`. */
+        /** @description The response of `GET /api/devices`. */
         readonly DeviceList: {
-            /** @description Every device of the caller's workspaces, by name. */
+            /** @description Every device of the caller's workspaces, sorted by id. */
             readonly items: readonly components["schemas"]["Device"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description `POST /api/v1/relay/environments/{id}/requests`: one thing that is asked of the device, as the relay says it. */
+        /** @description The body of `POST /api/v1/relay/environments/{id}/requests`: one request to the device, as in the relay protocol. */
         readonly DeviceRequest: {
-            /** @description For which run and tool call. */
+            /** @description The run and tool call that it belongs to. */
             readonly context?: components["schemas"]["Context"] | null;
-            /** @description What, such as `file.read`. */
+            /** @description The method, such as `file.read`. */
             readonly method: string;
             /**
-             * @description With what.
+             * @description The parameters of the method.
              * @default {}
              */
             readonly params?: unknown;
             /**
              * Format: uint64
-             * @description How long it may take.
+             * @description The time limit.
              */
             readonly timeout_ms?: number | null;
         };
-        /** @description How it is with a device that is connected. */
+        /** @description The status of a connected device. */
         readonly DeviceStatus: {
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /** @description The connection. */
             readonly connection: components["schemas"]["DeviceConnection"];
-            /** @description What went wrong last, the newest first. */
+            /** @description Recent errors, newest first. */
             readonly errors: readonly components["schemas"]["RelayCall"][];
             /**
              * Format: uint64
-             * @description How many requests wait for its answer.
+             * @description The number of requests that wait for its response.
              */
             readonly pending: number;
-            /** @description How its families are, where it said so. */
+            /** @description The states of its capability families, where it reported them. */
             readonly states: readonly components["schemas"]["CapabilityState"][];
             /** @description Its tools. */
             readonly tools: readonly string[];
             /**
              * Format: uint64
-             * @description How many events of it were not known.
+             * @description The number of events that the hub did not recognise.
              */
             readonly unknownEvents: number;
             /** @description The workspace that it is lent to. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description What lets one copy of a device in. */
+        /** @description A token of one copy of a device, without its secret. */
         readonly DeviceToken: {
             /**
              * Format: date-time
-             * @description Since when there is it.
+             * @description When it was created.
              */
             readonly createdAt: string;
             /**
              * Format: date-time
-             * @description Until when it is good.
+             * @description When it expires.
              */
             readonly expiresAt: string;
-            /** @description Its name, by which it is revoked. */
+            /** @description The id, for revoking it. */
             readonly id: components["schemas"]["TokenId"];
-            /** @description Which copy of the device: two that differ are not connected at a time. */
+            /** @description The copy of the device. Two different copies are never connected at the same time. */
             readonly instanceId: string;
         };
-        /** @description What a session uses of a device. */
+        /** @description A session's access to a device. */
         readonly Environment: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals: {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
-            /** @description What can be used now; none while the device is away. */
+            /** @description The usable capabilities; `null` while the device is not connected. */
             readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description Since when there is it.
+             * @description When it was created.
              */
             readonly createdAt: string;
-            /** @description By whom it was made. */
+            /** @description The user who created it. */
             readonly createdBy: components["schemas"]["UserName"];
             /**
              * Format: date-time
-             * @description When it ends by itself: with the token that it was made with, if that does.
+             * @description When it expires: with the token that created it, if that expires.
              */
             readonly expiresAt: string | null;
-            /** @description Its name. */
+            /** @description The id. */
             readonly id: components["schemas"]["EnvironmentId"];
-            /** @description The run, if it is for one. */
+            /** @description The run that it is limited to, if any. */
             readonly runId: string | null;
-            /** @description The runtime that uses it. */
+            /** @description The runtime that uses the device. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The space, if it is for one. */
+            /** @description The space that it is limited to, if any. */
             readonly scopeId: string | null;
-            /** @description The session, if it is for one. */
+            /** @description The session that it is limited to, if any. */
             readonly sessionId: components["schemas"]["SessionId"] | null;
-            /** @description The workspace of both. */
+            /** @description The workspace of device and runtime. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description The answer of `POST /api/v1/relay/environments`. */
+        /** @description The response of `POST /api/v1/relay/environments`. */
         readonly EnvironmentCreated: {
             /** @description The environment. */
             readonly environment: components["schemas"]["Environment"];
-            /** @description What its doors are opened with, as `Authorization: Bearer …`; it is not shown again, and good for nothing else. */
+            /** @description The secret for the routes of this environment, as `Authorization: Bearer …`. No other response contains it. */
             readonly secret: string;
         };
         readonly EnvironmentId: string;
-        /** @description The answer of `GET /api/v1/relay/environments`. */
+        /** @description The response of `GET /api/v1/relay/environments`. */
         readonly EnvironmentList: {
-            /** @description Every environment of the caller's workspaces, the oldest first. */
+            /** @description Every environment of the caller's workspaces, oldest first. */
             readonly items: readonly components["schemas"]["Environment"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description What of which device is used; the `environment` of a session that is made through a hub. */
+        /** @description The device and the capabilities to use; also the `environment` of a session that is created through a hub. */
         readonly EnvironmentSpec: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals?: {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
-            /** @description Only this of what is granted; all of it if left out. */
+            /** @description The capability families to use; all granted ones if left out. */
             readonly capabilities?: readonly components["schemas"]["Family"][] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description Only these directories; all that are granted if left out. */
+            /** @description The directories to use; all granted ones if left out. */
             readonly roots?: readonly components["schemas"]["RootId"][] | null;
-            /** @description The space, if it is for one; grants that are for another do not count. */
+            /** @description The space to limit it to; grants for another space do not apply. */
             readonly scopeId?: string | null;
         };
-        /** @description How it is with an environment. */
+        /** @description The status of an environment. */
         readonly EnvironmentStatus: {
-            /** @description Who must be asked before, where that is stricter than what the device and the grant say. */
+            /** @description Approval rules in addition to those of the device and the grant. */
             readonly approvals: {
                 readonly [key: string]: components["schemas"]["Approval"];
             };
-            /** @description What can be used now; none while the device is away. */
+            /** @description The usable capabilities; `null` while the device is not connected. */
             readonly binding: components["schemas"]["Binding"] | null;
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description Since when there is it.
+             * @description When it was created.
              */
             readonly createdAt: string;
-            /** @description By whom it was made. */
+            /** @description The user who created it. */
             readonly createdBy: components["schemas"]["UserName"];
             /**
              * Format: date-time
-             * @description When it ends by itself: with the token that it was made with, if that does.
+             * @description When it expires: with the token that created it, if that expires.
              */
             readonly expiresAt: string | null;
-            /** @description Its name. */
+            /** @description The id. */
             readonly id: components["schemas"]["EnvironmentId"];
             /**
              * Format: uint64
-             * @description How many requests go on.
+             * @description The number of running requests.
              */
             readonly pending: number;
-            /** @description The run, if it is for one. */
+            /** @description The run that it is limited to, if any. */
             readonly runId: string | null;
-            /** @description The runtime that uses it. */
+            /** @description The runtime that uses the device. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The space, if it is for one. */
+            /** @description The space that it is limited to, if any. */
             readonly scopeId: string | null;
-            /** @description The session, if it is for one. */
+            /** @description The session that it is limited to, if any. */
             readonly sessionId: components["schemas"]["SessionId"] | null;
-            /** @description The workspace of both. */
+            /** @description The workspace of device and runtime. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description What happened. */
+        /** @description The event. */
         readonly Event: components["schemas"]["EventStarted"] | components["schemas"]["EventMessage"] | components["schemas"]["EventMessageDelta"] | components["schemas"]["EventTurnStarted"] | components["schemas"]["EventTurnEnded"] | components["schemas"]["EventInput"] | components["schemas"]["EventError"] | components["schemas"]["EventQuestionAsked"] | components["schemas"]["EventQuestionResolved"] | components["schemas"]["EventPermissionAsked"] | components["schemas"]["EventPermissionResolved"] | components["schemas"]["EventStatus"] | components["schemas"]["EventPlan"] | components["schemas"]["EventCommandsUpdated"] | components["schemas"]["EventEnded"] | components["schemas"]["EventSnapshot"];
-        /** @description The commands that the agent knows. */
+        /** @description The slash commands of the agent changed. */
         readonly EventCommandsUpdated: {
             readonly commandsUpdated: components["schemas"]["CommandsUpdated"];
         };
-        /** @description The session is over. */
+        /** @description The session ended. */
         readonly EventEnded: {
             readonly ended: components["schemas"]["SessionEnded"];
         };
-        /** @description An event and its place in the stream of a worker. */
+        /** @description An event and its position in the stream of a worker. */
         readonly EventEnvelope: {
-            /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
+            /** @description The opaque position of this event: a client sends it back to resume after the event. */
             readonly cursor: string;
-            /** @description The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers. */
+            /** @description The id of the event: its cursor, or `snapshot:` and the cursor that a snapshot covers. */
             readonly event_id: string;
-            /** @description What happened. */
+            /** @description The event. */
             readonly payload: components["schemas"]["Event"];
-            /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
+            /** @description Whether the snapshot that was sent before includes this event: a client that applied the snapshot skips it. */
             readonly replay?: boolean;
-            /** @description The runtime that the worker is of; only on the stream of a backend. */
+            /** @description The runtime of the worker; only on the stream of a backend. */
             readonly runtime_id?: components["schemas"]["RuntimeId"];
             /**
              * Format: date-time
-             * @description When it was written down.
+             * @description When the event was recorded.
              */
             readonly time?: string;
             /** @description The worker. */
             readonly worker_id: components["schemas"]["SessionId"];
         };
-        /** @description Something went wrong. */
+        /** @description An error occurred. */
         readonly EventError: {
             readonly error: components["schemas"]["AgentError"];
         };
-        /** @description What became of something that was sent. */
+        /** @description The delivery state of an input changed. */
         readonly EventInput: {
             readonly input: components["schemas"]["InputReceipt"];
         };
@@ -2273,63 +2276,63 @@ export interface components {
         readonly EventMessage: {
             readonly message: components["schemas"]["Message"];
         };
-        /** @description More of one part of a message. */
+        /** @description Text that is appended to one part of a message. */
         readonly EventMessageDelta: {
             readonly messageDelta: components["schemas"]["MessageDelta"];
         };
-        /** @description The agent asks before it does something. */
+        /** @description The agent asks for permission to use a tool. */
         readonly EventPermissionAsked: {
             readonly permissionAsked: components["schemas"]["PermissionRequest"];
         };
-        /** @description A permission was settled. */
+        /** @description A permission was granted, rejected, expired or withdrawn. */
         readonly EventPermissionResolved: {
             readonly permissionResolved: components["schemas"]["PermissionResolved"];
         };
-        /** @description What the agent means to do, and how far it has come. */
+        /** @description The agent's plan changed. */
         readonly EventPlan: {
             readonly plan: components["schemas"]["AgentPlan"];
         };
-        /** @description A question, or a plan, for a person. */
+        /** @description The agent asks a person a question, or shows a plan for approval. */
         readonly EventQuestionAsked: {
             readonly questionAsked: components["schemas"]["QuestionRequest"];
         };
-        /** @description A question was settled. */
+        /** @description A question was answered, rejected, expired or withdrawn. */
         readonly EventQuestionResolved: {
             readonly questionResolved: components["schemas"]["QuestionResolved"];
         };
-        /** @description What all earlier events come to. */
+        /** @description The state after all earlier events. */
         readonly EventSnapshot: {
             readonly snapshot: components["schemas"]["SessionSnapshot"];
         };
-        /** @description The agent's process is there, and it has said who it is. */
+        /** @description The agent's process is running and has identified itself. */
         readonly EventStarted: {
             readonly started: components["schemas"]["AgentStarted"];
         };
-        /** @description What the session is doing. */
+        /** @description The state of the session changed. */
         readonly EventStatus: {
             readonly status: components["schemas"]["SessionStatus"];
         };
-        /** @description The agent has finished with it, one way or another. */
+        /** @description A turn ended. */
         readonly EventTurnEnded: {
             readonly turnEnded: components["schemas"]["TurnEnded"];
         };
-        /** @description The agent began to work on something. */
+        /** @description A turn started. */
         readonly EventTurnStarted: {
             readonly turnStarted: components["schemas"]["TurnStarted"];
         };
-        /** @description What a newer peer said. */
+        /** @description An event of a newer version, preserved as it was received. */
         readonly EventUnknown: {
             readonly [key: string]: unknown;
         };
-        /** @description Something that was tried and failed. */
+        /** @description A failed attempt. */
         readonly FailedAttempt: {
             /** @description Why it failed. */
             readonly reason: string;
-            /** @description What was tried. */
+            /** @description The source that was tried. */
             readonly source: string;
         };
         /**
-         * @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later.
+         * @description What methods are about, which is offered, granted and accepted as one. `browser` is kept for later.
          *
          *     - `fileops`: Files: `file.*`.
          *     - `shell`: Commands: `shell.*`.
@@ -2340,18 +2343,18 @@ export interface components {
          * @enum {string}
          */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
-        /** @description What was changed in one file. */
+        /** @description The changes to one file. */
         readonly FileDiff: {
-            /** @description What is there now, where the agent gives that. */
+            /** @description The text after the change, where the agent reports it. */
             readonly newText?: string;
-            /** @description What was there before, where the agent gives that. */
+            /** @description The text before the change, where the agent reports it. */
             readonly oldText?: string;
             /** @description The file. */
             readonly path: string;
-            /** @description The change in the unified format, where the agent gives it so. */
+            /** @description A unified diff, where the agent reports one. */
             readonly unified?: string;
         };
-        /** @description Directories (relay #19). */
+        /** @description Directories. */
         readonly Fileops: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -2361,7 +2364,7 @@ export interface components {
              */
             readonly roots?: readonly components["schemas"]["OfferedRoot"][];
         };
-        /** @description How much of the stream of each request this side takes before it says `stream.credit` (relay #47). */
+        /** @description How much of the stream of each request this side takes before it says `stream.credit`. */
         readonly Flow: {
             /**
              * Format: uint64
@@ -2369,7 +2372,7 @@ export interface components {
              */
             readonly window_bytes: number;
         };
-        /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
+        /** @description What a device may offer and a runtime may use. Nothing else is there. */
         readonly Grant: {
             /** @description What it allows. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
@@ -2392,67 +2395,67 @@ export interface components {
             /** @description The workspace or space, if it is for one. */
             readonly scope_id?: string;
         };
-        /** @description The answer of `GET /api/grants`. */
+        /** @description The response of `GET /api/grants`. */
         readonly GrantList: {
-            /** @description Every grant of the devices of the caller's workspaces, the oldest first. */
+            /** @description Every grant for devices of the caller's workspaces, oldest first. */
             readonly items: readonly components["schemas"]["Grant"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description `GET /v1/health`: open to everybody and free of detail. */
+        /** @description The response of `GET /v1/health`, which needs no token and so contains no details. */
         readonly HealthStatus: {
-            /** @description `ok` while the daemon serves. */
+            /** @description `ok` while the daemon accepts requests. */
             readonly status: string;
         };
-        /** @description What becomes of the waits of all runtimes. */
+        /** @description A change in the open waits of all runtimes. */
         readonly InboxEvent: components["schemas"]["InboxEventSnapshot"] | components["schemas"]["InboxEventOpened"] | components["schemas"]["InboxEventSettled"] | components["schemas"]["InboxEventUnavailable"] | components["schemas"]["InboxEventAvailable"] | components["schemas"]["InboxEventUnknown"];
-        /** @description A runtime is back. */
+        /** @description A runtime is reachable again. */
         readonly InboxEventAvailable: {
-            /** @description Which. */
+            /** @description The runtime. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "available";
-            /** @description All that are open in it, the oldest first: whatever was known of it before is forgotten. */
+            /** @description All open waits of the runtime, oldest first. They replace those that the client knew before. */
             readonly waits: readonly components["schemas"]["InboxWait"][];
         };
-        /** @description Somebody is needed. */
+        /** @description A wait was opened. */
         readonly InboxEventOpened: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "opened";
-            /** @description For this. */
+            /** @description The wait. */
             readonly wait: components["schemas"]["InboxWait"];
         };
-        /** @description Nobody is needed any more. */
+        /** @description A wait was settled. */
         readonly InboxEventSettled: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "settled";
-            /** @description What it was, by whom it was settled and how. */
+            /** @description The wait with its settlement. */
             readonly wait: components["schemas"]["InboxWait"];
         };
-        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        /** @description All open waits, oldest first. They replace everything the client knew before. */
         readonly InboxEventSnapshot: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "snapshot";
-            /** @description The runtimes of which it is not known what waits in them. */
+            /** @description The runtimes whose waits are not known. */
             readonly unavailable: readonly components["schemas"]["RuntimeId"][];
             /** @description The waits. */
             readonly waits: readonly components["schemas"]["InboxWait"][];
         };
-        /** @description A runtime has gone away: what waits in it is not known until it is back. */
+        /** @description A runtime became unreachable: its waits are unknown until it is back. */
         readonly InboxEventUnavailable: {
-            /** @description Which. */
+            /** @description The runtime. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2460,7 +2463,7 @@ export interface components {
              */
             readonly type: "unavailable";
         };
-        /** @description What a newer peer says. */
+        /** @description An event of a newer version. */
         readonly InboxEventUnknown: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2468,109 +2471,109 @@ export interface components {
              */
             readonly type: "unknown";
         };
-        /** @description A wait, and where. */
+        /** @description A wait and its runtime. */
         readonly InboxWait: {
-            /** @description What is asked. */
+            /** @description The question or permission. */
             readonly ask: components["schemas"]["WaitRequest"];
-            /** @description What holds when nobody answers in time. */
+            /** @description The outcome if the wait expires. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
-             * @description Until when; for ever if none.
+             * @description When it expires; `null` if never.
              */
             readonly expiresAt: string | null;
-            /** @description Its name; the question's or the permission's too. */
+            /** @description The id, which is also that of the question or permission. */
             readonly id: components["schemas"]["WaitId"];
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it was opened.
              */
             readonly openedAt: string;
-            /** @description The runtime that it is of. */
+            /** @description The runtime. */
             readonly runtimeId: components["schemas"]["RuntimeId"];
-            /** @description The session that waits. */
+            /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
-            /** @description How it was settled; none while it is open. */
+            /** @description How it was settled; `null` while it is open. */
             readonly settled: components["schemas"]["WaitSettlement"] | null;
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
         readonly InputId: string;
-        /** @description What became of something that was sent. */
+        /** @description The delivery state of an input changed. */
         readonly InputReceipt: {
-            /** @description Who sent it. */
+            /** @description The author. */
             readonly author: components["schemas"]["Author"];
-            /** @description What was sent. */
+            /** @description The input. */
             readonly inputId: components["schemas"]["InputId"];
-            /** @description What it says: with `accepted` and `edited`. */
+            /** @description The text; only with `accepted` and `edited`. */
             readonly message?: string;
             /** @description Why it was refused. */
             readonly reason?: string;
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to, once it has one. */
             readonly turnId?: components["schemas"]["TurnId"];
         };
         /**
-         * @description How far something that was sent has come.
+         * @description The delivery state of an input.
          *
-         *     - `accepted`: It is written down, and will be delivered.
-         *     - `edited`: It was changed before it was delivered.
-         *     - `delivered`: It was handed to the agent.
-         *     - `consumed`: The agent works on it, or has.
-         *     - `refused`: It will not be delivered, or the agent did not take it.
-         *     - `withdrawn`: It was taken back before it was delivered.
+         *     - `accepted`: The daemon stored it and will deliver it.
+         *     - `edited`: Its text was replaced before delivery.
+         *     - `delivered`: The daemon passed it to the agent.
+         *     - `consumed`: The agent started to work on it.
+         *     - `refused`: It will not be delivered, or the agent rejected it.
+         *     - `withdrawn`: Its author withdrew it before delivery.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
-        /** @description What a daemon joins a hub with. */
+        /** @description The token that a daemon joins a hub with. */
         readonly JoinToken: {
-            /** @description The runtime that it is for, and no other. */
+            /** @description The only runtime that it is valid for. */
             readonly id: components["schemas"]["RuntimeId"];
-            /** @description The token; it is told only now. */
+            /** @description The token; no other response contains it. */
             readonly token: string;
         };
-        /** @description The last entry of an audit. */
+        /** @description The newest entry of an audit log. */
         readonly LedgerHead: {
             /** @description Its hash. */
             readonly hash: components["schemas"]["Sha256"] | null;
             /**
              * Format: uint64
-             * @description Its place; none if there is none.
+             * @description The sequence number; `null` if the log is empty.
              */
             readonly seq: number | null;
         };
-        /** @description `POST /api/login`: a browser that is to be let in. */
+        /** @description The body of `POST /api/login`, which logs in a browser. */
         readonly LoginRequest: {
             /** @description The secret of a token. */
             readonly token: string;
         };
         /** @description One message, or those parts of it that are new or have changed. */
         readonly Message: {
-            /** @description Who wrote it, if a person or program other than the agent did. */
+            /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
             /**
-             * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
-             *     it has no place for it. In events only.
+             * @description Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
+             *     have the message, and must not append it as a new one.
              */
             readonly earlier?: boolean;
-            /** @description Its name within the session. */
+            /** @description The id, unique within the session. */
             readonly id: string;
-            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
+            /** @description The tool call that produced it, for messages of a sub-agent. */
             readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
             readonly parts: readonly components["schemas"]["MessagePart"][];
-            /** @description Who speaks. */
+            /** @description The role of the speaker. */
             readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"];
         };
-        /** @description Something that goes with a message. */
+        /** @description A text, file or image that belongs to a message. */
         readonly MessageAttachment: components["schemas"]["MessageAttachmentText"] | components["schemas"]["MessageAttachmentFile"] | components["schemas"]["MessageAttachmentImage"];
-        /** @description A file on the machine of the agent. */
+        /** @description A file in the agent's sandbox. */
         readonly MessageAttachmentFile: {
-            /** @description Where it is. */
+            /** @description The path. */
             readonly path: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2578,11 +2581,11 @@ export interface components {
              */
             readonly type: "file";
         };
-        /** @description A picture. */
+        /** @description An image. */
         readonly MessageAttachmentImage: {
-            /** @description What is in it, in base64. */
+            /** @description The content in base64. */
             readonly data: string;
-            /** @description Its type, such as `image/png`. */
+            /** @description The media type, such as `image/png`. */
             readonly mimeType: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2593,7 +2596,7 @@ export interface components {
         /** @description A text. */
         readonly MessageAttachmentText: {
             /**
-             * @description What it is called.
+             * @description The name to show.
              * @default null
              */
             readonly name?: string | null;
@@ -2605,50 +2608,50 @@ export interface components {
              */
             readonly type: "text";
         };
-        /** @description More of one part of a message. */
+        /** @description Text that is appended to one part of a message. */
         readonly MessageDelta: {
-            /** @description What there is more of. */
+            /** @description The kind of text. */
             readonly kind: components["schemas"]["DeltaKind"];
             /** @description The message. */
             readonly messageId: string;
-            /** @description The part; it begins with its first delta, if it was not told before. */
+            /** @description The part. The first delta of an unknown part creates it. */
             readonly partId: string;
-            /** @description How it goes on. */
+            /** @description The text to append. */
             readonly text: string;
         };
         /** @description One part of a message. */
         readonly MessagePart: components["schemas"]["MessagePartText"] | components["schemas"]["MessagePartReasoning"] | components["schemas"]["MessagePartToolCall"] | components["schemas"]["MessagePartToolResult"] | components["schemas"]["MessagePartFile"] | components["schemas"]["MessagePartImage"] | components["schemas"]["MessagePartUnparsed"];
         /** @description A file. */
         readonly MessagePartFile: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
-            /** @description Its type, such as `text/plain`. */
+            /** @description The media type, such as `text/plain`. */
             readonly mimeType: string | null;
-            /** @description What it is called. */
+            /** @description The file name. */
             readonly name: string | null;
-            /** @description What is in it, if it is text. */
+            /** @description The content, if it is text. */
             readonly text: string | null;
             /** @constant */
             readonly type: "file";
-            /** @description Where it is: a path or a URL. */
+            /** @description A path or URL. */
             readonly uri: string | null;
         };
-        /** @description A picture. */
+        /** @description An image. */
         readonly MessagePartImage: {
-            /** @description Its name within the message. */
-            readonly id: string;
-            /** @description What is in it, in base64. */
+            /** @description The content in base64. */
             readonly data: string | null;
-            /** @description Its type, such as `image/png`. */
+            /** @description The id, unique within the message. */
+            readonly id: string;
+            /** @description The media type, such as `image/png`. */
             readonly mimeType: string;
             /** @constant */
             readonly type: "image";
-            /** @description Where it is, if not here. */
+            /** @description The URL, if the content is not included. */
             readonly uri: string | null;
         };
-        /** @description What the agent thinks. */
+        /** @description The agent's reasoning. */
         readonly MessagePartReasoning: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @description The text. */
             readonly text: string;
@@ -2657,52 +2660,52 @@ export interface components {
         };
         /** @description Text, as Markdown. */
         readonly MessagePartText: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @description The text. */
             readonly text: string;
             /** @constant */
             readonly type: "text";
         };
-        /** @description The agent uses a tool. */
+        /** @description A tool call of the agent. */
         readonly MessagePartToolCall: components["schemas"]["ToolCall"] & {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @constant */
             readonly type: "toolCall";
         };
-        /** @description What a tool gave. */
+        /** @description The result of a tool call. */
         readonly MessagePartToolResult: components["schemas"]["ToolResult"] & {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @constant */
             readonly type: "toolResult";
         };
-        /** @description What a newer peer said. */
+        /** @description A part of a newer version, preserved as it was received. */
         readonly MessagePartUnknown: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description What the agent said and we did not understand. Nothing that an agent says is dropped. */
+        /** @description Agent output that could not be parsed. No output of an agent is dropped. */
         readonly MessagePartUnparsed: {
-            /** @description Its name within the message. */
-            readonly id: string;
-            /** @description Why it was not understood. */
+            /** @description Why it could not be parsed. */
             readonly error: string;
-            /** @description What it said: JSON if it was that, and text otherwise. */
+            /** @description The id, unique within the message. */
+            readonly id: string;
+            /** @description The output: JSON if it is valid JSON, otherwise text. */
             readonly raw: unknown;
             /** @constant */
             readonly type: "unparsed";
         };
         /**
-         * @description Who speaks.
+         * @description The role of the speaker.
          *
-         *     - `user`: Whoever uses the agent.
+         *     - `user`: The user of the agent.
          *     - `assistant`: The agent.
-         *     - `system`: The program around the model.
-         *     - `other`: Somebody whom this version does not know.
+         *     - `system`: The program that runs the model.
+         *     - `other`: A role that this version does not know.
          * @enum {string}
          */
         readonly MessageRole: "user" | "assistant" | "system" | "other";
@@ -2714,11 +2717,11 @@ export interface components {
          * @enum {string}
          */
         readonly Network: "none" | "full";
-        /** @description A frame of either stream. */
+        /** @description A frame of an observation stream. */
         readonly ObservationFrame: components["schemas"]["ObservationFrameEvent"] | components["schemas"]["ObservationFrameDiagnostic"] | components["schemas"]["ObservationFrameControl"];
-        /** @description Something about the stream itself. */
+        /** @description A change of the stream itself. */
         readonly ObservationFrameControl: {
-            /** @description What. */
+            /** @description The content. */
             readonly control: components["schemas"]["StreamControl"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2726,9 +2729,9 @@ export interface components {
              */
             readonly kind: "control";
         };
-        /** @description Something is wrong with the stream. */
+        /** @description A problem with the stream. */
         readonly ObservationFrameDiagnostic: {
-            /** @description What. */
+            /** @description The content. */
             readonly diagnostic: components["schemas"]["StreamDiagnostic"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2736,9 +2739,9 @@ export interface components {
              */
             readonly kind: "diagnostic";
         };
-        /** @description Something happened. */
+        /** @description An event of the session. */
         readonly ObservationFrameEvent: {
-            /** @description What, and where in the stream. */
+            /** @description The event and its position in the stream. */
             readonly envelope: components["schemas"]["EventEnvelope"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2757,23 +2760,23 @@ export interface components {
             /** @description Where a model sees it. */
             readonly virtual_path: string;
         };
-        /** @description What a device that was let in is told, once. */
+        /** @description The credentials of a registered device, which are sent once. */
         readonly PairedDevice: {
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description Until when.
+             * @description When the token expires.
              */
             readonly expiresAt: string;
-            /** @description What it connects with. */
+            /** @description The secret to connect with. */
             readonly token: string;
-            /** @description The workspace that it is lent to. */
+            /** @description The workspace to lend it to. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description `POST /api/devices/pairings/claim`: whether the device is let in. */
+        /** @description The response of `POST /api/devices/pairings/claim`. */
         readonly PairingClaim: components["schemas"]["PairingClaimWaiting"] | components["schemas"]["PairingClaimConfirmed"];
-        /** @description It is. */
+        /** @description The device is registered. */
         readonly PairingClaimConfirmed: components["schemas"]["PairedDevice"] & {
             /** @constant */
             readonly state: "confirmed";
@@ -2784,7 +2787,7 @@ export interface components {
              */
             readonly state: "confirmed";
         };
-        /** @description Nobody has said so yet. */
+        /** @description The code was not confirmed yet. */
         readonly PairingClaimWaiting: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2792,285 +2795,285 @@ export interface components {
              */
             readonly state: "waiting";
         };
-        /** @description What came of confirming. */
+        /** @description The response of `POST /api/devices/pairings/{code}/confirm`. */
         readonly PairingConfirmed: {
             /** @description The device. */
             readonly device: components["schemas"]["Device"];
-            /** @description What was granted. */
+            /** @description The created grants. */
             readonly grants: readonly components["schemas"]["Grant"][];
         };
-        /** @description The answer of `GET /api/devices/pairings`. */
+        /** @description The response of `GET /api/devices/pairings`. */
         readonly PairingList: {
-            /** @description Every device that wants to be let in, the oldest first. */
+            /** @description Every device that waits for confirmation, oldest first. */
             readonly items: readonly components["schemas"]["PendingPairing"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description What somebody is to be told, and what the device asks with. */
+        /** @description The response of `POST /api/devices/pairings`. */
         readonly PairingStarted: {
-            /** @description What the device asks with whether it was, as `Authorization: Bearer …`. */
+            /** @description The secret with which the device polls for the outcome, as `Authorization: Bearer …`. */
             readonly claimSecret: string;
-            /** @description What is confirmed in the hub. */
+            /** @description The code that a user confirms on the hub. */
             readonly code: string;
             /**
              * Format: date-time
-             * @description Until when that can be done.
+             * @description When the code expires.
              */
             readonly expiresAt: string;
             /**
              * Format: uint64
-             * @description How long to wait before asking again.
+             * @description The interval between polls.
              */
             readonly pollMs: number;
         };
-        /** @description A device that wants to be let in. */
+        /** @description A device that waits for confirmation. */
         readonly PendingPairing: {
-            /** @description What it would lend. */
+            /** @description The capabilities that it offers. */
             readonly capabilities: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description The version of its program. */
+            /** @description The version of Tombolo on the device. */
             readonly clientVersion: string | null;
-            /** @description What it shows to its owner. */
+            /** @description The code that it shows to its owner. */
             readonly code: string;
             /**
              * Format: date-time
-             * @description Since when it waits.
+             * @description When it asked.
              */
             readonly createdAt: string;
             /**
              * Format: date-time
-             * @description Until when it does.
+             * @description When the code expires.
              */
             readonly expiresAt: string;
-            /** @description What its owner calls it. */
+            /** @description The owner's label. */
             readonly label: string | null;
             /**
              * Format: ip
-             * @description From where it came.
+             * @description The address of the device.
              */
             readonly peer: string | null;
         };
         /**
-         * @description What a reply to a permission says.
+         * @description An answer to a permission.
          *
-         *     - `once`: This time.
-         *     - `always`: This time, and the like from now on in this session.
-         *     - `reject`: No. The agent is told, and may go on in another way.
+         *     - `once`: Allow it once.
+         *     - `always`: Allow it, and similar calls for the rest of the session.
+         *     - `reject`: Reject it. The agent may continue in another way.
          * @enum {string}
          */
         readonly PermissionAnswer: "once" | "always" | "reject";
         /**
-         * @description What an agent may do.
+         * @description How far an agent may act without asking.
          *
-         *     - `default`: It asks where it would by itself.
-         *     - `plan`: It only reads until its plan is approved.
-         *     - `bypass`: Everything, without asking.
+         *     - `default`: The agent asks for permission as it does by default.
+         *     - `plan`: The agent may only read until a person approves its plan.
+         *     - `bypass`: The agent may do everything without asking.
          * @enum {string}
          */
         readonly PermissionMode: "default" | "plan" | "bypass";
         /**
          * @description How a permission was settled.
          *
-         *     - `once`: Allowed this time.
-         *     - `always`: Allowed this time, and the like from now on in this session.
-         *     - `reject`: Not allowed.
-         *     - `expired`: Nobody answered in time; it was not allowed.
-         *     - `withdrawn`: The agent no longer asks.
+         *     - `once`: Allowed once.
+         *     - `always`: Allowed, with similar calls for the rest of the session.
+         *     - `reject`: Rejected.
+         *     - `expired`: Expired without an answer, and so rejected.
+         *     - `withdrawn`: The agent withdrew it.
          * @enum {string}
          */
         readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
-        /** @description The agent asks before it does something. */
+        /** @description A request of the agent for permission to use a tool. */
         readonly PermissionRequest: {
-            /** @description What `always` would allow, for people; none if the agent does not say. */
+            /** @description The calls that the answer `always` would allow, for people; empty if unknown. */
             readonly always: readonly string[];
-            /** @description The tool call that waits, if it is one. */
+            /** @description The tool call that waits, if any. */
             readonly callId: string | null;
-            /** @description Its name, for the reply. */
+            /** @description The id, for the reply. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description What the tool would be called with. */
+            /** @description The arguments of the tool. */
             readonly input: unknown;
-            /** @description What kind of tool it is. */
+            /** @description The kind of tool. */
             readonly kind: components["schemas"]["ToolKind"];
-            /** @description Why, where the agent says so. */
+            /** @description The agent's reason, if it gives one. */
             readonly reason: string | null;
-            /** @description What is to be done, for people: the command, the file, … */
+            /** @description A title for people: the command, the file, … */
             readonly title: string;
-            /** @description The tool, as the agent calls it. */
+            /** @description The agent's name of the tool. */
             readonly tool: string;
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description A permission was settled. */
+        /** @description A permission was granted, rejected, expired or withdrawn. */
         readonly PermissionResolved: {
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The permission. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["PermissionOutcome"];
         };
         /** @description One step of a plan. */
         readonly PlanStep: {
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly state: components["schemas"]["PlanStepState"];
-            /** @description What is to be done. */
+            /** @description The description of the step. */
             readonly text: string;
         };
         /**
-         * @description How far a step has come.
+         * @description The progress of a step.
          *
-         *     - `pending`: Not begun.
-         *     - `inProgress`: Being done.
-         *     - `completed`: Done.
+         *     - `pending`: Not started.
+         *     - `inProgress`: In progress.
+         *     - `completed`: Completed.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
-        /** @description Somebody who watches. */
+        /** @description A viewer of the worker. */
         readonly PresentViewer: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When the first connection was opened.
              */
             readonly connectedAt: string;
             /**
              * Format: uint64
-             * @description On how many sockets.
+             * @description The number of connections.
              */
             readonly sockets: number;
-            /** @description Who. */
+            /** @description The user. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description An error as the API tells it: `application/problem+json`. */
+        /** @description An error response of the API (`application/problem+json`). */
         readonly Problem: {
-            /** @description What was tried and why it failed, where several things were. */
+            /** @description The failed attempts, if there were several. */
             readonly causes?: readonly components["schemas"]["FailedAttempt"][];
-            /** @description What went wrong this time. */
+            /** @description A message about this occurrence. */
             readonly detail: string;
-            /** @description Why a device did not do what it was asked, where that is the problem. */
+            /** @description The error of the relay, if a device failed. */
             readonly relay?: components["schemas"]["RelayError"];
-            /** @description The id of the request, as the header `Request-Id` of the answer and the server's log have it. */
+            /** @description The id of the request, as in the header `Request-Id` of the response and in the server's log. */
             readonly requestId?: string;
             /**
              * Format: uint16
              * @description The HTTP status.
              */
             readonly status: number;
-            /** @description The last words of a process that ended, where that is the problem. */
+            /** @description The last lines of standard error, if a process ended. */
             readonly stderrTail?: string;
-            /** @description What went wrong, for people; the same for every problem of this type. */
+            /** @description A title for people, the same for every problem of this kind. */
             readonly title: string;
-            /** @description What went wrong, for programs. */
+            /** @description The kind of problem, for programs. */
             readonly type: components["schemas"]["ProblemKind"];
         };
         /** @enum {string} */
         readonly ProblemKind: "urn:problem:invalid-request" | "urn:problem:invalid-envelope" | "urn:problem:process-start" | "urn:problem:agent-required" | "urn:problem:unknown-agent" | "urn:problem:invalid-path" | "urn:problem:invalid-archive" | "urn:problem:invalid-answer" | "urn:problem:unauthorized" | "urn:problem:forbidden" | "urn:problem:relay-refused" | "urn:problem:pairing-refused" | "urn:problem:host-not-allowed" | "urn:problem:not-found" | "urn:problem:instance-not-found" | "urn:problem:agent-not-found" | "urn:problem:process-not-found" | "urn:problem:path-not-found" | "urn:problem:entry-not-found" | "urn:problem:runtime-not-found" | "urn:problem:session-not-found" | "urn:problem:user-not-found" | "urn:problem:token-not-found" | "urn:problem:input-not-found" | "urn:problem:device-not-found" | "urn:problem:grant-not-found" | "urn:problem:environment-not-found" | "urn:problem:pairing-not-found" | "urn:problem:wait-not-found" | "urn:problem:method-not-allowed" | "urn:problem:request-timeout" | "urn:problem:agent-mismatch" | "urn:problem:runtime-taken" | "urn:problem:runtime-named" | "urn:problem:device-taken" | "urn:problem:device-connected" | "urn:problem:lending-full" | "urn:problem:device-unavailable" | "urn:problem:relay-cancelled" | "urn:problem:user-taken" | "urn:problem:last-admin" | "urn:problem:people-full" | "urn:problem:id-in-flight" | "urn:problem:instance-running" | "urn:problem:path-conflict" | "urn:problem:install-unavailable" | "urn:problem:not-acp" | "urn:problem:unsupported-platform" | "urn:problem:process-ended" | "urn:problem:input-closed" | "urn:problem:not-a-terminal" | "urn:problem:session-conflict" | "urn:problem:session-busy" | "urn:problem:unsupported-feature" | "urn:problem:input-gone" | "urn:problem:wait-settled" | "urn:problem:pairing-expired" | "urn:problem:precondition-failed" | "urn:problem:payload-too-large" | "urn:problem:unsupported-media-type" | "urn:problem:range-not-satisfiable" | "urn:problem:idempotency-key-reused" | "urn:problem:upgrade-required" | "urn:problem:too-many-requests" | "urn:problem:headers-too-large" | "urn:problem:internal" | "urn:problem:store-corrupt" | "urn:problem:runtime-unavailable" | "urn:problem:agent-start" | "urn:problem:agent-exited" | "urn:problem:install-failed" | "urn:problem:checksum-mismatch" | "urn:problem:device-failed" | "urn:problem:agent-busy" | "urn:problem:process-busy" | "urn:problem:too-many-processes" | "urn:problem:too-many-connections" | "urn:problem:too-many-sessions" | "urn:problem:queue-full" | "urn:problem:store-locked" | "urn:problem:shutting-down" | "urn:problem:agent-timeout" | "urn:problem:device-timeout" | "urn:problem:no-space";
-        /** @description One thing that is asked. */
+        /** @description One question. */
         readonly QuestionItem: {
-            /** @description Whether any other text is an answer too. */
+            /** @description Whether free text is accepted as an answer. */
             readonly custom: boolean;
-            /** @description The same in a word or two. */
+            /** @description A short label. */
             readonly header: string | null;
-            /** @description Whether more than one can be chosen. */
+            /** @description Whether several options may be chosen. */
             readonly multiple: boolean;
-            /** @description What can be chosen from. */
+            /** @description The options. */
             readonly options: readonly components["schemas"]["QuestionOption"][];
-            /** @description What is asked. */
+            /** @description The question or permission. */
             readonly question: string;
         };
-        /** @description Something that can be chosen. */
+        /** @description An option of a question. */
         readonly QuestionOption: {
-            /** @description What it means. */
+            /** @description The description. */
             readonly description: string | null;
-            /** @description What it is called; this is what an answer says. */
+            /** @description The label, which answers refer to. */
             readonly label: string;
         };
         /** @description How a question was settled. */
         readonly QuestionOutcome: components["schemas"]["QuestionOutcomeAnswered"] | ("rejected" | "expired" | "withdrawn");
-        /** @description It was answered: for each question what was chosen. */
+        /** @description Answered: for each question, the labels of the chosen options. */
         readonly QuestionOutcomeAnswered: {
             readonly answered: readonly (readonly string[])[];
         };
-        /** @description A question, or a plan, for a person. */
+        /** @description A question of the agent, or a plan that it wants approved. */
         readonly QuestionRequest: {
-            /** @description The tool call that waits, if it is one. */
+            /** @description The tool call that waits, if any. */
             readonly callId: string | null;
-            /** @description Its name, for the reply. */
+            /** @description The id, for the reply. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description The plan that is to be approved, as Markdown, if that is the question. */
+            /** @description The plan to approve, as Markdown. */
             readonly plan: string | null;
-            /** @description What is asked, one after the other. */
+            /** @description The questions, in order. */
             readonly questions: readonly components["schemas"]["QuestionItem"][];
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description A question was settled. */
+        /** @description A question was answered, rejected, expired or withdrawn. */
         readonly QuestionResolved: {
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The question. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["QuestionOutcome"];
         };
-        /** @description Somebody who drives. */
+        /** @description A user who recently drove the session. */
         readonly RecentDriver: {
             /**
              * Format: date-time
-             * @description When they last did something.
+             * @description When the user last acted.
              */
             readonly lastActiveAt: string;
-            /** @description Who. */
+            /** @description The user. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description The answer of `GET /api/v1/relay/audit`. */
+        /** @description The response of `GET /api/v1/relay/audit`. */
         readonly RelayAuditPage: {
-            /** @description The entries after `offset`, the oldest first. A request has two: one when it was begun, one when it ended. */
+            /** @description The entries after `cursor`, oldest first. A request has two: one from its start and one from its end. */
             readonly items: readonly {
                 readonly [key: string]: unknown;
             }[];
             /** @description Pass it as `cursor` for the next page; `null` on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
+        /** @description A request to a device and its outcome; also the `relay` control of a session's stream. */
         readonly RelayCall: {
-            /** @description The artifacts that came of it. */
+            /** @description The artifacts that it produced. */
             readonly artifact_ids?: readonly string[];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description The duration.
              */
             readonly duration_ms?: number;
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
-            /** @description Why nothing came of it. */
+            /** @description The error code, if it failed. */
             readonly error?: components["schemas"]["Code"];
-            /** @description The entry of the audit. */
+            /** @description The id of the audit entry. */
             readonly id: string;
-            /** @description What was asked. */
+            /** @description The method. */
             readonly method: string;
             /** @description Whether it was allowed. */
             readonly policy_decision: components["schemas"]["Decision"];
-            /** @description The run, if that is known. */
+            /** @description The run, if known. */
             readonly run_id?: string;
             /**
              * Format: date-time
-             * @description When it was asked.
+             * @description When it started.
              */
             readonly started_at: string;
-            /** @description What came of it; none while it goes on. */
+            /** @description The outcome; absent while it is running. */
             readonly status?: components["schemas"]["RequestStatus"];
-            /** @description What it was about: a path, a program, a tool. */
+            /** @description The subject: a path, a program or a tool. */
             readonly target?: string;
-            /** @description The tool call of the agent that caused it, if that is known. */
+            /** @description The agent's tool call that caused it, if known. */
             readonly tool_call_id?: string;
-            /** @description The path, if it was about a file. */
+            /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
-        /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
+        /** @description Why a request came to nothing. It never holds a path of the host, a token or a value of the environment. */
         readonly RelayError: {
             /** @description What kind of failure. */
             readonly code: components["schemas"]["Code"];
@@ -3084,7 +3087,7 @@ export interface components {
             readonly recoverable: boolean;
         };
         /**
-         * @description How something is (relay #60).
+         * @description How something is.
          *
          *     - `starting`: Soon there.
          *     - `online`: There.
@@ -3098,48 +3101,48 @@ export interface components {
          * @enum {string}
          */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description The answer of `GET /api/v1/relay/status`. */
+        /** @description The response of `GET /api/v1/relay/status`. */
         readonly RelayStatus: {
-            /** @description The last entry of the audit. */
+            /** @description The newest entry of the audit log. */
             readonly audit: components["schemas"]["LedgerHead"];
-            /** @description Every device that is connected, by name. */
+            /** @description Every connected device, sorted by id. */
             readonly devices: readonly components["schemas"]["DeviceStatus"][];
-            /** @description The workspaces in which nothing is lent. */
+            /** @description The workspaces in which lending is disabled. */
             readonly disabledWorkspaces: readonly components["schemas"]["WorkspaceName"][];
-            /** @description Every environment, the oldest first. */
+            /** @description Every environment, oldest first. */
             readonly environments: readonly components["schemas"]["EnvironmentStatus"][];
             /**
              * Format: uint64
-             * @description How often grants and policies have changed.
+             * @description A number that increases with every change to grants and policies.
              */
             readonly policyVersion: number;
-            /** @description What was approved for more than once, and can be taken back. */
+            /** @description The approvals that hold for more than one request, and can be revoked. */
             readonly remembered: readonly components["schemas"]["RememberedApproval"][];
-            /** @description Whose approval is waited for. */
+            /** @description The open approvals. */
             readonly waits: readonly components["schemas"]["WaitId"][];
         };
-        /** @description What was approved for more than once (relay #143). */
+        /** @description An approval that holds for more than one request. */
         readonly RememberedApproval: {
             /**
              * Format: date-time
-             * @description When.
+             * @description When it was approved.
              */
             readonly approvedAt: string;
-            /** @description By whom. */
+            /** @description The user who approved it. */
             readonly author: components["schemas"]["UserName"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description The environment that it was approved for; all of the space if none. */
+            /** @description The environment that it holds for; all environments of the space if `null`. */
             readonly environmentId: components["schemas"]["EnvironmentId"] | null;
-            /** @description Its name, by which it is taken back. */
+            /** @description The id, for revoking it. */
             readonly id: components["schemas"]["WaitId"];
             /** @description The method, or the tool as `tool:NAME`. */
             readonly operation: string;
-            /** @description The run in that environment; what is done there in no run if none. */
+            /** @description The run that it holds for; requests without a run if `null`. */
             readonly runId: string | null;
-            /** @description The workspace or space that it was approved for. */
+            /** @description The workspace or space that it holds in. */
             readonly scopeId: string;
-            /** @description The tool as it was then, if it is one: of another of that name nothing was approved. */
+            /** @description The hash of the approved tool: a changed tool of the same name needs a new approval. */
             readonly toolHash: components["schemas"]["Sha256"] | null;
         };
         /**
@@ -3152,20 +3155,20 @@ export interface components {
          */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
         /**
-         * @description How a stream goes on after a cursor.
+         * @description How a stream resumes after a cursor.
          *
-         *     - `ok`: With everything that came after it.
-         *     - `gap`: With what is left of it.
-         *     - `reset`: From a new snapshot on.
+         *     - `ok`: All events after the cursor follow.
+         *     - `gap`: Some events after the cursor are no longer stored; the rest follows.
+         *     - `reset`: The stream starts over with a new snapshot.
          * @enum {string}
          */
         readonly ResumeOutcome: "ok" | "gap" | "reset";
         /**
-         * @description What somebody may do in a workspace; each may do what those before it may.
+         * @description A role in a workspace. Each role includes the permissions of the previous ones.
          *
-         *     - `viewer`: Watches.
-         *     - `controller`: Drives sessions: sends, answers, cancels.
-         *     - `owner`: Everything, also files, configuration and what runs.
+         *     - `viewer`: Watches sessions.
+         *     - `controller`: Sends messages, answers waits and cancels turns.
+         *     - `owner`: Has full access, including files, configuration and processes.
          * @enum {string}
          */
         readonly Role: "viewer" | "controller" | "owner";
@@ -3189,185 +3192,185 @@ export interface components {
          * @enum {string}
          */
         readonly RootMode: "ro" | "rw";
-        /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+        /** @description A daemon that a hub knows. The hub never reveals its address and token. */
         readonly Runtime: {
             /**
              * Format: date-time
-             * @description Since when the hub knows it.
+             * @description When it was added.
              */
             readonly addedAt: string;
-            /** @description Its name. */
+            /** @description The id. */
             readonly id: components["schemas"]["RuntimeId"];
-            /** @description Whether it answers; none where that is known only by asking, and it was not asked. */
+            /** @description Whether it is reachable; `null` if the hub did not check. */
             readonly isReachable: boolean | null;
-            /** @description How the hub comes to it. */
+            /** @description How the hub connects to it. */
             readonly kind: components["schemas"]["RuntimeKind"];
             /** @description The workspace that it belongs to. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
         readonly RuntimeId: string;
         /**
-         * @description How a hub comes to a runtime.
+         * @description How a hub connects to a runtime.
          *
-         *     - `remote`: Over the network, at an address.
-         *     - `local`: In the same process.
-         *     - `joined`: Through a connection that the daemon makes.
+         *     - `remote`: The hub connects to its address.
+         *     - `local`: It runs in the process of the hub.
+         *     - `joined`: The daemon connects to the hub.
          * @enum {string}
          */
         readonly RuntimeKind: "remote" | "local" | "joined";
-        /** @description The answer of `GET /api/runtimes`. */
+        /** @description The response of `GET /api/runtimes`. */
         readonly RuntimeList: {
-            /** @description Every runtime that the caller may see, by name. */
+            /** @description Every runtime that the caller may see, sorted by name. */
             readonly items: readonly components["schemas"]["Runtime"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
         /** @description One conversation with an agent. */
         readonly Session: {
             /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description How the agent behaves. */
+            /** @description The behaviour of the agent, such as `build` or `plan`. */
             readonly agentMode: string;
-            /** @description What the agent itself calls the session, once it has said so. */
+            /** @description The agent's own id of the session, once known. */
             readonly agentSessionId: string | null;
-            /** @description What the agent can do. */
+            /** @description The features that the agent supports. */
             readonly capabilities: components["schemas"]["AgentCapabilities"];
             /**
              * Format: date-time
              * @description When it was created.
              */
             readonly createdAt: string;
-            /** @description The directory that the agent works in. */
+            /** @description The working directory of the agent. */
             readonly directory: string;
             /** @description The last error, if the last turn ended with one. */
             readonly error: components["schemas"]["AgentError"] | null;
-            /** @description The client's name for it. */
+            /** @description The id that the client chose. */
             readonly id: components["schemas"]["SessionId"];
-            /** @description The model that was asked for. */
+            /** @description The requested model. */
             readonly model: string | null;
             /**
              * Format: uint64
-             * @description The place of its newest event.
+             * @description The sequence number of the newest event.
              */
             readonly newestSeq: number;
-            /** @description What the agent may do. */
+            /** @description How far the agent may act without asking. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
              * Format: uint64
-             * @description How many inputs wait for their turn.
+             * @description The number of queued inputs.
              */
             readonly queued: number;
-            /** @description Where it is in its life. */
+            /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
-            /** @description What it is called, for people. */
+            /** @description The title. */
             readonly title: string | null;
-            /** @description The turn that runs. */
+            /** @description The running turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
             /**
              * Format: date-time
-             * @description When something last happened.
+             * @description When the last event was recorded.
              */
             readonly updatedAt: string;
-            /** @description What all turns took together. */
+            /** @description The usage of all turns together. */
             readonly usage: components["schemas"]["TokenUsage"];
-            /** @description The variant of the model that was asked for. */
+            /** @description The requested variant of the model. */
             readonly variant: string | null;
             /**
              * Format: uint64
-             * @description How many waits are open.
+             * @description The number of open waits.
              */
             readonly waits: number;
         };
         /**
-         * @description Why a session is over.
+         * @description Why a session ended.
          *
-         *     - `deleted`: Somebody deleted it.
+         *     - `deleted`: A client deleted it.
          *     - `other`: A reason that this version does not know.
          * @enum {string}
          */
         readonly SessionEndReason: "deleted" | "other";
-        /** @description The session is over. */
+        /** @description The session ended. */
         readonly SessionEnded: {
-            /** @description Why. */
+            /** @description The reason. */
             readonly reason: components["schemas"]["SessionEndReason"];
         };
         readonly SessionId: string;
-        /** @description Something that was sent and has not been delivered, or has been. */
+        /** @description A message that was sent to a session, with its delivery state. */
         readonly SessionInput: {
             /**
              * Format: date-time
-             * @description When it came.
+             * @description When the daemon accepted it.
              */
             readonly acceptedAt: string;
-            /** @description What goes with it. */
+            /** @description Texts, files and images that belong to the message. */
             readonly attachments: readonly components["schemas"]["MessageAttachment"][];
-            /** @description Who sent it. */
+            /** @description The author. */
             readonly author: components["schemas"]["Author"];
-            /** @description Its name. */
+            /** @description Its id. */
             readonly id: components["schemas"]["InputId"];
-            /** @description What it says. */
+            /** @description The text. */
             readonly message: string;
-            /** @description How far it has come. */
+            /** @description The delivery state. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to. */
             readonly turnId: components["schemas"]["TurnId"];
         };
-        /** @description The answer of `GET /v1/sessions`. */
+        /** @description The response of `GET /v1/sessions`. */
         readonly SessionList: {
-            /** @description The sessions, the one that was used last first. */
+            /** @description The sessions, most recently used first. */
             readonly items: readonly components["schemas"]["Session"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description What all events of a session up to one come to. */
+        /** @description The state of a session after all events up to `seq`. */
         readonly SessionSnapshot: {
-            /** @description The commands that the agent knows. */
+            /** @description The slash commands that the agent offers. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
-            /** @description Whether there are messages before these. */
+            /** @description Whether earlier messages exist. */
             readonly hasEarlier: boolean;
-            /** @description What waits for its turn. */
+            /** @description The queued inputs. */
             readonly inputs: readonly components["schemas"]["SessionInput"][];
-            /** @description The last messages, with what there is of one that is being said. */
+            /** @description The last messages, including the parts so far of one that is still being written. */
             readonly messages: readonly components["schemas"]["Message"][];
-            /** @description What the agent means to do. */
+            /** @description The agent's plan. */
             readonly plan: components["schemas"]["AgentPlan"];
             /**
              * Format: uint64
-             * @description The place of the last event that it covers.
+             * @description The sequence number of the last event that it includes.
              */
             readonly seq: number;
             /** @description The session. */
             readonly session: components["schemas"]["Session"];
-            /** @description What waits for a person. */
+            /** @description The open waits. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
         /**
-         * @description Where a session is in its life.
+         * @description The life-cycle state of a session.
          *
-         *     - `dormant`: Its agent does not run; the next message starts it.
-         *     - `starting`: Its agent is being installed or started.
-         *     - `idle`: Its agent has nothing to do.
-         *     - `running`: A turn runs.
+         *     - `dormant`: The agent is not running; the next message starts it.
+         *     - `starting`: The agent is being installed or started.
+         *     - `idle`: The agent is running and has no turn.
+         *     - `running`: A turn is running.
          *     - `waiting`: A turn waits for a person.
-         *     - `ended`: It is over.
+         *     - `ended`: The session has ended.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description What a session is doing. */
+        /** @description The state of a session. */
         readonly SessionStatus: {
-            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
+            /** @description Details for people, such as that a model request is retried or that the conversation is being compacted. */
             readonly detail: string | null;
-            /** @description Where it is. */
+            /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
         };
-        /** @description `PUT /api/workspaces/{workspace}/relay`: whether devices are lent in a workspace. */
+        /** @description The body of `PUT /api/workspaces/{workspace}/relay`. */
         readonly SetWorkspaceRelayRequest: {
-            /** @description Whether they are. */
+            /** @description Whether devices can be lent in the workspace. */
             readonly enabled: boolean;
         };
         readonly Sha256: string;
-        /** @description Commands (relay #20). */
+        /** @description Commands. */
         readonly Shell: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -3379,7 +3382,7 @@ export interface components {
             /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
             readonly runtime: string;
         };
-        /** @description What commands may do (relay #136). */
+        /** @description What commands may do. */
         readonly ShellGrant: {
             /** @description Who must be asked before. */
             readonly approval_policy: components["schemas"]["Approval"];
@@ -3406,28 +3409,28 @@ export interface components {
              */
             readonly runtime_max_ms?: number | null;
             /**
-             * @description Whether a shell without a sandbox will do (relay #137).
+             * @description Whether a shell without a sandbox will do.
              * @default false
              */
             readonly unsandboxed?: boolean;
         };
-        /** @description `POST /api/devices/pairings`: a device that wants to be let in, and what it would lend. */
+        /** @description The body of `POST /api/devices/pairings`, with which a device asks to be registered. */
         readonly StartPairingRequest: {
             /**
-             * @description What it would lend, as its hello says it.
+             * @description The capabilities that it offers, as in the relay's hello.
              * @default {}
              */
             readonly capabilities?: components["schemas"]["DeviceCapabilities"];
             /** @description The device. */
             readonly clientId: components["schemas"]["ClientId"];
-            /** @description The version of its program. */
+            /** @description The version of Tombolo on the device. */
             readonly clientVersion?: string | null;
-            /** @description What its owner calls it. */
+            /** @description The owner's label. */
             readonly label?: string | null;
         };
-        /** @description Something about the stream itself. */
+        /** @description A change of the stream itself. */
         readonly StreamControl: components["schemas"]["StreamControlResumed"] | components["schemas"]["StreamControlLive"] | components["schemas"]["StreamControlHeartbeat"] | components["schemas"]["StreamControlPresence"] | components["schemas"]["StreamControlRelay"] | components["schemas"]["StreamControlUnknown"];
-        /** @description Nothing happened for a while. */
+        /** @description Sent when there was no event for a while. */
         readonly StreamControlHeartbeat: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3435,7 +3438,7 @@ export interface components {
              */
             readonly type: "heartbeat";
         };
-        /** @description What follows has just happened. */
+        /** @description The replay is complete: live events follow. */
         readonly StreamControlLive: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3443,7 +3446,7 @@ export interface components {
              */
             readonly type: "live";
         };
-        /** @description Who is there for the worker has changed; only on the stream of a backend. */
+        /** @description The viewers or drivers of the worker changed; only on the stream of a backend. */
         readonly StreamControlPresence: components["schemas"]["WorkerPresence"] & {
             /** @constant */
             readonly type: "presence";
@@ -3454,7 +3457,7 @@ export interface components {
              */
             readonly type: "presence";
         };
-        /** @description Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177). */
+        /** @description A request to a device for this worker started or ended; only on the stream of a backend. */
         readonly StreamControlRelay: components["schemas"]["RelayCall"] & {
             /** @constant */
             readonly type: "relay";
@@ -3465,9 +3468,9 @@ export interface components {
              */
             readonly type: "relay";
         };
-        /** @description What follows was missed since the cursor. */
+        /** @description The events since the cursor follow. */
         readonly StreamControlResumed: {
-            /** @description Whether all of it is there. */
+            /** @description Whether they are complete. */
             readonly resume: components["schemas"]["ResumeOutcome"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3475,7 +3478,7 @@ export interface components {
              */
             readonly type: "resumed";
         };
-        /** @description What a newer peer says. */
+        /** @description A control of a newer version. */
         readonly StreamControlUnknown: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3483,13 +3486,13 @@ export interface components {
              */
             readonly type: "unknown";
         };
-        /** @description Something is wrong with a stream. */
+        /** @description A problem with a stream. */
         readonly StreamDiagnostic: {
-            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
+            /** @description A code for programs: the leg and the kind of problem, such as `runtime.cursor_expired`. */
             readonly code: string;
-            /** @description More of it. */
+            /** @description Further details. */
             readonly details?: unknown;
-            /** @description What, for people. */
+            /** @description A message for people. */
             readonly message: string;
         };
         /** @description A family of which nothing more is said. */
@@ -3507,29 +3510,29 @@ export interface components {
             /** @description What commands may do; none if there may be no commands. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description The answer of `POST /api/tokens`. */
+        /** @description The response of `POST /api/tokens`. */
         readonly TokenCreated: {
-            /** @description What is to be sent as `Authorization: Bearer …`; it is not shown again. */
+            /** @description The secret to send as `Authorization: Bearer …`. No other response contains it. */
             readonly secret: string;
             /** @description The token. */
             readonly token: components["schemas"]["AccessToken"];
         };
         readonly TokenId: string;
         readonly TokenName: string;
-        /** @description How much less than its user a token may do. One that has a scope manages neither users, tokens nor runtimes. */
+        /** @description Limits a token to less than its user may do. A scoped token never manages users, tokens or runtimes. */
         readonly TokenScope: {
             /**
-             * @description The most that it may do; as much as its user if none.
+             * @description The highest role; that of the user if `null`.
              * @default null
              */
             readonly role?: components["schemas"]["Role"] | null;
             /**
-             * @description The only workspaces that it is for; all if none.
+             * @description The only workspaces that it is valid for; all if `null`.
              * @default null
              */
             readonly workspaces?: readonly components["schemas"]["WorkspaceName"][] | null;
         };
-        /** @description What a turn took. */
+        /** @description Tokens and cost of one turn, or of all turns of a session. */
         readonly TokenUsage: {
             /**
              * Format: uint64
@@ -3538,17 +3541,17 @@ export interface components {
             readonly cachedTokens: number;
             /**
              * Format: uint64
-             * @description How many tokens the conversation holds now, where the agent says so.
+             * @description The tokens in the context window, where the agent reports them.
              */
             readonly contextTokens: number | null;
             /**
              * Format: uint64
-             * @description How many tokens it can hold.
+             * @description The size of the context window in tokens.
              */
             readonly contextWindow: number | null;
             /**
              * Format: double
-             * @description What it cost in US dollars, where the agent says so.
+             * @description The cost in US dollars, where the agent reports it.
              */
             readonly costUsd: number | null;
             /**
@@ -3563,73 +3566,73 @@ export interface components {
             readonly outputTokens: number;
             /**
              * Format: uint64
-             * @description Of those written, how many were thought.
+             * @description The tokens written as reasoning, which are included in `outputTokens`.
              */
             readonly reasoningTokens: number;
         };
-        /** @description The agent uses a tool. */
+        /** @description A tool call of the agent. */
         readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
+            /** @description The id, unique within the session; the result refers to it. */
             readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
+            /** @description The arguments; `null` while they are not known. */
             readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
+            /** @description The kind of tool, for labels and icons. */
             readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
+            /** @description The agent's name of the tool. */
             readonly name: string;
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly status: components["schemas"]["ToolStatus"];
-            /** @description What it does, for people. */
+            /** @description A title for people. */
             readonly title: string | null;
         };
         /**
-         * @description What kind of tool it is.
+         * @description The kind of a tool.
          *
          *     - `read`: Reads files.
          *     - `edit`: Changes files.
          *     - `delete`: Removes files.
          *     - `move`: Moves files.
-         *     - `search`: Looks for something.
+         *     - `search`: Searches.
          *     - `execute`: Runs a command.
-         *     - `think`: Thinks.
-         *     - `fetch`: Gets something from the network.
+         *     - `think`: Plans or reasons.
+         *     - `fetch`: Fetches from the network.
          *     - `ask`: Asks a person.
          *     - `switchMode`: Changes the mode, such as from planning to building.
          *     - `mcp`: A tool of an MCP server.
-         *     - `agent`: An agent of its own.
+         *     - `agent`: A sub-agent.
          *     - `other`: Anything else.
          * @enum {string}
          */
         readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
+        /** @description The result of a tool call. */
         readonly ToolResult: {
             /** @description The call. */
             readonly callId: string;
-            /** @description What it changed in files. */
+            /** @description The changes to files. */
             readonly diffs?: readonly components["schemas"]["FileDiff"][];
             /**
              * Format: int32
-             * @description How the command ended, if it was one.
+             * @description The exit code, if the tool ran a command.
              */
             readonly exitCode?: number;
             /** @description Whether it failed. */
             readonly isError: boolean;
-            /** @description What it gave, as text. */
+            /** @description The output as text. */
             readonly output: string;
         };
         /**
-         * @description How far a tool call has come.
+         * @description The progress of a tool call.
          *
-         *     - `pending`: It is being written, or waits for permission.
-         *     - `running`: It runs.
-         *     - `completed`: It has given a result.
-         *     - `failed`: It has failed.
-         *     - `cancelled`: It was not allowed, or somebody interrupted it.
+         *     - `pending`: Its arguments are being written, or it waits for permission.
+         *     - `running`: Running.
+         *     - `completed`: It returned a result.
+         *     - `failed`: It failed.
+         *     - `cancelled`: It was not permitted, or a client interrupted it.
          *     - `other`: A status that this version does not know.
          * @enum {string}
          */
         readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
-        /** @description Tools (relay #21). */
+        /** @description Tools. */
         readonly Tools: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -3643,152 +3646,152 @@ export interface components {
         /**
          * @description Why a turn ended.
          *
-         *     - `completed`: The agent had nothing more to say.
-         *     - `interrupted`: Somebody interrupted it, or the daemon or the agent died.
-         *     - `failed`: Something went wrong; an `error` event says what.
-         *     - `maxTokens`: The model reached its limit of tokens.
+         *     - `completed`: The agent finished its work.
+         *     - `interrupted`: A client interrupted it, or the daemon or the agent died.
+         *     - `failed`: It failed; an `error` event has the cause.
+         *     - `maxTokens`: The model reached its token limit.
          *     - `refused`: The model refused.
          *     - `other`: A reason that this version does not know.
          * @enum {string}
          */
         readonly TurnEndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
-        /** @description The agent has finished a turn. */
+        /** @description A turn ended. */
         readonly TurnEnded: {
-            /** @description Why it ended. */
+            /** @description The reason. */
             readonly reason: components["schemas"]["TurnEndReason"];
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"];
-            /** @description What it took, where the agent says so. */
+            /** @description Tokens and cost, where the agent reports them. */
             readonly usage: components["schemas"]["TokenUsage"] | null;
         };
         readonly TurnId: string;
-        /** @description The agent began to work on something. */
+        /** @description A turn started. */
         readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
+            /** @description The input that started the turn; `null` if the agent started it on its own. */
             readonly inputId: components["schemas"]["InputId"] | null;
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"];
         };
-        /** @description `PUT /api/users/{user}`: what somebody may do from now on. What is left out they may no longer do. */
+        /** @description The body of `PUT /api/users/{user}`, which replaces all permissions of a user. */
         readonly UpdateUserRequest: {
             /**
-             * @description Whether they manage users, tokens and runtimes.
+             * @description Whether the user manages users, tokens and runtimes.
              * @default false
              */
             readonly admin?: boolean;
             /**
-             * @description What they may do in workspaces that `roles` does not name, also in those of later.
+             * @description The role in workspaces that `roles` does not name, including future ones.
              * @default null
              */
             readonly defaultRole?: components["schemas"]["Role"] | null;
             /**
-             * @description What they may do in some workspaces.
+             * @description The roles by workspace.
              * @default {}
              */
             readonly roles?: {
                 readonly [key: string]: components["schemas"]["Role"];
             };
         };
-        /** @description Somebody who uses the hub. */
+        /** @description A user of the hub. */
         readonly User: {
-            /** @description Whether they manage users, tokens and runtimes. */
+            /** @description Whether the user manages users, tokens and runtimes. */
             readonly admin: boolean;
             /**
              * Format: date-time
-             * @description Since when they are known.
+             * @description When the user was added.
              */
             readonly createdAt: string;
-            /** @description What they may do in workspaces that `roles` does not name, also in those of later; nothing if none. */
+            /** @description The role in workspaces that `roles` does not name, including future ones; `null` for no access. */
             readonly defaultRole: components["schemas"]["Role"] | null;
-            /** @description Their name. */
+            /** @description The name. */
             readonly name: components["schemas"]["UserName"];
-            /** @description What they may do in some workspaces. */
+            /** @description The roles by workspace. */
             readonly roles: {
                 readonly [key: string]: components["schemas"]["Role"];
             };
         };
-        /** @description The answer of `GET /api/users`. */
+        /** @description The response of `GET /api/users`. */
         readonly UserList: {
-            /** @description Every user, by name. */
+            /** @description Every user, sorted by name. */
             readonly items: readonly components["schemas"]["User"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
         readonly UserName: string;
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
          *     spelling.
          */
         readonly VirtualPath: string;
-        /** @description Something that stops until a person answers. */
+        /** @description A question or permission that a person must answer. */
         readonly Wait: {
-            /** @description What is asked. */
+            /** @description The question or permission. */
             readonly ask: components["schemas"]["WaitRequest"];
-            /** @description What holds when nobody answers in time. */
+            /** @description The outcome if the wait expires. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
-             * @description Until when; for ever if none.
+             * @description When it expires; `null` if never.
              */
             readonly expiresAt: string | null;
-            /** @description Its name; the question's or the permission's too. */
+            /** @description The id, which is also that of the question or permission. */
             readonly id: components["schemas"]["WaitId"];
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it was opened.
              */
             readonly openedAt: string;
-            /** @description The session that waits. */
+            /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
-            /** @description How it was settled; none while it is open. */
+            /** @description How it was settled; `null` while it is open. */
             readonly settled: components["schemas"]["WaitSettlement"] | null;
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description What a person answers. */
+        /** @description A person's answer. */
         readonly WaitAnswer: components["schemas"]["WaitAnswerPermission"] | components["schemas"]["WaitAnswerQuestion"] | "reject";
-        /** @description To a permission. */
+        /** @description The answer to a permission. */
         readonly WaitAnswerPermission: {
             readonly permission: components["schemas"]["PermissionAnswer"];
         };
-        /** @description To a question, or a plan: for each question what was chosen. */
+        /** @description The answer to a question or plan: for each question, the labels of the chosen options. */
         readonly WaitAnswerQuestion: {
             readonly question: readonly (readonly string[])[];
         };
         /**
-         * @description What holds when nobody answers in time.
+         * @description The outcome if the wait expires.
          *
-         *     - `reject`: It is not allowed.
+         *     - `reject`: Reject.
          * @enum {string}
          */
         readonly WaitDefault: "reject";
         readonly WaitId: string;
-        /** @description The answer of `GET /api/waits`. */
+        /** @description The response of `GET /api/waits`. */
         readonly WaitInbox: {
-            /** @description Every wait that is open, the oldest first. */
+            /** @description Every open wait, oldest first. */
             readonly items: readonly components["schemas"]["InboxWait"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
-            /** @description The runtimes that did not say in time what waits in them. */
+            /** @description The runtimes that did not report their waits in time. */
             readonly unavailable: readonly components["schemas"]["RuntimeId"][];
         };
         /** @description How a wait was settled. */
         readonly WaitOutcome: components["schemas"]["WaitOutcomePermission"] | components["schemas"]["WaitOutcomeQuestion"];
-        /** @description A permission. */
+        /** @description The outcome of a permission. */
         readonly WaitOutcomePermission: {
             readonly permission: components["schemas"]["PermissionOutcome"];
         };
-        /** @description A question. */
+        /** @description The outcome of a question. */
         readonly WaitOutcomeQuestion: {
             readonly question: components["schemas"]["QuestionOutcome"];
         };
-        /** @description What is asked. */
+        /** @description The question or permission. */
         readonly WaitRequest: components["schemas"]["WaitRequestPermission"] | components["schemas"]["WaitRequestQuestion"];
-        /** @description Whether the agent may do something. */
+        /** @description The agent asks for permission to use a tool. */
         readonly WaitRequestPermission: {
             readonly permission: components["schemas"]["PermissionRequest"];
         };
-        /** @description What the agent wants to know, or whether its plan is approved. */
+        /** @description The agent asks a question, or for approval of its plan. */
         readonly WaitRequestQuestion: {
             readonly question: components["schemas"]["QuestionRequest"];
         };
@@ -3796,45 +3799,45 @@ export interface components {
         readonly WaitSettlement: {
             /**
              * Format: date-time
-             * @description When.
+             * @description When it was settled.
              */
             readonly at: string;
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["WaitOutcome"];
         };
-        /** @description Who is there for a worker. */
+        /** @description The viewers and recent drivers of a worker. */
         readonly WorkerPresence: {
-            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
+            /** @description The users who sent, answered or cancelled something in the last minutes, most recent first. */
             readonly drivers: readonly components["schemas"]["RecentDriver"][];
-            /** @description Who watches it, by name. */
+            /** @description The users who watch it, sorted by name. */
             readonly watchers: readonly components["schemas"]["PresentViewer"][];
         };
         readonly WorkspaceName: string;
-        /** @description Whether devices are lent in a workspace. */
+        /** @description The relay settings of a workspace. */
         readonly WorkspaceRelaySettings: {
-            /** @description Whether they are. */
+            /** @description Whether devices can be lent in the workspace. */
             readonly enabled: boolean;
             /** @description The workspace. */
             readonly workspace: components["schemas"]["WorkspaceName"];
         };
-        /** @description One ACP process and its queues. */
+        /** @description One ACP process and its state. */
         readonly AcpInstance: {
-            /** @description The program it runs. */
+            /** @description The agent that it runs. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description The ids that can be read from the stream. */
+            /** @description The events that can be read from the stream. */
             readonly events: components["schemas"]["EventRange"];
-            /** @description How the process ended, if it has. */
+            /** @description How the process ended; `null` while it runs. */
             readonly exit: components["schemas"]["AcpProcessExit"] | null;
             /**
              * Format: uint64
-             * @description How long it stays while nobody is there for it; `null` is until it is deleted.
+             * @description How long the instance is retained without readers and requests; `null` if until it is deleted.
              */
             readonly lingerMs: number | null;
             /**
              * Format: uint64
-             * @description Requests that wait for the agent's answer.
+             * @description The number of requests that wait for the agent's response.
              */
             readonly pendingRequests: number;
             /**
@@ -3842,126 +3845,126 @@ export interface components {
              * @description The process id while it runs.
              */
             readonly pid: number | null;
-            /** @description The client's name for it. */
+            /** @description The id that the client chose. */
             readonly serverId: components["schemas"]["ServerId"];
             /**
              * Format: date-time
              * @description When the process was last started.
              */
             readonly startedAt: string | null;
-            /** @description Where it is in its life. */
+            /** @description The life-cycle state. */
             readonly state: components["schemas"]["AcpInstanceState"];
             /**
              * Format: uint64
-             * @description Readers of the stream.
+             * @description The number of stream readers.
              */
             readonly subscribers: number;
         };
-        /** @description The answer of `GET /v1/acp`. */
+        /** @description The response of `GET /v1/acp`. */
         readonly AcpInstanceList: {
-            /** @description Every instance, by its id. */
+            /** @description Every instance, sorted by id. */
             readonly items: readonly components["schemas"]["AcpInstance"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
         /**
-         * @description Where an instance is in its life.
+         * @description The life-cycle state of an instance.
          *
-         *     - `starting`: Known, but its process does not run yet.
-         *     - `running`: Its process runs.
-         *     - `exited`: Its process has ended; the next request that names the agent starts it anew.
+         *     - `starting`: Registered, but its process is not running yet.
+         *     - `running`: Its process is running.
+         *     - `exited`: Its process ended; the next request that names the agent starts a new one.
          * @enum {string}
          */
         readonly AcpInstanceState: "starting" | "running" | "exited";
-        /** @description How a process ended. */
+        /** @description How the process of an instance ended. */
         readonly AcpProcessExit: {
             /**
              * Format: int32
-             * @description The exit code, unless a signal ended it.
+             * @description The exit code, unless a signal ended the process.
              */
             readonly code: number | null;
             /**
              * Format: int32
-             * @description The signal that ended it.
+             * @description The signal that ended the process.
              */
             readonly signal: number | null;
-            /** @description The last it wrote to standard error. */
+            /** @description The last lines of its standard error. */
             readonly stderrTail: string;
         };
-        /** @description One agent as this daemon knows it. */
+        /** @description An agent and its installation on this daemon. */
         readonly Agent: {
-            /** @description What it can do. */
+            /** @description The features that it supports. */
             readonly capabilities: components["schemas"]["AgentCapabilities"];
-            /** @description Whether credentials for it were found; never which. */
+            /** @description Whether credentials for it were found. They are never included. */
             readonly credentialsFound: boolean;
-            /** @description What it is. */
+            /** @description The description. */
             readonly description: string | null;
-            /** @description Its id in every request. */
+            /** @description The id, for requests. */
             readonly id: components["schemas"]["AgentName"];
-            /** @description How it can be installed here, in the order in which it is tried; empty if its owner installs it. */
+            /** @description The ways to install it here, in the order in which they are tried; empty if only its owner can. */
             readonly installableFrom: readonly string[];
-            /** @description Whether it can be started now. */
+            /** @description Whether it is installed. */
             readonly installed: boolean;
-            /** @description Its name for people. */
+            /** @description The name for people. */
             readonly name: string;
-            /** @description What people should know before they choose it. */
+            /** @description A remark for people who choose an agent. */
             readonly note: string | null;
-            /** @description The program that would be started. */
+            /** @description The path of its program. */
             readonly path: string | null;
-            /** @description The protocol that its own program speaks; `capabilities.acp` says whether it can be driven by ACP too. */
+            /** @description The native protocol of its program; `capabilities.acp` is set if it supports ACP as well. */
             readonly protocol: components["schemas"]["AgentProtocol"];
             /**
              * Format: uint64
-             * @description Instances of it that run now.
+             * @description The number of its running instances.
              */
             readonly runningInstances: number;
-            /** @description Where it comes from. */
+            /** @description The origin of its definition. */
             readonly source: components["schemas"]["AgentSource"];
-            /** @description The version that is installed, where it can be told. */
+            /** @description The installed version, where known. */
             readonly version: string | null;
         };
-        /** @description What an installation came to. */
+        /** @description The response of `POST /v1/agents/{agent}/install`. */
         readonly AgentInstalled: {
             /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description Whether it was there already, so that nothing was done. */
+            /** @description Whether it was installed before, so that nothing was done. */
             readonly alreadyInstalled: boolean;
-            /** @description The program that would be started. */
+            /** @description The path of its program. */
             readonly path: string | null;
-            /** @description The version that is there now, where it can be told. */
+            /** @description The installed version, where known. */
             readonly version: string | null;
         };
-        /** @description The answer of `GET /v1/agents`. */
+        /** @description The response of `GET /v1/agents`. */
         readonly AgentList: {
-            /** @description Every known agent, by name. */
+            /** @description Every known agent, sorted by name. */
             readonly items: readonly components["schemas"]["Agent"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description One way for an agent to behave. */
+        /** @description A mode of an agent: how it behaves. */
         readonly AgentMode: {
-            /** @description What it does. */
+            /** @description The description. */
             readonly description: string;
-            /** @description Its id in requests. */
+            /** @description The id, for requests. */
             readonly id: string;
-            /** @description Its name for people. */
+            /** @description The name for people. */
             readonly name: string;
         };
-        /** @description The answer of `GET /v1/agents/{agent}/modes`. */
+        /** @description The response of `GET /v1/agents/{agent}/modes`. */
         readonly AgentModeList: {
-            /** @description What the agent can be told to be. */
+            /** @description The modes of the agent. */
             readonly modes: readonly components["schemas"]["AgentMode"][];
         };
         /** @description One model of an agent. */
         readonly AgentModel: {
-            /** @description Its id in requests. */
+            /** @description The id, for requests. */
             readonly id: string;
-            /** @description Its name for people. */
+            /** @description The name for people. */
             readonly name: string;
-            /** @description Variants of it, such as how long it may think. */
+            /** @description Its variants, such as levels of reasoning effort. */
             readonly variants: readonly string[];
         };
-        /** @description The answer of `GET /v1/agents/{agent}/models`. */
+        /** @description The response of `GET /v1/agents/{agent}/models`. */
         readonly AgentModelList: {
             /** @description The models that the agent can use. */
             readonly items: readonly components["schemas"]["AgentModel"][];
@@ -3969,194 +3972,194 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description The protocol that an agent speaks.
+         * @description The native protocol of an agent.
          *
          *     - `acp`: Agent Client Protocol: JSON-RPC, one message a line.
-         *     - `claude`: Claude Code's stream of JSON with its control requests.
+         *     - `claude`: Claude Code's stream-json with control requests.
          *     - `codex`: Codex's app server: JSON-RPC, one message a line.
          *     - `opencode`: OpenCode's HTTP server.
-         *     - `amp`: Amp's stream of JSON.
+         *     - `amp`: Amp's stream-json.
          * @enum {string}
          */
         readonly AgentProtocol: "acp" | "claude" | "codex" | "opencode" | "amp";
         /**
-         * @description Where an agent comes from, and so how it is installed.
+         * @description The origin of an agent's definition, which determines how it is installed.
          *
-         *     - `builtIn`: Part of this program; nothing to install.
-         *     - `catalog`: A row of the daemon's own catalog; installed when it is needed.
-         *     - `registry`: A row of the ACP registry; installed when it is needed.
+         *     - `builtIn`: Built into Tombolo; nothing to install.
+         *     - `catalog`: Listed in Tombolo's catalog; installed on demand.
+         *     - `registry`: Listed in the ACP registry; installed on demand.
          *     - `user`: Defined in the configuration file; installed by its owner.
          * @enum {string}
          */
         readonly AgentSource: "builtIn" | "catalog" | "registry" | "user";
-        /** @description `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
+        /** @description The body of `POST /v1/sessions/{id}/permissions/{permission_id}/reply`. */
         readonly AnswerPermissionRequest: {
-            /** @description Who answers. */
+            /** @description The author of the answer. */
             readonly author?: components["schemas"]["Author"] | null;
             /** @description The answer. */
             readonly reply: components["schemas"]["PermissionAnswer"];
         };
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
+        /** @description The body of `POST /v1/sessions/{id}/questions/{question_id}/reply`. */
         readonly AnswerQuestionRequest: {
-            /** @description For each question what was chosen. */
+            /** @description For each question, the labels of the chosen options. */
             readonly answers: readonly (readonly string[])[];
-            /** @description Who answers. */
+            /** @description The author of the answer. */
             readonly author?: components["schemas"]["Author"] | null;
         };
-        /** @description The answer of `POST /v1/fs/upload-batch`. */
+        /** @description The response of `POST /v1/fs/upload-batch`. */
         readonly ArchiveUnpacked: {
             /**
              * Format: uint64
-             * @description Bytes of content.
+             * @description The number of bytes written.
              */
             readonly bytes: number;
             /**
              * Format: uint64
-             * @description Directories that were made or kept.
+             * @description The number of directories in the archive.
              */
             readonly directories: number;
             /**
              * Format: uint64
-             * @description Files and links that were written.
+             * @description The number of files and links written.
              */
             readonly files: number;
-            /** @description The directory that was unpacked into. */
+            /** @description The target directory. */
             readonly path: string;
         };
-        /** @description `POST /v1/sessions/{id}`: a new session. */
+        /** @description The body of `POST /v1/sessions/{id}`, which creates a session. */
         readonly CreateSessionRequest: {
             /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
             /**
-             * @description How the agent behaves; `build` if left out.
+             * @description The behaviour of the agent, such as `build` or `plan`; `build` if left out.
              * @default build
              */
             readonly agentMode?: string;
-            /** @description The version of the agent to install if it is missing; the one that was tested if left out. */
+            /** @description The version of the agent to install if it is missing; the version in the catalog if left out. */
             readonly agentVersion?: string | null;
-            /** @description The directory that the agent works in; the daemon's own if left out. */
+            /** @description The working directory of the agent; the daemon's own if left out. */
             readonly directory?: string | null;
             /** @description Variables added to the agent's environment. */
             readonly env?: {
                 readonly [key: string]: string;
             };
-            /** @description MCP servers besides those that are configured for the directory. */
+            /** @description MCP servers in addition to those configured for the directory. */
             readonly mcp?: {
                 readonly [key: string]: components["schemas"]["McpServer"];
             };
             /** @description The model; the agent's own choice if left out. */
             readonly model?: string | null;
             /**
-             * @description What the agent may do.
+             * @description How far the agent may act without asking.
              * @default default
              */
             readonly permissionMode?: components["schemas"]["PermissionMode"];
-            /** @description Skills besides those that are configured for the directory. */
+            /** @description Skills in addition to those configured for the directory. */
             readonly skills?: {
                 readonly [key: string]: components["schemas"]["Skill"];
             };
-            /** @description What the session is called, for people. */
+            /** @description A title for people. */
             readonly title?: string | null;
-            /** @description The agent's key to its model. It is kept in memory only: after a restart of the daemon it must be given again. */
+            /** @description The API key that the agent uses for its model. The daemon holds it in memory only: send it again after a restart. */
             readonly token?: string | null;
             /**
-             * @description Whether to find out at once whether the agent can use its model.
+             * @description Whether to check the key with the model provider before the response is sent.
              * @default false
              */
             readonly validateToken?: boolean;
             /** @description The variant of the model, such as how long it may think. */
             readonly variant?: string | null;
         };
-        /** @description The answer of `POST /v1/fs/mkdir`. */
+        /** @description The response of `POST /v1/fs/mkdir`. */
         readonly DirectoryCreated: {
-            /** @description False if it was there already. */
+            /** @description Whether it was created; false if it existed. */
             readonly created: boolean;
             /** @description The directory. */
             readonly path: string;
         };
-        /** @description One name in a directory. */
+        /** @description An entry of a directory. */
         readonly DirectoryEntry: {
-            /** @description What it is; a link is told as a link. */
+            /** @description The kind of file; symbolic links are not followed. */
             readonly kind: components["schemas"]["FileKind"];
             /**
              * Format: date-time
-             * @description When its content last changed.
+             * @description When the content last changed.
              */
             readonly modifiedAt: string | null;
-            /** @description Its name in the directory. */
+            /** @description The name within the directory. */
             readonly name: string;
-            /** @description Its whole path. */
+            /** @description The full path. */
             readonly path: string;
             /**
              * Format: uint64
-             * @description Its size in bytes.
+             * @description The size in bytes.
              */
             readonly size: number;
         };
-        /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
+        /** @description The response of `GET /v1/fs/entries`: a page of a directory, sorted by name. */
         readonly DirectoryEntryList: {
-            /** @description What the directory holds. */
+            /** @description The entries. */
             readonly items: readonly components["schemas"]["DirectoryEntry"][];
-            /** @description Pass it as `after` for the next page; `null` on the last one. */
+            /** @description Pass it as `cursor` for the next page; `null` on the last one. */
             readonly nextCursor: string | null;
         };
-        /** @description `PUT /v1/sessions/{id}/inputs/{input_id}`: what is to be said instead. */
+        /** @description The body of `PUT /v1/sessions/{id}/inputs/{input_id}`, which replaces the text of a queued message. */
         readonly EditInputRequest: {
-            /** @description Who changed it. */
+            /** @description The author of the change. */
             readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it is to say. */
+            /** @description The new text. */
             readonly message: string;
         };
         readonly EventId: string;
-        /** @description The answer of `GET /v1/sessions/{id}/events`. */
+        /** @description The response of `GET /v1/sessions/{id}/events`. */
         readonly EventPage: {
             /** @description The events after `offset`. */
             readonly events: readonly components["schemas"]["EventRecord"][];
-            /** @description Whether there are more by now. */
+            /** @description Whether more events are available. */
             readonly hasMore: boolean;
         };
-        /** @description The ids that a stream can be read from; both 0 while nothing was said. */
+        /** @description The events that a stream can be read from; both are 0 before the first event. */
         readonly EventRange: {
             /**
              * Format: uint64
-             * @description The newest event.
+             * @description The id of the newest event.
              */
             readonly newest: number;
             /**
              * Format: uint64
-             * @description The oldest event that is kept.
+             * @description The id of the oldest stored event.
              */
             readonly oldest: number;
         };
-        /** @description One event with its place in a session's journal. */
+        /** @description An event with its sequence number in the session's journal. */
         readonly EventRecord: {
             /** @description The agent of the session. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description What the agent itself calls the session, once it has said so. */
+            /** @description The agent's own id of the session, once known. */
             readonly agentSessionId?: string;
-            /** @description What happened. */
+            /** @description The event. */
             readonly event: components["schemas"]["Event"];
-            /** @description Its name, unique among all sessions. */
+            /** @description The id, unique among all sessions. */
             readonly id: components["schemas"]["EventId"];
-            /** @description What the agent said in its own words; only where it was asked for. */
+            /** @description The agent's original message; only if the client requested raw messages. */
             readonly raw?: unknown;
             /**
              * Format: uint64
-             * @description Its place; the first event is 1, and none is left out.
+             * @description The sequence number: 1 for the first event, and one more for each next one.
              */
             readonly seq: number;
             /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
-            /** @description Whether the daemon concluded it and the agent did not say it. */
+            /** @description Whether the daemon inferred the event; otherwise the agent reported it. */
             readonly synthetic?: boolean;
             /**
              * Format: date-time
-             * @description When it was written down.
+             * @description When the daemon recorded it.
              */
             readonly time: string;
         };
         /**
-         * @description What a path leads to.
+         * @description The kind of a file.
          *
          *     - `file`: A regular file.
          *     - `directory`: A directory.
@@ -4165,99 +4168,97 @@ export interface components {
          * @enum {string}
          */
         readonly FileKind: "file" | "directory" | "symlink" | "other";
-        /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
+        /** @description The response of `GET /v1/fs/stat`. Symbolic links are followed. */
         readonly FileMetadata: {
-            /** @description Changes whenever the content does; usable in `If-Match` and `If-None-Match`. */
+            /** @description Changes with the content; for `If-Match` and `If-None-Match`. */
             readonly etag: string;
-            /** @description What it leads to. */
+            /** @description The kind of file. */
             readonly kind: components["schemas"]["FileKind"];
             /**
              * Format: uint32
-             * @description Its permission bits, as `0o7777` shows them.
+             * @description The permission bits (`mode & 0o7777`).
              */
             readonly mode: number;
             /**
              * Format: date-time
-             * @description When its content last changed.
+             * @description When the content last changed.
              */
             readonly modifiedAt: string | null;
-            /** @description The path that was asked for. */
+            /** @description The requested path. */
             readonly path: string;
             /**
              * Format: uint64
-             * @description Its size in bytes.
+             * @description The size in bytes.
              */
             readonly size: number;
-            /** @description Where the path points, if it is a link itself. */
+            /** @description The target, if the path is a symbolic link. */
             readonly symlinkTarget: string | null;
         };
-        /** @description The answer of `POST /v1/fs/move`. */
+        /** @description The response of `POST /v1/fs/move`. */
         readonly FileMoved: {
-            /** @description Where it was. */
+            /** @description The old path. */
             readonly from: string;
-            /** @description Where it is. */
+            /** @description The new path. */
             readonly to: string;
         };
-        /** @description The answer of `PUT /v1/fs/file`. */
+        /** @description The response of `PUT /v1/fs/file`. */
         readonly FileWritten: {
             /**
              * Format: uint64
-             * @description Its size now.
+             * @description The new size.
              */
             readonly bytes: number;
-            /** @description Its validator now. */
+            /** @description The new entity tag. */
             readonly etag: string;
             /** @description The file. */
             readonly path: string;
         };
-        /** @description `POST /v1/agents/{agent}/install`. */
+        /** @description The body of `POST /v1/agents/{agent}/install`. */
         readonly InstallAgentRequest: {
             /**
-             * @description Install again what is installed already.
+             * @description Whether to install even if it is installed already.
              * @default false
              */
             readonly reinstall?: boolean;
-            /** @description The version to install: `latest` for the newest, and the one that was tested if left out. */
+            /** @description The version to install: `latest` for the newest; the version in the catalog if left out. */
             readonly version?: string | null;
         };
         /**
-         * @description What is being done to install something.
+         * @description A phase of an installation.
          *
-         *     - `waiting`: Somebody else installs it, or what it needs is not there yet.
-         *     - `resolving`: Finding out what to fetch.
-         *     - `downloading`: Fetching it.
-         *     - `verifying`: Checking that it is what it should be.
-         *     - `unpacking`: Taking it out of its archive.
-         *     - `installing`: Another program installs it, such as npm.
-         *     - `done`: It is there.
-         *     - `failed`: It could not be installed.
+         *     - `waiting`: Waiting for another installation of the same component, or for a dependency.
+         *     - `resolving`: Finding out what to download.
+         *     - `downloading`: Downloading.
+         *     - `verifying`: Verifying the checksum.
+         *     - `unpacking`: Unpacking the archive.
+         *     - `installing`: Another program, such as npm, is installing it.
+         *     - `done`: Installed.
+         *     - `failed`: The installation failed.
          * @enum {string}
          */
         readonly InstallPhase: "waiting" | "resolving" | "downloading" | "verifying" | "unpacking" | "installing" | "done" | "failed";
-        /** @description One event of an installation as it is followed: `event: progress`. */
+        /** @description The data of a `progress` event while an installation is followed. */
         readonly InstallProgress: {
-            /** @description The agent that is being installed. */
+            /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
             /**
              * Format: uint64
-             * @description How many bytes have come.
+             * @description The number of bytes received.
              */
             readonly bytes: number;
-            /** @description The part of it that this is about. */
+            /** @description The component that is being installed. */
             readonly component: string;
-            /** @description What is being done. */
+            /** @description The current phase. */
             readonly phase: components["schemas"]["InstallPhase"];
-            /** @description Where it comes from, once that is known. */
+            /** @description The source, once known. */
             readonly source: string | null;
             /**
              * Format: uint64
-             * @description How many bytes there are, where that is known.
+             * @description The size in bytes, where known.
              */
             readonly totalBytes: number | null;
         };
-        /** @description A program, or a program and its arguments. */
-        readonly McpServerCommand: string | readonly string[];
-        /** @description How access to a remote MCP server is obtained. */
+        /** @description How a client obtains access to a remote MCP server. */
         readonly McpOauth: boolean | components["schemas"]["McpOauthClient"];
         /** @description An OAuth client that was registered by hand. */
         readonly McpOauthClient: {
@@ -4265,27 +4266,29 @@ export interface components {
             readonly clientId?: string | null;
             /** @description Its secret. */
             readonly clientSecret?: string | null;
-            /** @description What to ask for. */
+            /** @description The scope to request. */
             readonly scope?: string | null;
         };
         /** @description One MCP server. */
         readonly McpServer: components["schemas"]["McpServerLocal"] | components["schemas"]["McpServerRemote"];
+        /** @description A program, or a program and its arguments. */
+        readonly McpServerCommand: string | readonly string[];
         /** @description All MCP servers of a directory, by name. */
         readonly McpServerList: {
             /** @description The servers. */
             readonly items: {
                 readonly [key: string]: components["schemas"]["McpServer"];
             };
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description A program that is spoken to on its standard streams. */
+        /** @description A program that communicates over its standard streams. */
         readonly McpServerLocal: {
             /** @description Arguments after those of `command`. */
             readonly args?: readonly string[];
             /** @description The program, or the program and its arguments. */
             readonly command: components["schemas"]["McpServerCommand"];
-            /** @description Whether agents should use it; they should if left out. */
+            /** @description Whether agents use it; they do if left out. */
             readonly enabled?: boolean | null;
             /** @description Variables added to its environment. */
             readonly env?: {
@@ -4293,7 +4296,7 @@ export interface components {
             };
             /**
              * Format: uint64
-             * @description How long a call may take.
+             * @description The time limit of a call.
              */
             readonly timeoutMs?: number | null;
             /**
@@ -4302,143 +4305,143 @@ export interface components {
              */
             readonly type: "local";
         };
-        /** @description A server that is spoken to over HTTP. */
+        /** @description A server that communicates over HTTP. */
         readonly McpServerRemote: {
-            /** @description Whether agents should use it; they should if left out. */
+            /** @description Whether agents use it; they do if left out. */
             readonly enabled?: boolean | null;
-            /** @description Headers of every request to it. */
+            /** @description Headers of every request. */
             readonly headers?: {
                 readonly [key: string]: string;
             };
-            /** @description How to obtain access: `false` for not at all. */
+            /** @description OAuth settings: `false` disables OAuth. */
             readonly oauth?: components["schemas"]["McpOauth"] | null;
             /**
              * Format: uint64
-             * @description How long a call may take.
+             * @description The time limit of a call.
              */
             readonly timeoutMs?: number | null;
-            /** @description How it streams; `http` if left out. */
+            /** @description The transport; `http` if left out. */
             readonly transport?: components["schemas"]["McpTransport"] | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "remote";
-            /** @description Its address. */
+            /** @description Its URL. */
             readonly url: string;
         };
         /**
-         * @description How a remote MCP server streams.
+         * @description The transport of a remote MCP server.
          *
          *     - `http`: Streamable HTTP.
          *     - `sse`: The older pair of SSE and POST.
          * @enum {string}
          */
         readonly McpTransport: "http" | "sse";
-        /** @description A message that was written down. */
+        /** @description The response of `POST /v1/sessions/{id}/messages`: the message is stored and will be delivered. */
         readonly MessageAccepted: {
-            /** @description Its name. */
+            /** @description Its id. */
             readonly inputId: components["schemas"]["InputId"];
-            /** @description How far it has come. */
+            /** @description The delivery state. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to. */
             readonly turnId: components["schemas"]["TurnId"];
         };
-        /** @description `POST /v1/fs/move`. */
+        /** @description The body of `POST /v1/fs/move`. */
         readonly MoveFileRequest: {
-            /** @description What to move. */
+            /** @description The path to move. */
             readonly from: string;
             /**
-             * @description Replace what is there.
+             * @description Whether to replace an existing file at the new path.
              * @default false
              */
             readonly overwrite?: boolean;
-            /** @description Its new path. */
+            /** @description The new path. */
             readonly to: string;
         };
         /**
-         * @description One of the standard streams of a process.
+         * @description An output stream of a process.
          *
          *     - `stdout`: Standard output, or the terminal.
          *     - `stderr`: Standard error.
          * @enum {string}
          */
         readonly OutputStream: "stdout" | "stderr";
-        /** @description `PUT /v1/acp/{server_id}`: how its process is to be started. */
+        /** @description The body of `PUT /v1/acp/{server_id}`, which sets how the process of an instance is started. */
         readonly PrepareInstanceRequest: {
-            /** @description The program to run. */
+            /** @description The agent to run. */
             readonly agent: components["schemas"]["AgentName"];
             /** @description Arguments added after the agent's own. */
             readonly args?: readonly string[];
-            /** @description The directory it runs in; the daemon's own if left out. */
+            /** @description Its working directory; the daemon's own if left out. */
             readonly cwd?: string | null;
-            /** @description Variables added to its environment. They are never shown again. */
+            /** @description Variables added to its environment. No response contains them. */
             readonly env?: {
                 readonly [key: string]: string;
             };
             /**
              * Format: uint64
-             * @description Deletes the instance once nobody was there for it for so many milliseconds: no reader of its stream, and no message
-             *     on its way. Heeded when the instance is made; until it is deleted if left out.
+             * @description Deletes the instance after this many milliseconds without a reader of its stream and without a pending message.
+             *     It applies when the instance is created. If left out, the instance stays until it is deleted.
              */
             readonly lingerMs?: number | null;
         };
-        /** @description How a process ended. Code and signal are both `null` when that is not known. */
+        /** @description How a process ended. Code and signal are both `null` if that is unknown. */
         readonly ProcessExit: {
             /**
              * Format: date-time
-             * @description When that was noticed.
+             * @description When the daemon observed the end.
              */
             readonly at: string;
             /**
              * Format: int32
-             * @description The exit code, if it ended by itself.
+             * @description The exit code, unless a signal ended it.
              */
             readonly code: number | null;
             /**
              * Format: int32
-             * @description The signal that ended it, if one did.
+             * @description The signal that ended it, if any.
              */
             readonly signal: number | null;
         };
         readonly ProcessId: string;
-        /** @description One piece of output. */
+        /** @description A piece of output. */
         readonly ProcessLogEntry: {
             /**
              * Format: date-time
-             * @description When it came.
+             * @description When the daemon read it.
              */
             readonly at: string;
             /**
              * Format: uint64
-             * @description Its number: the first is 1, each next one is one more.
+             * @description The sequence number: 1 for the first piece, and one more for each next one.
              */
             readonly seq: number;
-            /** @description Where it came from. */
+            /** @description The stream that it was written to. */
             readonly stream: components["schemas"]["OutputStream"];
-            /** @description What it says. Bytes that are not UTF-8 are replaced; a character that came in two pieces is told with the later. */
+            /** @description The text. Invalid UTF-8 is replaced; a character that was split over two pieces is in the later one. */
             readonly text: string;
         };
-        /** @description Output that a reader asked for is gone: reading goes on at `oldest`, and `newest` was the last when this was said. */
+        /** @description Requested output is no longer stored: reading continues at `oldest`. */
         readonly ProcessLogGap: {
             /**
              * Format: uint64
-             * @description The number of the piece that came last.
+             * @description The sequence number of the newest piece at that time.
              */
             readonly newest: number;
             /**
              * Format: uint64
-             * @description The number of the next piece that can be read.
+             * @description The sequence number of the oldest stored piece.
              */
             readonly oldest: number;
         };
-        /** @description The answer of `GET /v1/processes/{id}/logs`. */
+        /** @description The response of `GET /v1/processes/{id}/logs`. */
         readonly ProcessLogPage: {
-            /** @description What was asked for and is no longer kept, if so; the items go on at its `oldest`. */
+            /** @description Set if requested output is no longer stored; the items then start at its `oldest`. */
             readonly gap: components["schemas"]["ProcessLogGap"] | null;
-            /** @description Pieces of output, in the order they came. */
+            /** @description Pieces of output, in order. */
             readonly items: readonly components["schemas"]["ProcessLogEntry"][];
-            /** @description Pass it as `after` for what comes next; `null` when the process has ended and this was all. */
+            /** @description Pass it as `cursor` for what comes next; `null` when the process has ended and this was all. */
             readonly nextCursor: string | null;
         };
         /**
@@ -4448,7 +4451,7 @@ export interface components {
          *     - `INT`: Interrupt, as Ctrl-C does.
          *     - `QUIT`: Quit.
          *     - `TERM`: Terminate.
-         *     - `KILL`: Kill, without a chance to tidy up.
+         *     - `KILL`: Kill immediately.
          *     - `USR1`: First user-defined.
          *     - `USR2`: Second user-defined.
          *     - `STOP`: Stop until `CONT`.
@@ -4457,66 +4460,66 @@ export interface components {
          */
         readonly ProcessSignal: "HUP" | "INT" | "QUIT" | "TERM" | "KILL" | "USR1" | "USR2" | "STOP" | "CONT";
         /**
-         * @description Whether a process runs.
+         * @description Whether a process is running.
          *
-         *     - `running`: It runs.
-         *     - `exited`: It has ended.
+         *     - `running`: Running.
+         *     - `exited`: Ended.
          * @enum {string}
          */
         readonly ProcessState: "running" | "exited";
-        /** @description `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
+        /** @description The body of `POST /v1/sessions/{id}/questions/{question_id}/reject`. */
         readonly RejectQuestionRequest: {
-            /** @description Who does not want to answer. */
+            /** @description The author of the rejection. */
             readonly author?: components["schemas"]["Author"] | null;
         };
-        /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
+        /** @description The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent. */
         readonly SendMessageRequest: {
-            /** @description What goes with it. */
+            /** @description Texts, files and images that belong to the message. */
             readonly attachments?: readonly components["schemas"]["MessageAttachment"][];
-            /** @description Who says it. */
+            /** @description The author of the message. */
             readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it says. */
+            /** @description The text. */
             readonly message: string;
             /**
-             * @description What to do while a turn runs.
+             * @description How to treat the message if a turn is running.
              * @default queue
              */
             readonly whenBusy?: components["schemas"]["WhenBusy"];
         };
-        /** @description `POST /v1/processes/{id}/signal`. */
+        /** @description The body of `POST /v1/processes/{id}/signal`. */
         readonly SendSignalRequest: {
             /** @description The signal. */
             readonly signal: components["schemas"]["ProcessSignal"];
         };
         readonly ServerId: string;
-        /** @description `GET /`: what answers here. */
+        /** @description The response of `GET /`. */
         readonly ServerInfo: {
-            /** @description What this server is, in one sentence. */
+            /** @description The purpose of this server in one sentence. */
             readonly description: string;
-            /** @description Where to ask whether it is well. */
+            /** @description The path of the health check. */
             readonly health: string;
             /** @description Always `tombolo`. */
             readonly name: string;
-            /** @description Where the API is described. */
+            /** @description The path of the OpenAPI document. */
             readonly openapi: string;
         };
-        /** @description What came of creating a session. */
+        /** @description The response of `POST /v1/sessions/{id}`. */
         readonly SessionCreated: {
-            /** @description What the agent itself calls the session, if it has said so. */
+            /** @description The agent's own id of the session, once known. */
             readonly agentSessionId: string | null;
-            /** @description Why not. */
+            /** @description Why the agent is not ready. */
             readonly error: components["schemas"]["AgentError"] | null;
-            /** @description Whether the agent can be used. */
+            /** @description Whether the agent is ready to use. */
             readonly healthy: boolean;
         };
-        /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
+        /** @description The response of `GET /v1/sessions/{id}/inputs`. */
         readonly SessionInputList: {
-            /** @description What waits for its turn, in that order. */
+            /** @description The queued messages, in the order in which they will be delivered. */
             readonly items: readonly components["schemas"]["SessionInput"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description Skills from one or more places. */
+        /** @description Skills from one or more sources. */
         readonly Skill: {
             /** @description Where the skills come from. */
             readonly sources: readonly components["schemas"]["SkillSource"][];
@@ -4527,24 +4530,24 @@ export interface components {
             readonly items: {
                 readonly [key: string]: components["schemas"]["Skill"];
             };
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description One place that skills come from. */
+        /** @description A source of skills. */
         readonly SkillSource: {
             /** @description The branch, tag or commit. */
             readonly ref?: string | null;
-            /** @description Only these skills of it. */
+            /** @description Only the skills with these names. */
             readonly skills?: readonly string[] | null;
             /** @description `owner/name`, a git URL or a directory. */
             readonly source: string;
-            /** @description The directory inside it. */
+            /** @description The directory within the source. */
             readonly subpath?: string | null;
-            /** @description What kind of place `source` names. */
+            /** @description The kind of the source. */
             readonly type: components["schemas"]["SkillSourceKind"];
         };
         /**
-         * @description What kind of place skills come from.
+         * @description The kind of a skill source.
          *
          *     - `github`: A repository on GitHub.
          *     - `git`: Any git repository.
@@ -4552,33 +4555,33 @@ export interface components {
          * @enum {string}
          */
         readonly SkillSourceKind: "github" | "git" | "local";
-        /** @description `POST /v1/processes`. */
+        /** @description The body of `POST /v1/processes`. */
         readonly StartProcessRequest: {
             /** @description Its arguments. */
             readonly args?: readonly string[];
             /** @description The program. */
             readonly command: string;
-            /** @description The directory it runs in, as an absolute path; the daemon's own if left out. */
+            /** @description Its working directory as an absolute path; the daemon's own if left out. */
             readonly cwd?: string | null;
             /** @description Variables added to its environment. */
             readonly env?: {
                 readonly [key: string]: string;
             };
-            /** @description Give it a terminal of this size. */
+            /** @description The size of its terminal; no terminal if left out. */
             readonly terminal?: components["schemas"]["TerminalSize"] | null;
         };
-        /** @description What a client of `GET /v1/processes/{id}/terminal` says in text frames. What is typed goes in binary ones. */
+        /** @description A text frame that a client of `GET /v1/processes/{id}/terminal` sends. Keyboard input is sent in binary frames. */
         readonly TerminalCommand: components["schemas"]["TerminalCommandResize"];
         /** @description Change the size of the terminal. */
         readonly TerminalCommandResize: {
             /**
              * Format: uint16
-             * @description Characters in a row.
+             * @description The number of columns.
              */
             readonly columns: number;
             /**
              * Format: uint16
-             * @description Rows.
+             * @description The number of rows.
              */
             readonly rows: number;
             /**
@@ -4587,13 +4590,13 @@ export interface components {
              */
             readonly type: "resize";
         };
-        /** @description What `GET /v1/processes/{id}/terminal` says in text frames. What is shown comes in binary ones, one for each piece. */
+        /** @description A text frame of `GET /v1/processes/{id}/terminal`. Output comes in binary frames, one for each piece. */
         readonly TerminalEvent: components["schemas"]["TerminalEventAttached"] | components["schemas"]["TerminalEventGap"] | components["schemas"]["TerminalEventExited"];
-        /** @description The first frame: the binary frames that follow have the numbers after this one. */
+        /** @description The first frame: the sequence numbers of the binary frames that follow start after `after`. */
         readonly TerminalEventAttached: {
             /**
              * Format: uint64
-             * @description What to pass as `after` to get the same again.
+             * @description Pass it as `after` to receive the same frames again.
              */
             readonly after: number;
             /**
@@ -4602,21 +4605,21 @@ export interface components {
              */
             readonly type: "attached";
         };
-        /** @description The process has ended; the last frame before the connection is closed. */
+        /** @description The process ended; the last frame before the connection is closed. */
         readonly TerminalEventExited: {
             /**
              * Format: date-time
-             * @description When that was noticed.
+             * @description When the daemon observed the end.
              */
             readonly at: string;
             /**
              * Format: int32
-             * @description The exit code, if it ended by itself.
+             * @description The exit code, unless a signal ended it.
              */
             readonly code: number | null;
             /**
              * Format: int32
-             * @description The signal that ended it, if one did.
+             * @description The signal that ended it, if any.
              */
             readonly signal: number | null;
             /**
@@ -4625,16 +4628,16 @@ export interface components {
              */
             readonly type: "exited";
         };
-        /** @description What was to come next is no longer kept: the next binary frame has the number `oldest`. */
+        /** @description Some output is no longer stored: the next binary frame has the sequence number `oldest`. */
         readonly TerminalEventGap: {
             /**
              * Format: uint64
-             * @description The number of the piece that came last.
+             * @description The sequence number of the newest piece at that time.
              */
             readonly newest: number;
             /**
              * Format: uint64
-             * @description The number of the next piece that can be read.
+             * @description The sequence number of the oldest stored piece.
              */
             readonly oldest: number;
             /**
@@ -4647,42 +4650,42 @@ export interface components {
         readonly TerminalSize: {
             /**
              * Format: uint16
-             * @description Characters in a row.
+             * @description The number of columns.
              */
             readonly columns: number;
             /**
              * Format: uint16
-             * @description Rows.
+             * @description The number of rows.
              */
             readonly rows: number;
         };
-        /** @description The answer of `GET /v1/sessions/{id}/messages`. */
+        /** @description The response of `GET /v1/sessions/{id}/messages`. */
         readonly TranscriptPage: {
             /** @description The messages, in order. */
             readonly items: readonly components["schemas"]["Message"][];
-            /** @description Where to go on, if there are more. */
+            /** @description Pass it as `cursor` for the next page; `null` on the last one. */
             readonly nextCursor: string | null;
             /**
              * Format: uint64
-             * @description The place of the newest event that is in them.
+             * @description The sequence number of the newest event that these messages include.
              */
             readonly seq: number;
         };
-        /** @description One process. */
+        /** @description A process that a user started. */
         readonly UserProcess: {
             /** @description Its arguments. */
             readonly args: readonly string[];
             /** @description The program. */
             readonly command: string;
-            /** @description The directory it was started in. */
+            /** @description Its working directory. */
             readonly cwd: string;
-            /** @description How it ended, once it has. */
+            /** @description How it ended; `null` while it runs. */
             readonly exit: components["schemas"]["ProcessExit"] | null;
             /** @description Its id. */
             readonly id: components["schemas"]["ProcessId"];
             /**
              * Format: uint32
-             * @description The system's id for it, which is its group's too.
+             * @description The process id of the operating system, which is also its process group.
              */
             readonly pid: number;
             /**
@@ -4690,41 +4693,41 @@ export interface components {
              * @description When it was started.
              */
             readonly startedAt: string;
-            /** @description Whether it runs. */
+            /** @description Whether it is running. */
             readonly state: components["schemas"]["ProcessState"];
             /** @description The size of its terminal, if it has one. */
             readonly terminal: components["schemas"]["TerminalSize"] | null;
         };
-        /** @description The answer of `GET /v1/processes`. */
+        /** @description The response of `GET /v1/processes`. */
         readonly UserProcessList: {
-            /** @description Every process that was started and not deleted, oldest first. */
+            /** @description Every process that was not deleted, oldest first. */
             readonly items: readonly components["schemas"]["UserProcess"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
-        /** @description What becomes of the waits of a daemon. */
+        /** @description A change in the open waits of a daemon. */
         readonly WaitEvent: components["schemas"]["WaitEventSnapshot"] | components["schemas"]["WaitEventOpened"] | components["schemas"]["WaitEventSettled"] | components["schemas"]["WaitEventUnknown"];
-        /** @description Somebody is needed. */
+        /** @description A wait was opened. */
         readonly WaitEventOpened: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "opened";
-            /** @description For this. */
+            /** @description The wait. */
             readonly wait: components["schemas"]["Wait"];
         };
-        /** @description Nobody is needed any more. */
+        /** @description A wait was settled. */
         readonly WaitEventSettled: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "settled";
-            /** @description What it was, by whom it was settled and how. */
+            /** @description The wait with its settlement. */
             readonly wait: components["schemas"]["Wait"];
         };
-        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        /** @description All open waits, oldest first. They replace everything the client knew before. */
         readonly WaitEventSnapshot: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4734,7 +4737,7 @@ export interface components {
             /** @description The waits. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
-        /** @description What a newer peer says. */
+        /** @description An event of a newer version. */
         readonly WaitEventUnknown: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4742,19 +4745,19 @@ export interface components {
              */
             readonly type: "unknown";
         };
-        /** @description The answer of `GET /v1/waits`. */
+        /** @description The response of `GET /v1/waits`. */
         readonly WaitList: {
-            /** @description Every wait that is open, the oldest first. */
+            /** @description Every open wait, oldest first. */
             readonly items: readonly components["schemas"]["Wait"][];
-            /** @description Always `null`: the list is whole. */
+            /** @description Always `null`: the list is complete. */
             readonly nextCursor: string | null;
         };
         /**
-         * @description What to do with a message while a turn runs.
+         * @description How to treat a message that is sent while a turn is running.
          *
-         *     - `queue`: It waits for its turn.
-         *     - `reject`: It is refused.
-         *     - `steer`: It is told to the agent at once, as far as the agent can be told.
+         *     - `queue`: Queue it until the running turn ends.
+         *     - `reject`: Reject it.
+         *     - `steer`: Pass it to the agent within the running turn, if the agent supports steering.
          * @enum {string}
          */
         readonly WhenBusy: "queue" | "reject" | "steer";
@@ -4770,9 +4773,9 @@ export interface operations {
     readonly hub_audit_page: {
         readonly parameters: {
             readonly query?: {
-                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                /** @description Return entries after this `nextCursor` or `seq`; if left out, start at the oldest retained entry. */
                 readonly cursor?: string;
-                /** @description How many entries a page has at most. */
+                /** @description Maximum number of entries to return. */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -4781,7 +4784,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/audit`. */
+            /** @description The response of `GET /api/audit`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4810,7 +4813,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/devices`. */
+            /** @description The response of `GET /api/devices`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4843,7 +4846,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `POST /api/devices`. */
+            /** @description The response of `POST /api/devices`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4872,7 +4875,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/devices/pairings`. */
+            /** @description The response of `GET /api/devices/pairings`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4905,7 +4908,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What somebody is to be told, and what the device asks with. */
+            /** @description The response of `POST /api/devices/pairings`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4934,7 +4937,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is let in */
+            /** @description Paired */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4943,7 +4946,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PairingClaim"];
                 };
             };
-            /** @description Nobody has said so yet */
+            /** @description Not confirmed yet */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4968,14 +4971,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description What the device shows */
+                /** @description The pairing code that the device shows */
                 readonly code: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A device that wants to be let in. */
+            /** @description A device that waits for confirmation. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5000,7 +5003,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description What the device shows */
+                /** @description The pairing code that the device shows */
                 readonly code: string;
             };
             readonly cookie?: never;
@@ -5011,7 +5014,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What came of confirming. */
+            /** @description The response of `POST /api/devices/pairings/{code}/confirm`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5036,14 +5039,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description What the device shows */
+                /** @description The pairing code that the device shows */
                 readonly code: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is told so */
+            /** @description Pairing rejected */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5073,7 +5076,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A device that may connect to a hub. */
+            /** @description A device that is registered with a hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5105,7 +5108,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is forgotten */
+            /** @description Removed */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5135,7 +5138,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is cut off */
+            /** @description Token revoked; the device is disconnected */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5162,7 +5165,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/grants`. */
+            /** @description The response of `GET /api/grants`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5195,7 +5198,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
+            /** @description What a device may offer and a runtime may use. Nothing else is there. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5227,7 +5230,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It holds no more */
+            /** @description Grant revoked */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5254,7 +5257,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description `GET /v1/health`: open to everybody and free of detail. */
+            /** @description The response of `GET /v1/health`, which needs no token and so contains no details. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5277,7 +5280,7 @@ export interface operations {
     readonly hub_runtimes_join: {
         readonly parameters: {
             readonly query?: {
-                /** @description The runtime that the daemon means to be; it must be the one that its token is for. */
+                /** @description The runtime that the daemon joins as. It must match the join token. */
                 readonly name?: string;
             };
             readonly header?: never;
@@ -5286,7 +5289,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The WebSocket is open */
+            /** @description Switches to a WebSocket */
             readonly 101: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5317,7 +5320,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description `Set-Cookie` has the cookie */
+            /** @description Logged in; `Set-Cookie` carries the session cookie */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5346,7 +5349,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is not let in any more */
+            /** @description Logged out */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5373,7 +5376,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/runtimes`. */
+            /** @description The response of `GET /api/runtimes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5406,7 +5409,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+            /** @description A daemon that a hub knows. The hub never reveals its address and token. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5439,7 +5442,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What a daemon joins a hub with. */
+            /** @description The token that a daemon joins a hub with. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5471,7 +5474,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A daemon that a hub knows. Where it is and how it is spoken to stays with the hub. */
+            /** @description A daemon that a hub knows. The hub never reveals its address and token. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5503,7 +5506,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is forgotten */
+            /** @description Removed */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5533,7 +5536,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/sessions`. */
+            /** @description The response of `GET /v1/sessions`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5570,7 +5573,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The WebSocket is open */
+            /** @description Switches to a WebSocket */
             readonly 101: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5602,7 +5605,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Who is there for a worker. */
+            /** @description The viewers and recent drivers of a worker. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5625,7 +5628,7 @@ export interface operations {
     readonly hub_tokens_list: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whose; the caller's own if left out. */
+                /** @description The user whose tokens to list. Defaults to the caller. */
                 readonly user?: string;
             };
             readonly header?: never;
@@ -5634,7 +5637,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/tokens`. */
+            /** @description The response of `GET /api/tokens`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5667,7 +5670,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `POST /api/tokens`. */
+            /** @description The response of `POST /api/tokens`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5692,14 +5695,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The token; not its secret */
+                /** @description The token's id, not its secret */
                 readonly token_id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It lets nobody in any more */
+            /** @description Token revoked */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5726,7 +5729,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/users`. */
+            /** @description The response of `GET /api/users`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5759,7 +5762,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Somebody who uses the hub. */
+            /** @description A user of the hub. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5791,7 +5794,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Somebody who uses the hub. */
+            /** @description A user of the hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5827,7 +5830,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Somebody who uses the hub. */
+            /** @description A user of the hub. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5859,7 +5862,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description They are not let in any more */
+            /** @description User removed; their tokens are revoked */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5882,14 +5885,14 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description What was approved */
+                /** @description The approval's id */
                 readonly wait_id: string;
             };
             readonly cookie?: never;
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is forgotten */
+            /** @description Removed */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5910,9 +5913,9 @@ export interface operations {
     readonly hub_relay_audit: {
         readonly parameters: {
             readonly query?: {
-                /** @description The `seq` of the last entry that was read; 0 for all that are kept. */
+                /** @description Return entries after this `nextCursor` or `seq`; if left out, start at the oldest retained entry. */
                 readonly cursor?: string;
-                /** @description How many entries a page has at most. */
+                /** @description Maximum number of entries to return. */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -5921,7 +5924,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/v1/relay/audit`. */
+            /** @description The response of `GET /api/v1/relay/audit`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5950,7 +5953,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The WebSocket is open */
+            /** @description Switches to a WebSocket */
             readonly 101: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5977,7 +5980,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/v1/relay/environments`. */
+            /** @description The response of `GET /api/v1/relay/environments`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6010,7 +6013,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `POST /api/v1/relay/environments`. */
+            /** @description The response of `POST /api/v1/relay/environments`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6042,7 +6045,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What a session uses of a device. */
+            /** @description A session's access to a device. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6074,7 +6077,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone */
+            /** @description Environment deleted */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6104,7 +6107,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The WebSocket is open */
+            /** @description Switches to a WebSocket */
             readonly 101: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6134,7 +6137,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Messages of MCP */
+            /** @description MCP messages */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6170,7 +6173,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description A message of MCP, or several */
+            /** @description One MCP message, or a stream of them */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6203,7 +6206,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is ended */
+            /** @description MCP session ended */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6237,7 +6240,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What came of it */
+            /** @description The device's result */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6267,7 +6270,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/v1/relay/status`. */
+            /** @description The response of `GET /api/v1/relay/status`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6296,7 +6299,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/waits`. */
+            /** @description The response of `GET /api/waits`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6325,7 +6328,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Events whose data is an `InboxEvent` */
+            /** @description Server-sent events; each `data` is an `InboxEvent` */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6352,7 +6355,7 @@ export interface operations {
             readonly path: {
                 /** @description The runtime */
                 readonly runtime_id: string;
-                /** @description The question or permission */
+                /** @description The id of the question or permission request */
                 readonly wait_id: string;
             };
             readonly cookie?: never;
@@ -6363,7 +6366,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The agent is told; this is how it was settled */
+            /** @description The accepted answer, which is delivered to the agent */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6392,7 +6395,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /api/whoami` and of `POST /api/login`. */
+            /** @description The response of `GET /api/whoami` and of `POST /api/login`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6428,7 +6431,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Whether devices are lent in a workspace. */
+            /** @description The relay settings of a workspace. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6486,7 +6489,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description `GET /`: what answers here. */
+            /** @description The response of `GET /`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6515,7 +6518,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/acp`. */
+            /** @description The response of `GET /v1/acp`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6538,11 +6541,11 @@ export interface operations {
     readonly acp_stream: {
         readonly parameters: {
             readonly query?: {
-                /** @description The id of the last event that was read; as the header `Last-Event-ID`. */
+                /** @description The id of the last event that the client received, like the header `Last-Event-ID`. */
                 readonly lastEventId?: number;
             };
             readonly header?: {
-                /** @description Replay what came after this event */
+                /** @description Replay the events after this one */
                 readonly "last-event-id"?: string | null;
             };
             readonly path: {
@@ -6578,7 +6581,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The client's name for the instance */
+                /** @description The id that the client chose for the instance */
                 readonly server_id: string;
             };
             readonly cookie?: never;
@@ -6589,7 +6592,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description One ACP process and its queues. */
+            /** @description One ACP process and its state. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6598,7 +6601,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["AcpInstance"];
                 };
             };
-            /** @description One ACP process and its queues. */
+            /** @description One ACP process and its state. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6621,24 +6624,24 @@ export interface operations {
     readonly acp_send: {
         readonly parameters: {
             readonly query?: {
-                /** @description The agent to run; needed for the first message of an instance. */
+                /** @description The agent to run; required for the first message of an instance. */
                 readonly agent?: string;
-                /** @description How long to wait for the answer; the daemon's limit if left out. */
+                /** @description How long to wait for the response; the daemon's limit if left out. */
                 readonly timeoutMs?: number;
                 /**
-                 * @description Deletes an instance that is made by this message once nobody was there for it for so long: no reader of its
-                 *     stream, and no message on its way. Without it an instance stays until it is deleted.
+                 * @description If this message creates the instance: delete the instance after this many milliseconds without readers of its stream
+                 *     and messages in progress. Without it, the instance stays until a client deletes it.
                  */
                 readonly lingerMs?: number;
             };
             readonly header?: {
                 /** @description `respond-async` answers a request at once; its response is on the stream only */
                 readonly prefer?: string | null;
-                /** @description Makes it safe to send the message again: one that was handed to the agent under this key is answered with 202 and not handed over twice, and its response is on the stream. The last 1024 keys of an instance are remembered. A key that came with other bytes is refused with 422. 1 to 128 visible ASCII characters */
+                /** @description Makes retries safe: a message that was passed to the agent under this key is answered with 202 and not passed again; its response is on the stream. An instance remembers its last 1024 keys. A key that was used with other bytes is rejected with 422. 1 to 128 visible ASCII characters */
                 readonly "idempotency-key"?: string | null;
             };
             readonly path: {
-                /** @description The client's name for the instance */
+                /** @description The id that the client chose for the instance */
                 readonly server_id: string;
             };
             readonly cookie?: never;
@@ -6661,7 +6664,7 @@ export interface operations {
                     readonly "application/json": Record<string, unknown>;
                 };
             };
-            /** @description The message was handed to the agent */
+            /** @description The message was passed to the agent */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6683,8 +6686,8 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 /**
-                 * @description How long the agent may take to end by itself before it is killed; no more than the daemon gives every agent,
-                 *     which it is if left out.
+                 * @description How long the agent may take to exit by itself before it is killed. The daemon's own limit is the maximum and the
+                 *     default.
                  */
                 readonly graceMs?: number;
             };
@@ -6697,7 +6700,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone, or never was */
+            /** @description Deleted, or did not exist */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6724,7 +6727,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/agents`. */
+            /** @description The response of `GET /v1/agents`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6763,7 +6766,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is installed; or, followed, `progress` events (`InstallProgress`) and then `done` (`Installed`) or `failed` (`Problem`) */
+            /** @description The agent is installed. As a stream: `progress` events (`InstallProgress`), then `done` (`AgentInstalled`) or `failed` (`Problem`) */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6796,7 +6799,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/agents/{agent}/models`. */
+            /** @description The response of `GET /v1/agents/{agent}/models`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6828,7 +6831,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/agents/{agent}/modes`. */
+            /** @description The response of `GET /v1/agents/{agent}/modes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6853,7 +6856,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the server belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there; all servers of the directory if left out. */
+                /** @description The name of the entry; all servers of the directory if left out. */
                 readonly mcpName?: string;
             };
             readonly header?: never;
@@ -6887,7 +6890,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the server belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there. */
+                /** @description The name of the entry. */
                 readonly mcpName: string;
             };
             readonly header?: never;
@@ -6900,7 +6903,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is stored */
+            /** @description Stored */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6923,7 +6926,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the server belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there. */
+                /** @description The name of the entry. */
                 readonly mcpName: string;
             };
             readonly header?: never;
@@ -6932,7 +6935,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone, or never was */
+            /** @description Deleted, or did not exist */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6955,7 +6958,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the skill belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there; all skills of the directory if left out. */
+                /** @description The name of the entry; all skills of the directory if left out. */
                 readonly skillName?: string;
             };
             readonly header?: never;
@@ -6989,7 +6992,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the skill belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there. */
+                /** @description The name of the entry. */
                 readonly skillName: string;
             };
             readonly header?: never;
@@ -7002,7 +7005,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is stored */
+            /** @description Stored */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7025,7 +7028,7 @@ export interface operations {
             readonly query: {
                 /** @description The directory that the skill belongs to, as an absolute path. */
                 readonly directory: string;
-                /** @description Its name there. */
+                /** @description The name of the entry. */
                 readonly skillName: string;
             };
             readonly header?: never;
@@ -7034,7 +7037,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone, or never was */
+            /** @description Deleted, or did not exist */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7057,9 +7060,9 @@ export interface operations {
             readonly query: {
                 /** @description The directory. */
                 readonly path: string;
-                /** @description Only names after this one: the `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page; the first page if left out. */
                 readonly cursor?: string;
-                /** @description How many entries at most. */
+                /** @description The maximum number of entries. */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -7068,7 +7071,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/fs/entries`: one page of a directory, sorted by name. */
+            /** @description The response of `GET /v1/fs/entries`: a page of a directory, sorted by name. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7091,9 +7094,9 @@ export interface operations {
     readonly fs_delete: {
         readonly parameters: {
             readonly query: {
-                /** @description What to remove; a link is removed itself. */
+                /** @description The file, directory or link to remove. A link itself is removed, not its target. */
                 readonly path: string;
-                /** @description Remove a directory with everything in it. */
+                /** @description Whether to remove a directory with everything in it. */
                 readonly recursive?: boolean;
             };
             readonly header?: never;
@@ -7102,7 +7105,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7123,7 +7126,7 @@ export interface operations {
     readonly fs_read: {
         readonly parameters: {
             readonly query: {
-                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
                 readonly path: string;
             };
             readonly header?: never;
@@ -7141,7 +7144,7 @@ export interface operations {
                     readonly "application/octet-stream": string;
                 };
             };
-            /** @description The part that `Range` asked for */
+            /** @description The requested range */
             readonly 206: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7150,7 +7153,7 @@ export interface operations {
                     readonly "application/octet-stream": string;
                 };
             };
-            /** @description What the client has is up to date */
+            /** @description Not modified since the given entity tag */
             readonly 304: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7173,7 +7176,7 @@ export interface operations {
             readonly query: {
                 /** @description The file. */
                 readonly path: string;
-                /** @description Make the directories that are missing on the way; they are made if left out. */
+                /** @description Whether to create missing parent directories; true if left out. */
                 readonly parents?: boolean;
             };
             readonly header?: never;
@@ -7186,7 +7189,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `PUT /v1/fs/file`. */
+            /** @description The response of `PUT /v1/fs/file`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7195,7 +7198,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["FileWritten"];
                 };
             };
-            /** @description The answer of `PUT /v1/fs/file`. */
+            /** @description The response of `PUT /v1/fs/file`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7218,7 +7221,7 @@ export interface operations {
     readonly fs_mkdir: {
         readonly parameters: {
             readonly query: {
-                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
                 readonly path: string;
             };
             readonly header?: never;
@@ -7227,7 +7230,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `POST /v1/fs/mkdir`. */
+            /** @description The response of `POST /v1/fs/mkdir`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7236,7 +7239,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["DirectoryCreated"];
                 };
             };
-            /** @description The answer of `POST /v1/fs/mkdir`. */
+            /** @description The response of `POST /v1/fs/mkdir`. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7269,7 +7272,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `POST /v1/fs/move`. */
+            /** @description The response of `POST /v1/fs/move`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7292,7 +7295,7 @@ export interface operations {
     readonly fs_stat: {
         readonly parameters: {
             readonly query: {
-                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
                 readonly path: string;
             };
             readonly header?: never;
@@ -7301,7 +7304,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/fs/stat`: what a path leads to, links followed. */
+            /** @description The response of `GET /v1/fs/stat`. Symbolic links are followed. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7324,7 +7327,7 @@ export interface operations {
     readonly fs_upload_batch: {
         readonly parameters: {
             readonly query: {
-                /** @description The path; a relative one starts at the daemon's directory, or at the root it is confined to. */
+                /** @description The path. A relative path starts at the daemon's current directory, or at the root that `/v1/fs` is confined to. */
                 readonly path: string;
             };
             readonly header?: never;
@@ -7338,7 +7341,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The answer of `POST /v1/fs/upload-batch`. */
+            /** @description The response of `POST /v1/fs/upload-batch`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7367,7 +7370,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description `GET /v1/health`: open to everybody and free of detail. */
+            /** @description The response of `GET /v1/health`, which needs no token and so contains no details. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7425,7 +7428,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/processes`. */
+            /** @description The response of `GET /v1/processes`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7458,7 +7461,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description One process. */
+            /** @description A process that a user started. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7490,7 +7493,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description One process. */
+            /** @description A process that a user started. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7522,7 +7525,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone, or never was */
+            /** @description Deleted, or did not exist */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7543,7 +7546,7 @@ export interface operations {
     readonly processes_input: {
         readonly parameters: {
             readonly query?: {
-                /** @description Close its input after this. A terminal is sent Ctrl-D instead. */
+                /** @description Whether to close the input after this. A terminal gets Ctrl-D instead. */
                 readonly close?: boolean;
             };
             readonly header?: never;
@@ -7553,14 +7556,14 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes as they are, 1 MiB at most; may be empty */
+        /** @description The bytes to write, at most 1 MiB; may be empty */
         readonly requestBody: {
             readonly content: {
                 readonly "application/octet-stream": string;
             };
         };
         readonly responses: {
-            /** @description It was queued */
+            /** @description The input is queued */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7581,15 +7584,18 @@ export interface operations {
     readonly processes_logs: {
         readonly parameters: {
             readonly query?: {
-                /** @description The number of the last piece that was read; everything that is kept if left out. */
+                /**
+                 * @description The `nextCursor` of the previous page, or the `seq` of the last entry that the client received; all retained entries if
+                 *     left out.
+                 */
                 readonly cursor?: string;
-                /** @description How many pieces a page has at most. A stream has no limit. */
+                /** @description The maximum number of entries in a page. A stream has no limit. */
                 readonly limit?: number;
-                /** @description Follow what it writes, as server-sent events, to its end. */
+                /** @description Whether to stream the output as server-sent events until the process exits. */
                 readonly follow?: boolean;
             };
             readonly header?: {
-                /** @description As `after`, for a stream that goes on */
+                /** @description As `cursor`, for a reconnecting client */
                 readonly "last-event-id"?: string | null;
             };
             readonly path: {
@@ -7600,7 +7606,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description A page; or `output` events with ids, whose data is a `LogEntry`, and the control events `gap` and `exited`, which is the last */
+            /** @description A page; or `output` events with ids, whose data is a `ProcessLogEntry`, and the control events `gap` and `exited`, which is the last */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7637,7 +7643,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It has the new size */
+            /** @description Resized */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7671,7 +7677,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It was signalled */
+            /** @description The signal was sent */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7725,7 +7731,7 @@ export interface operations {
     readonly processes_wait: {
         readonly parameters: {
             readonly query?: {
-                /** @description How long to wait for the end; the daemon's limit if left out. */
+                /** @description How long to wait for the exit; the daemon's limit if left out. */
                 readonly timeoutMs?: number;
             };
             readonly header?: never;
@@ -7737,7 +7743,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The process: its `state` says whether it has ended */
+            /** @description The process; `state` says whether it has exited */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7766,7 +7772,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/sessions`. */
+            /** @description The response of `GET /v1/sessions`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7823,7 +7829,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
-                /** @description The client's name for the session */
+                /** @description The id that the client chose for the session */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -7834,7 +7840,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The session is there; `healthy` says whether its agent can be used */
+            /** @description The session exists; `healthy` says whether its agent is ready */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7866,7 +7872,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description It is gone, or never was */
+            /** @description Deleted, or did not exist */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7896,7 +7902,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The agent was told, or has nothing to do */
+            /** @description The turn is being cancelled, or none is running */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7917,11 +7923,11 @@ export interface operations {
     readonly sessions_events: {
         readonly parameters: {
             readonly query?: {
-                /** @description The `seq` of the last event that was read; 0 for all. */
+                /** @description The `seq` of the last event that the client received; 0 for all events. */
                 readonly offset?: number;
-                /** @description How many events a page has at most. */
+                /** @description The maximum number of events in the page. */
                 readonly limit?: number;
-                /** @description Add to each event what the agent said in its own words. */
+                /** @description Whether to add the agent's original message to each event. */
                 readonly includeRaw?: boolean;
             };
             readonly header?: never;
@@ -7933,7 +7939,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/sessions/{id}/events`. */
+            /** @description The response of `GET /v1/sessions/{id}/events`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7956,13 +7962,13 @@ export interface operations {
     readonly sessions_stream: {
         readonly parameters: {
             readonly query?: {
-                /** @description The `seq` of the last event that was read; 0 for all. The header `Last-Event-ID` is stronger. */
+                /** @description The `seq` of the last event that the client received; 0 for all events. The header `Last-Event-ID` takes precedence. */
                 readonly offset?: number;
-                /** @description Add to each event what the agent said in its own words. */
+                /** @description Whether to add the agent's original message to each event. */
                 readonly includeRaw?: boolean;
             };
             readonly header?: {
-                /** @description As `offset`, for a stream that goes on */
+                /** @description As `offset`, for a reconnecting client */
                 readonly "last-event-id"?: string | null;
             };
             readonly path: {
@@ -7973,7 +7979,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Events whose id is `seq` and whose data is a `Record`; and the control event `gap`, where events are no longer kept */
+            /** @description Events whose id is `seq` and whose data is an `EventRecord`; and the control event `gap`, where events are no longer stored */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8005,7 +8011,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/sessions/{id}/inputs`. */
+            /** @description The response of `GET /v1/sessions/{id}/inputs`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8030,8 +8036,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8049,7 +8055,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It says that now */
+            /** @description The message was replaced */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8072,8 +8078,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8087,7 +8093,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The agent will not see it */
+            /** @description Withdrawn */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8108,9 +8114,9 @@ export interface operations {
     readonly sessions_transcript: {
         readonly parameters: {
             readonly query?: {
-                /** @description The `nextCursor` of the page before; the first page if left out. */
+                /** @description The `nextCursor` of the previous page; the first page if left out. */
                 readonly cursor?: string;
-                /** @description How many messages a page has at most. */
+                /** @description The maximum number of messages in the page. */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -8122,7 +8128,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/sessions/{id}/messages`. */
+            /** @description The response of `GET /v1/sessions/{id}/messages`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8146,11 +8152,11 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Makes it safe to send the message again: one that is known under this key is answered as before and not taken twice. The last 1024 messages of a session are remembered. A key that came with another message is refused with 422. 1 to 128 visible ASCII characters */
+                /** @description Makes retries safe: a message that was accepted under this key gets the same response and is not accepted twice. A session remembers its last 1024 messages. A key that was used with another message is rejected with 422. 1 to 128 visible ASCII characters */
                 readonly "idempotency-key"?: string | null;
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8166,7 +8172,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description It is written down */
+            /** @description The message is stored */
             readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8191,8 +8197,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8210,7 +8216,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The agent is told */
+            /** @description The answer is delivered to the agent */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8233,8 +8239,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8252,7 +8258,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The agent is told */
+            /** @description The answer is delivered to the agent */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8275,8 +8281,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8294,7 +8300,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The agent is told */
+            /** @description The answer is delivered to the agent */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8324,7 +8330,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What all events of a session up to one come to. */
+            /** @description The state of a session after all events up to `seq`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8353,7 +8359,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer of `GET /v1/waits`. */
+            /** @description The response of `GET /v1/waits`. */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -8407,8 +8413,8 @@ export interface operations {
             readonly query?: never;
             readonly header?: {
                 /**
-                 * @description Who is behind the request, 1 to 128 bytes without control characters. It is stronger than the `author` in the body:
-                 *     a hub sets it, so that nobody speaks as somebody else through it.
+                 * @description The author of the request, 1 to 128 bytes without control characters. It takes precedence over `author` in the body:
+                 *     a hub sets it, so that its users cannot act under another name.
                  */
                 readonly "tombolo-author"?: string | null;
             };
@@ -8424,7 +8430,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The agent is told; this is how it was settled */
+            /** @description The settled wait; the answer is delivered to the agent */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -14,7 +14,7 @@ export interface components {
             /** @description Why. */
             readonly reason?: string | null;
         };
-        /** @description What a device is accepted for, in answer to its hello: the event `relay.accepted` (relay #24 to #28). */
+        /** @description What a device is accepted for, in answer to its hello: the event `relay.accepted`. */
         readonly Accepted: {
             /** @description The families that are offered, on and granted; others that a newer peer may name are left out. */
             readonly accepted_capabilities: readonly components["schemas"]["Family"][];
@@ -182,9 +182,9 @@ export interface components {
             /** @description Its name. */
             readonly app_name?: string | null;
         };
-        /** @description Who must be asked before something is done (relay #140); the greater is the stricter. */
+        /** @description Who must be asked before something is done; the greater is the stricter. */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
-        /** @description A request and what came of it (relay #151). What is not of the document may be left out. */
+        /** @description A request and what came of it. What is not of the document may be left out. */
         readonly AuditEntry: {
             /** @description The family; none if there is no such method. */
             readonly capability?: components["schemas"]["Family"] | null;
@@ -207,9 +207,9 @@ export interface components {
             readonly method: string;
             /** @description Whether it was allowed. */
             readonly policy_decision: components["schemas"]["Decision"];
-            /** @description The `hash` of the entry before it; none if it is the first (relay #154). */
+            /** @description The `hash` of the entry before it; none if it is the first. */
             readonly prev_hash?: components["schemas"]["Sha256"] | null;
-            /** @description The root, if it was about a file (relay #153). */
+            /** @description The root, if it was about a file. */
             readonly root_id?: components["schemas"]["RootId"] | null;
             /** @description For which run. */
             readonly run_id?: string | null;
@@ -236,14 +236,14 @@ export interface components {
             /** @description The path, if it was about a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
         };
-        /** @description Whether the peer is there, and that it is (relay #55). */
+        /** @description Whether the peer is there, and that it is. */
         readonly Beat: {
             /** @description Which question. */
             readonly id: string;
             /** @description When it was asked, by the clock of who asked and in its spelling, as the answer says the same. */
             readonly ts: string;
         };
-        /** @description What an environment is made of: a device and what of it is used (relay #110). */
+        /** @description What an environment is made of: a device and what of it is used. */
         readonly Binding: {
             /** @description What of it is used; others that a newer peer may name are left out. */
             readonly capabilities: readonly components["schemas"]["Family"][];
@@ -275,7 +275,7 @@ export interface components {
             /** @description The tool. */
             readonly name: components["schemas"]["ToolName"];
         };
-        /** @description A request is no longer wanted (relay #50). */
+        /** @description A request is no longer wanted. */
         readonly Cancel: {
             /** @description The request. */
             readonly id: string;
@@ -302,12 +302,12 @@ export interface components {
             readonly enabled: boolean;
             /** @description The policy that says more. */
             readonly policy_id?: string | null;
-            /** @description The directories, each by itself (relay #127). */
+            /** @description The directories, each by itself. */
             readonly roots?: readonly components["schemas"]["Root"][] | null;
             /** @description What commands may do; not of the document. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description A family is there, or not any more (relay #59). */
+        /** @description A family is there, or not any more. */
         readonly CapabilityUpdated: {
             /** @description Which. */
             readonly capability: components["schemas"]["Family"];
@@ -353,7 +353,7 @@ export interface components {
         };
         /** @description Whether a command runs. */
         readonly CommandState: "running" | "exited" | "killed" | "lost";
-        /** @description How a command is (relay #83). */
+        /** @description How a command is. */
         readonly CommandStatus: {
             /**
              * Format: int32
@@ -384,7 +384,7 @@ export interface components {
              */
             readonly size_bytes: number;
         };
-        /** @description The desktop (relay #22). */
+        /** @description The desktop. */
         readonly Computer: {
             /**
              * @description Whether the tree of what is on it can be read.
@@ -427,7 +427,7 @@ export interface components {
             /** @description Whether it can be used. */
             readonly state: components["schemas"]["Control"];
         };
-        /** @description What a request is made for. It is passed on as it is (relay #38). */
+        /** @description What a request is made for. It is passed on as it is. */
         readonly Context: {
             /** @description The run. */
             readonly run_id?: string | null;
@@ -465,7 +465,7 @@ export interface components {
             /** @description The run with which it ends. */
             readonly run_id?: string | null;
         };
-        /** @description More of a stream can be taken (relay #47). */
+        /** @description More of a stream can be taken. */
         readonly Credit: {
             /**
              * Format: uint64
@@ -504,7 +504,7 @@ export interface components {
             /** @description Whether it led somewhere before. */
             readonly deleted: boolean;
         };
-        /** @description What a device offers (relay #19 to #23). What is left out is not offered. */
+        /** @description What a device offers. What is left out is not offered. */
         readonly DeviceCapabilities: {
             /** @description Files for the runtime's store. */
             readonly artifacts?: components["schemas"]["Switch"] | null;
@@ -617,7 +617,7 @@ export interface components {
         };
         /** @description What a path leads to. */
         readonly EntryKind: "file" | "dir" | "symlink" | "other";
-        /** @description What happened (relay #58). */
+        /** @description What happened. */
         readonly Event: {
             /** @constant */
             readonly event: "relay.accepted";
@@ -655,7 +655,7 @@ export interface components {
             readonly event: "stream.credit";
             readonly payload: components["schemas"]["Credit"];
         };
-        /** @description Something happened; nobody answers (relay #57). */
+        /** @description Something happened; nobody answers. */
         readonly EventFrame: {
             /** @description What, such as `relay.accepted`. */
             readonly event: string;
@@ -680,7 +680,7 @@ export interface components {
              */
             readonly warnings?: readonly string[];
         };
-        /** @description What methods are about, which is offered, granted and accepted as one (relay #23). `browser` is kept for later. */
+        /** @description What methods are about, which is offered, granted and accepted as one. `browser` is kept for later. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
         /** @description Bytes of a file. */
         readonly FileContent: {
@@ -708,7 +708,7 @@ export interface components {
         };
         /** @description What a path leads to. */
         readonly FileStat: {
-            /** @description Which file or directory it is, also through a link: the same by whichever path, in whichever root (relay #75). */
+            /** @description Which file or directory it is, also through a link: the same by whichever path, in whichever root. */
             readonly file_id?: string | null;
             /** @description Whether it is a directory, also through a link. */
             readonly is_dir: boolean;
@@ -732,7 +732,7 @@ export interface components {
              */
             readonly size_bytes: number;
         };
-        /** @description Directories (relay #19). */
+        /** @description Directories. */
         readonly Fileops: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -742,7 +742,7 @@ export interface components {
              */
             readonly roots?: readonly components["schemas"]["OfferedRoot"][];
         };
-        /** @description How much of the stream of each request this side takes before it says `stream.credit` (relay #47). */
+        /** @description How much of the stream of each request this side takes before it says `stream.credit`. */
         readonly Flow: {
             /**
              * Format: uint64
@@ -750,7 +750,7 @@ export interface components {
              */
             readonly window_bytes: number;
         };
-        /** @description What either end of a connection says, one in each message (relay #11). */
+        /** @description What either end of a connection says, one in each message. */
         readonly Frame: ({
             /** @constant */
             readonly type: "hello";
@@ -776,7 +776,7 @@ export interface components {
             /** @constant */
             readonly type: "pong";
         } & components["schemas"]["Beat"]);
-        /** @description What a device may offer and a runtime may use (relay #126). Nothing else is there (relay #128). */
+        /** @description What a device may offer and a runtime may use. Nothing else is there. */
         readonly Grant: {
             /** @description What it allows. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
@@ -799,7 +799,7 @@ export interface components {
             /** @description The workspace or space, if it is for one. */
             readonly scope_id?: string | null;
         };
-        /** @description Who a device is and what it offers, as it says it (relay #17). [`check`](Self::check) makes an [`Offer`] of it. */
+        /** @description Who a device is and what it offers, as it says it. [`check`](Self::check) makes an [`Offer`] of it. */
         readonly Hello: {
             /**
              * @description What it offers.
@@ -1013,7 +1013,7 @@ export interface components {
             /** @description Why. */
             readonly reason: string;
         };
-        /** @description Why a request came to nothing (relay #40 to #44). It never holds a path of the host, a token or a value of the environment. */
+        /** @description Why a request came to nothing. It never holds a path of the host, a token or a value of the environment. */
         readonly RelayError: {
             /** @description What kind of failure. */
             readonly code: components["schemas"]["Code"];
@@ -1027,13 +1027,13 @@ export interface components {
             readonly recoverable: boolean;
         };
         /**
-         * @description A path below a root: relative and with `/` between its parts (relay #69). It is as it was said and may hold `..`;
+         * @description A path below a root: relative and with `/` between its parts. It is as it was said and may hold `..`;
          *     whether it stays below the root is told by [`normal`](Self::normal) and by the provider, which looks at the disk.
          */
         readonly RelayPath: string;
-        /** @description How something is (relay #60). */
+        /** @description How something is. */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description Something is asked (relay #29). */
+        /** @description Something is asked. */
         readonly Request: {
             /** @description For which session and run. */
             readonly context?: components["schemas"]["Context"] | null;
@@ -1127,7 +1127,7 @@ export interface components {
             /** @description The state. */
             readonly state: unknown;
         };
-        /** @description A resource has changed (relay #95). */
+        /** @description A resource has changed. */
         readonly ResourceUpdated: {
             /** @description What changed on the disk, if it is a watch. */
             readonly change?: components["schemas"]["Change"] | null;
@@ -1155,7 +1155,7 @@ export interface components {
             /** @description Its state. */
             readonly state: unknown;
         };
-        /** @description What can come of a tool (relay #140); the greater is the worse. */
+        /** @description What can come of a tool; the greater is the worse. */
         readonly Risk: "low" | "medium" | "high" | "critical";
         /** @description A directory that a device lends, as it was granted, accepted or bound. */
         readonly Root: {
@@ -1194,7 +1194,7 @@ export interface components {
              */
             readonly width: number;
         };
-        /** @description Searches files as ripgrep does (relay #73). */
+        /** @description Searches files as ripgrep does. */
         readonly SearchFiles: {
             /** @description Whether upper and lower case differ. */
             readonly case?: components["schemas"]["Case"] | null;
@@ -1300,7 +1300,7 @@ export interface components {
             /** @description Which part. */
             readonly rect: components["schemas"]["Region"];
         };
-        /** @description That something on the screen is sensitive (relay #145). */
+        /** @description That something on the screen is sensitive. */
         readonly Sensitive: {
             /**
              * Format: double
@@ -1318,7 +1318,7 @@ export interface components {
             readonly reason?: string | null;
         };
         readonly Sha256: string;
-        /** @description Commands (relay #20). */
+        /** @description Commands. */
         readonly Shell: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -1330,7 +1330,7 @@ export interface components {
             /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
             readonly runtime: string;
         };
-        /** @description What commands may do (relay #136). */
+        /** @description What commands may do. */
         readonly ShellGrant: {
             /** @description Who must be asked before. */
             readonly approval_policy: components["schemas"]["Approval"];
@@ -1357,7 +1357,7 @@ export interface components {
              */
             readonly runtime_max_ms?: number | null;
             /**
-             * @description Whether a shell without a sandbox will do (relay #137).
+             * @description Whether a shell without a sandbox will do.
              * @default false
              */
             readonly unsandboxed?: boolean;
@@ -1442,7 +1442,7 @@ export interface components {
              */
             readonly timeout_ms?: number | null;
         };
-        /** @description A command has started: the `data` of its first `status` frame (relay #78). */
+        /** @description A command has started: the `data` of its first `status` frame. */
         readonly Started: {
             /** @description The command. */
             readonly command_id: string;
@@ -1456,7 +1456,7 @@ export interface components {
         };
         /** @description In which way something was done. */
         readonly Strategy: "accessibility" | "coordinate" | "hybrid";
-        /** @description Something on the way to a response (relay #45 to #48). */
+        /** @description Something on the way to a response. */
         readonly StreamFrame: {
             /** @description The thing itself. */
             readonly data: unknown;
@@ -1552,7 +1552,7 @@ export interface components {
             /** @description For programs. */
             readonly structured?: unknown;
         };
-        /** @description Tools (relay #21). */
+        /** @description Tools. */
         readonly Tools: {
             /** @description Whether it is on. */
             readonly enabled: boolean;
@@ -1609,11 +1609,11 @@ export interface components {
             readonly size_bytes?: number | null;
         };
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
          *     spelling.
          */
         readonly VirtualPath: string;
-        /** @description Watches a directory or file (relay #74). */
+        /** @description Watches a directory or file. */
         readonly WatchFiles: {
             /** @description The path. */
             readonly path: components["schemas"]["RelayPath"];

@@ -7,141 +7,141 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What an agent can do; what is not said it cannot. */
+        /** @description The features that an agent supports. */
         readonly AgentCapabilities: {
-            /** @description It can be driven through `/v1/acp`. */
+            /** @description Usable through `/v1/acp`. */
             readonly acp: boolean;
-            /** @description It can branch off a session. */
+            /** @description Forks a session. */
             readonly fork: boolean;
-            /** @description It asks before it does something. */
+            /** @description Asks for permission before it uses a tool. */
             readonly permissions: boolean;
-            /** @description It shows a plan and waits for its approval. */
+            /** @description Shows a plan and waits for approval. */
             readonly plans: boolean;
-            /** @description It asks questions. */
+            /** @description Asks questions. */
             readonly questions: boolean;
-            /** @description It can go on with a session of an earlier process. */
+            /** @description Resumes a session in a new process. */
             readonly resume: boolean;
-            /** @description It can be told more while it works. */
+            /** @description Accepts messages within a running turn. */
             readonly steering: boolean;
         };
-        /** @description Something that a message may begin with, such as `/review`. */
+        /** @description A slash command that a message may start with, such as `/review`. */
         readonly AgentCommand: {
-            /** @description What it does. */
+            /** @description The description. */
             readonly description: string | null;
-            /** @description What is to be written after it. */
+            /** @description A hint on the arguments. */
             readonly hint: string | null;
             /** @description Its name, without the slash. */
             readonly name: string;
         };
-        /** @description What went wrong with an agent. */
+        /** @description An error of an agent. */
         readonly AgentError: components["schemas"]["AgentErrorTokenError"] | components["schemas"]["AgentErrorProcessExited"] | components["schemas"]["AgentErrorInstallFailed"] | components["schemas"]["AgentErrorStartFailed"] | components["schemas"]["AgentErrorTimeout"] | components["schemas"]["AgentErrorUnsupported"] | components["schemas"]["AgentErrorModelError"] | components["schemas"]["AgentErrorResumeFailed"] | components["schemas"]["AgentErrorProtocolError"] | components["schemas"]["AgentErrorStorageError"] | components["schemas"]["AgentErrorOther"];
-        /** @description It could not be installed. */
+        /** @description The agent could not be installed. */
         readonly AgentErrorInstallFailed: {
             readonly installFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description Its model could not be used: too many requests, an overload, a refusal. */
+        /** @description The model provider failed: rate limit, overload or refusal. */
         readonly AgentErrorModelError: {
             readonly modelError: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
                 /**
                  * Format: uint16
-                 * @description The status that the model's server answered with, where it is known.
+                 * @description The HTTP status of the model provider, where known.
                  */
                 readonly status: number | null;
             };
         };
-        /** @description Something else. */
+        /** @description Any other error. */
         readonly AgentErrorOther: {
             readonly other: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
             };
         };
-        /** @description Its process has ended. */
+        /** @description The agent's process exited. */
         readonly AgentErrorProcessExited: {
             readonly processExited: {
                 /**
                  * Format: int32
-                 * @description The exit code, unless a signal ended it.
+                 * @description The exit code, unless a signal ended the process.
                  */
                 readonly code: number | null;
                 /**
                  * Format: int32
-                 * @description The signal that ended it.
+                 * @description The signal that ended the process.
                  */
                 readonly signal: number | null;
-                /** @description The last it wrote to standard error. */
+                /** @description The last lines of its standard error. */
                 readonly stderr: string;
             };
         };
-        /** @description It said something that is not of its protocol. */
+        /** @description The agent violated its own protocol. */
         readonly AgentErrorProtocolError: {
             readonly protocolError: {
-                /** @description What it was. */
+                /** @description The offending message. */
                 readonly message: string;
             };
         };
-        /** @description It could not go on with its earlier conversation, and has begun a new one. */
+        /** @description The agent could not resume its conversation and started a new one. */
         readonly AgentErrorResumeFailed: {
             readonly resumeFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description Its process could not be started. */
+        /** @description The agent's process could not be started. */
         readonly AgentErrorStartFailed: {
             readonly startFailed: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description The daemon could not keep what the agent said. */
+        /** @description The daemon could not store the agent's output. */
         readonly AgentErrorStorageError: {
             readonly storageError: {
-                /** @description Why. */
+                /** @description The cause. */
                 readonly message: string;
             };
         };
-        /** @description It did not answer in time. */
+        /** @description The agent did not respond in time. */
         readonly AgentErrorTimeout: {
             readonly timeout: {
-                /** @description What it was asked. */
+                /** @description The request that timed out. */
                 readonly message: string;
             };
         };
-        /** @description Its key is missing, wrong or spent. */
+        /** @description The API key is missing, invalid or has no credit left. */
         readonly AgentErrorTokenError: {
             readonly tokenError: {
-                /** @description What it said. */
+                /** @description The agent's message. */
                 readonly message: string;
             };
         };
-        /** @description It cannot do what it was asked for. */
+        /** @description The agent does not support a requested feature. */
         readonly AgentErrorUnsupported: {
             readonly unsupported: {
-                /** @description What that is. */
+                /** @description The feature. */
                 readonly feature: string;
-                /** @description More, for people. */
+                /** @description Details for people. */
                 readonly message: string;
             };
         };
         readonly AgentName: string;
-        /** @description What the agent means to do. */
+        /** @description The agent's plan. */
         readonly AgentPlan: {
-            /** @description The steps, in order; they take the place of all that were told before. */
+            /** @description The steps in order. They replace all earlier steps. */
             readonly steps: readonly components["schemas"]["PlanStep"][];
         };
-        /** @description The agent's process is there, and it has said who it is. */
+        /** @description The agent's process is running and has identified itself. */
         readonly AgentStarted: {
-            /** @description The mode it is in. */
+            /** @description The mode in use. */
             readonly mode: string | null;
-            /** @description The model it uses. */
+            /** @description The model in use. */
             readonly model: string | null;
-            /** @description Whether it goes on with a conversation of an earlier process. */
+            /** @description Whether it resumed the conversation of an earlier process. */
             readonly resumed: boolean;
             /** @description The version of the agent. */
             readonly version: string | null;
@@ -166,9 +166,9 @@ export interface components {
          * @enum {string}
          */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /** @description The commands that the agent knows. */
+        /** @description The slash commands of the agent changed. */
         readonly CommandsUpdated: {
-            /** @description All of them. */
+            /** @description All commands; they replace the earlier ones. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /**
@@ -181,52 +181,52 @@ export interface components {
          */
         readonly Decision: "allowed" | "approved" | "blocked";
         /**
-         * @description What there is more of.
+         * @description The kind of text.
          *
-         *     - `text`: A text.
-         *     - `reasoning`: What the agent thinks.
-         *     - `toolOutput`: What a running tool gives: it is added to the `output` of a tool result.
+         *     - `text`: Message text.
+         *     - `reasoning`: The agent's reasoning.
+         *     - `toolOutput`: Output of a running tool, appended to the `output` of its result.
          *     - `other`: A kind that this version does not know.
          * @enum {string}
          */
         readonly DeltaKind: "text" | "reasoning" | "toolOutput" | "other";
         readonly EnvironmentId: string;
-        /** @description What happened. */
+        /** @description The event. */
         readonly Event: components["schemas"]["EventStarted"] | components["schemas"]["EventMessage"] | components["schemas"]["EventMessageDelta"] | components["schemas"]["EventTurnStarted"] | components["schemas"]["EventTurnEnded"] | components["schemas"]["EventInput"] | components["schemas"]["EventError"] | components["schemas"]["EventQuestionAsked"] | components["schemas"]["EventQuestionResolved"] | components["schemas"]["EventPermissionAsked"] | components["schemas"]["EventPermissionResolved"] | components["schemas"]["EventStatus"] | components["schemas"]["EventPlan"] | components["schemas"]["EventCommandsUpdated"] | components["schemas"]["EventEnded"] | components["schemas"]["EventSnapshot"];
-        /** @description The commands that the agent knows. */
+        /** @description The slash commands of the agent changed. */
         readonly EventCommandsUpdated: {
             readonly commandsUpdated: components["schemas"]["CommandsUpdated"];
         };
-        /** @description The session is over. */
+        /** @description The session ended. */
         readonly EventEnded: {
             readonly ended: components["schemas"]["SessionEnded"];
         };
-        /** @description An event and its place in the stream of a worker. */
+        /** @description An event and its position in the stream of a worker. */
         readonly EventEnvelope: {
-            /** @description Stands for "this was the last event that I received"; means nothing to anybody but who issued it. */
+            /** @description The opaque position of this event: a client sends it back to resume after the event. */
             readonly cursor: string;
-            /** @description The name of the event: the same cursor, or `snapshot:` and the cursor that a snapshot covers. */
+            /** @description The id of the event: its cursor, or `snapshot:` and the cursor that a snapshot covers. */
             readonly event_id: string;
-            /** @description What happened. */
+            /** @description The event. */
             readonly payload: components["schemas"]["Event"];
-            /** @description It is in the snapshot that was sent before: whoever keeps a state passes over it. */
+            /** @description Whether the snapshot that was sent before includes this event: a client that applied the snapshot skips it. */
             readonly replay?: boolean;
-            /** @description The runtime that the worker is of; only on the stream of a backend. */
+            /** @description The runtime of the worker; only on the stream of a backend. */
             readonly runtime_id?: components["schemas"]["RuntimeId"];
             /**
              * Format: date-time
-             * @description When it was written down.
+             * @description When the event was recorded.
              */
             readonly time?: string;
             /** @description The worker. */
             readonly worker_id: components["schemas"]["SessionId"];
         };
-        /** @description Something went wrong. */
+        /** @description An error occurred. */
         readonly EventError: {
             readonly error: components["schemas"]["AgentError"];
         };
         readonly EventId: string;
-        /** @description What became of something that was sent. */
+        /** @description The delivery state of an input changed. */
         readonly EventInput: {
             readonly input: components["schemas"]["InputReceipt"];
         };
@@ -234,151 +234,151 @@ export interface components {
         readonly EventMessage: {
             readonly message: components["schemas"]["Message"];
         };
-        /** @description More of one part of a message. */
+        /** @description Text that is appended to one part of a message. */
         readonly EventMessageDelta: {
             readonly messageDelta: components["schemas"]["MessageDelta"];
         };
-        /** @description The agent asks before it does something. */
+        /** @description The agent asks for permission to use a tool. */
         readonly EventPermissionAsked: {
             readonly permissionAsked: components["schemas"]["PermissionRequest"];
         };
-        /** @description A permission was settled. */
+        /** @description A permission was granted, rejected, expired or withdrawn. */
         readonly EventPermissionResolved: {
             readonly permissionResolved: components["schemas"]["PermissionResolved"];
         };
-        /** @description What the agent means to do, and how far it has come. */
+        /** @description The agent's plan changed. */
         readonly EventPlan: {
             readonly plan: components["schemas"]["AgentPlan"];
         };
-        /** @description A question, or a plan, for a person. */
+        /** @description The agent asks a person a question, or shows a plan for approval. */
         readonly EventQuestionAsked: {
             readonly questionAsked: components["schemas"]["QuestionRequest"];
         };
-        /** @description A question was settled. */
+        /** @description A question was answered, rejected, expired or withdrawn. */
         readonly EventQuestionResolved: {
             readonly questionResolved: components["schemas"]["QuestionResolved"];
         };
-        /** @description One event with its place in a session's journal. */
+        /** @description An event with its sequence number in the session's journal. */
         readonly EventRecord: {
             /** @description The agent of the session. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description What the agent itself calls the session, once it has said so. */
+            /** @description The agent's own id of the session, once known. */
             readonly agentSessionId?: string;
-            /** @description What happened. */
+            /** @description The event. */
             readonly event: components["schemas"]["Event"];
-            /** @description Its name, unique among all sessions. */
+            /** @description The id, unique among all sessions. */
             readonly id: components["schemas"]["EventId"];
-            /** @description What the agent said in its own words; only where it was asked for. */
+            /** @description The agent's original message; only if the client requested raw messages. */
             readonly raw?: unknown;
             /**
              * Format: uint64
-             * @description Its place; the first event is 1, and none is left out.
+             * @description The sequence number: 1 for the first event, and one more for each next one.
              */
             readonly seq: number;
             /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
-            /** @description Whether the daemon concluded it and the agent did not say it. */
+            /** @description Whether the daemon inferred the event; otherwise the agent reported it. */
             readonly synthetic?: boolean;
             /**
              * Format: date-time
-             * @description When it was written down.
+             * @description When the daemon recorded it.
              */
             readonly time: string;
         };
-        /** @description What all earlier events come to. */
+        /** @description The state after all earlier events. */
         readonly EventSnapshot: {
             readonly snapshot: components["schemas"]["SessionSnapshot"];
         };
-        /** @description The agent's process is there, and it has said who it is. */
+        /** @description The agent's process is running and has identified itself. */
         readonly EventStarted: {
             readonly started: components["schemas"]["AgentStarted"];
         };
-        /** @description What the session is doing. */
+        /** @description The state of the session changed. */
         readonly EventStatus: {
             readonly status: components["schemas"]["SessionStatus"];
         };
-        /** @description The agent has finished with it, one way or another. */
+        /** @description A turn ended. */
         readonly EventTurnEnded: {
             readonly turnEnded: components["schemas"]["TurnEnded"];
         };
-        /** @description The agent began to work on something. */
+        /** @description A turn started. */
         readonly EventTurnStarted: {
             readonly turnStarted: components["schemas"]["TurnStarted"];
         };
-        /** @description What was changed in one file. */
+        /** @description The changes to one file. */
         readonly FileDiff: {
-            /** @description What is there now, where the agent gives that. */
+            /** @description The text after the change, where the agent reports it. */
             readonly newText?: string;
-            /** @description What was there before, where the agent gives that. */
+            /** @description The text before the change, where the agent reports it. */
             readonly oldText?: string;
             /** @description The file. */
             readonly path: string;
-            /** @description The change in the unified format, where the agent gives it so. */
+            /** @description A unified diff, where the agent reports one. */
             readonly unified?: string;
         };
         readonly InputId: string;
-        /** @description What became of something that was sent. */
+        /** @description The delivery state of an input changed. */
         readonly InputReceipt: {
-            /** @description Who sent it. */
+            /** @description The author. */
             readonly author: components["schemas"]["Author"];
-            /** @description What was sent. */
+            /** @description The input. */
             readonly inputId: components["schemas"]["InputId"];
-            /** @description What it says: with `accepted` and `edited`. */
+            /** @description The text; only with `accepted` and `edited`. */
             readonly message?: string;
             /** @description Why it was refused. */
             readonly reason?: string;
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to, once it has one. */
             readonly turnId?: components["schemas"]["TurnId"];
         };
         /**
-         * @description How far something that was sent has come.
+         * @description The delivery state of an input.
          *
-         *     - `accepted`: It is written down, and will be delivered.
-         *     - `edited`: It was changed before it was delivered.
-         *     - `delivered`: It was handed to the agent.
-         *     - `consumed`: The agent works on it, or has.
-         *     - `refused`: It will not be delivered, or the agent did not take it.
-         *     - `withdrawn`: It was taken back before it was delivered.
+         *     - `accepted`: The daemon stored it and will deliver it.
+         *     - `edited`: Its text was replaced before delivery.
+         *     - `delivered`: The daemon passed it to the agent.
+         *     - `consumed`: The agent started to work on it.
+         *     - `refused`: It will not be delivered, or the agent rejected it.
+         *     - `withdrawn`: Its author withdrew it before delivery.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly InputState: "accepted" | "edited" | "delivered" | "consumed" | "refused" | "withdrawn" | "other";
         /** @description One message, or those parts of it that are new or have changed. */
         readonly Message: {
-            /** @description Who wrote it, if a person or program other than the agent did. */
+            /** @description The author, if it is not the agent. */
             readonly author?: components["schemas"]["Author"];
             /**
-             * @description Whether it is not among the last messages, of which a snapshot is made: who began with a snapshot and does not know
-             *     it has no place for it. In events only.
+             * @description Set in events about a message that is older than those in a snapshot. A client that started from a snapshot does not
+             *     have the message, and must not append it as a new one.
              */
             readonly earlier?: boolean;
-            /** @description Its name within the session. */
+            /** @description The id, unique within the session. */
             readonly id: string;
-            /** @description The tool call of whose inner life it is part, such as that of an agent which the agent started. */
+            /** @description The tool call that produced it, for messages of a sub-agent. */
             readonly parentToolCallId?: string;
             /** @description Its parts, in order. */
             readonly parts: readonly components["schemas"]["MessagePart"][];
-            /** @description Who speaks. */
+            /** @description The role of the speaker. */
             readonly role: components["schemas"]["MessageRole"];
             /** @description The turn that it belongs to. */
             readonly turnId?: components["schemas"]["TurnId"];
         };
-        /** @description A message that was written down. */
+        /** @description The response of `POST /v1/sessions/{id}/messages`: the message is stored and will be delivered. */
         readonly MessageAccepted: {
-            /** @description Its name. */
+            /** @description Its id. */
             readonly inputId: components["schemas"]["InputId"];
-            /** @description How far it has come. */
+            /** @description The delivery state. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to. */
             readonly turnId: components["schemas"]["TurnId"];
         };
-        /** @description Something that goes with a message. */
+        /** @description A text, file or image that belongs to a message. */
         readonly MessageAttachment: components["schemas"]["MessageAttachmentText"] | components["schemas"]["MessageAttachmentFile"] | components["schemas"]["MessageAttachmentImage"];
-        /** @description A file on the machine of the agent. */
+        /** @description A file in the agent's sandbox. */
         readonly MessageAttachmentFile: {
-            /** @description Where it is. */
+            /** @description The path. */
             readonly path: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -386,11 +386,11 @@ export interface components {
              */
             readonly type: "file";
         };
-        /** @description A picture. */
+        /** @description An image. */
         readonly MessageAttachmentImage: {
-            /** @description What is in it, in base64. */
+            /** @description The content in base64. */
             readonly data: string;
-            /** @description Its type, such as `image/png`. */
+            /** @description The media type, such as `image/png`. */
             readonly mimeType: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -401,7 +401,7 @@ export interface components {
         /** @description A text. */
         readonly MessageAttachmentText: {
             /**
-             * @description What it is called.
+             * @description The name to show.
              * @default null
              */
             readonly name?: string | null;
@@ -413,50 +413,50 @@ export interface components {
              */
             readonly type: "text";
         };
-        /** @description More of one part of a message. */
+        /** @description Text that is appended to one part of a message. */
         readonly MessageDelta: {
-            /** @description What there is more of. */
+            /** @description The kind of text. */
             readonly kind: components["schemas"]["DeltaKind"];
             /** @description The message. */
             readonly messageId: string;
-            /** @description The part; it begins with its first delta, if it was not told before. */
+            /** @description The part. The first delta of an unknown part creates it. */
             readonly partId: string;
-            /** @description How it goes on. */
+            /** @description The text to append. */
             readonly text: string;
         };
         /** @description One part of a message. */
         readonly MessagePart: components["schemas"]["MessagePartText"] | components["schemas"]["MessagePartReasoning"] | components["schemas"]["MessagePartToolCall"] | components["schemas"]["MessagePartToolResult"] | components["schemas"]["MessagePartFile"] | components["schemas"]["MessagePartImage"] | components["schemas"]["MessagePartUnparsed"];
         /** @description A file. */
         readonly MessagePartFile: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
-            /** @description Its type, such as `text/plain`. */
+            /** @description The media type, such as `text/plain`. */
             readonly mimeType: string | null;
-            /** @description What it is called. */
+            /** @description The file name. */
             readonly name: string | null;
-            /** @description What is in it, if it is text. */
+            /** @description The content, if it is text. */
             readonly text: string | null;
             /** @constant */
             readonly type: "file";
-            /** @description Where it is: a path or a URL. */
+            /** @description A path or URL. */
             readonly uri: string | null;
         };
-        /** @description A picture. */
+        /** @description An image. */
         readonly MessagePartImage: {
-            /** @description Its name within the message. */
-            readonly id: string;
-            /** @description What is in it, in base64. */
+            /** @description The content in base64. */
             readonly data: string | null;
-            /** @description Its type, such as `image/png`. */
+            /** @description The id, unique within the message. */
+            readonly id: string;
+            /** @description The media type, such as `image/png`. */
             readonly mimeType: string;
             /** @constant */
             readonly type: "image";
-            /** @description Where it is, if not here. */
+            /** @description The URL, if the content is not included. */
             readonly uri: string | null;
         };
-        /** @description What the agent thinks. */
+        /** @description The agent's reasoning. */
         readonly MessagePartReasoning: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @description The text. */
             readonly text: string;
@@ -465,53 +465,53 @@ export interface components {
         };
         /** @description Text, as Markdown. */
         readonly MessagePartText: {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @description The text. */
             readonly text: string;
             /** @constant */
             readonly type: "text";
         };
-        /** @description The agent uses a tool. */
+        /** @description A tool call of the agent. */
         readonly MessagePartToolCall: components["schemas"]["ToolCall"] & {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @constant */
             readonly type: "toolCall";
         };
-        /** @description What a tool gave. */
+        /** @description The result of a tool call. */
         readonly MessagePartToolResult: components["schemas"]["ToolResult"] & {
-            /** @description Its name within the message. */
+            /** @description The id, unique within the message. */
             readonly id: string;
             /** @constant */
             readonly type: "toolResult";
         };
-        /** @description What the agent said and we did not understand. Nothing that an agent says is dropped. */
+        /** @description Agent output that could not be parsed. No output of an agent is dropped. */
         readonly MessagePartUnparsed: {
-            /** @description Its name within the message. */
-            readonly id: string;
-            /** @description Why it was not understood. */
+            /** @description Why it could not be parsed. */
             readonly error: string;
-            /** @description What it said: JSON if it was that, and text otherwise. */
+            /** @description The id, unique within the message. */
+            readonly id: string;
+            /** @description The output: JSON if it is valid JSON, otherwise text. */
             readonly raw: unknown;
             /** @constant */
             readonly type: "unparsed";
         };
         /**
-         * @description Who speaks.
+         * @description The role of the speaker.
          *
-         *     - `user`: Whoever uses the agent.
+         *     - `user`: The user of the agent.
          *     - `assistant`: The agent.
-         *     - `system`: The program around the model.
-         *     - `other`: Somebody whom this version does not know.
+         *     - `system`: The program that runs the model.
+         *     - `other`: A role that this version does not know.
          * @enum {string}
          */
         readonly MessageRole: "user" | "assistant" | "system" | "other";
-        /** @description A frame of either stream. */
+        /** @description A frame of an observation stream. */
         readonly ObservationFrame: components["schemas"]["ObservationFrameEvent"] | components["schemas"]["ObservationFrameDiagnostic"] | components["schemas"]["ObservationFrameControl"];
-        /** @description Something about the stream itself. */
+        /** @description A change of the stream itself. */
         readonly ObservationFrameControl: {
-            /** @description What. */
+            /** @description The content. */
             readonly control: components["schemas"]["StreamControl"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -519,9 +519,9 @@ export interface components {
              */
             readonly kind: "control";
         };
-        /** @description Something is wrong with the stream. */
+        /** @description A problem with the stream. */
         readonly ObservationFrameDiagnostic: {
-            /** @description What. */
+            /** @description The content. */
             readonly diagnostic: components["schemas"]["StreamDiagnostic"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -529,9 +529,9 @@ export interface components {
              */
             readonly kind: "diagnostic";
         };
-        /** @description Something happened. */
+        /** @description An event of the session. */
         readonly ObservationFrameEvent: {
-            /** @description What, and where in the stream. */
+            /** @description The event and its position in the stream. */
             readonly envelope: components["schemas"]["EventEnvelope"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -540,189 +540,189 @@ export interface components {
             readonly kind: "event";
         };
         /**
-         * @description What a reply to a permission says.
+         * @description An answer to a permission.
          *
-         *     - `once`: This time.
-         *     - `always`: This time, and the like from now on in this session.
-         *     - `reject`: No. The agent is told, and may go on in another way.
+         *     - `once`: Allow it once.
+         *     - `always`: Allow it, and similar calls for the rest of the session.
+         *     - `reject`: Reject it. The agent may continue in another way.
          * @enum {string}
          */
         readonly PermissionAnswer: "once" | "always" | "reject";
         /**
-         * @description What an agent may do.
+         * @description How far an agent may act without asking.
          *
-         *     - `default`: It asks where it would by itself.
-         *     - `plan`: It only reads until its plan is approved.
-         *     - `bypass`: Everything, without asking.
+         *     - `default`: The agent asks for permission as it does by default.
+         *     - `plan`: The agent may only read until a person approves its plan.
+         *     - `bypass`: The agent may do everything without asking.
          * @enum {string}
          */
         readonly PermissionMode: "default" | "plan" | "bypass";
         /**
          * @description How a permission was settled.
          *
-         *     - `once`: Allowed this time.
-         *     - `always`: Allowed this time, and the like from now on in this session.
-         *     - `reject`: Not allowed.
-         *     - `expired`: Nobody answered in time; it was not allowed.
-         *     - `withdrawn`: The agent no longer asks.
+         *     - `once`: Allowed once.
+         *     - `always`: Allowed, with similar calls for the rest of the session.
+         *     - `reject`: Rejected.
+         *     - `expired`: Expired without an answer, and so rejected.
+         *     - `withdrawn`: The agent withdrew it.
          * @enum {string}
          */
         readonly PermissionOutcome: "once" | "always" | "reject" | "expired" | "withdrawn";
-        /** @description The agent asks before it does something. */
+        /** @description A request of the agent for permission to use a tool. */
         readonly PermissionRequest: {
-            /** @description What `always` would allow, for people; none if the agent does not say. */
+            /** @description The calls that the answer `always` would allow, for people; empty if unknown. */
             readonly always: readonly string[];
-            /** @description The tool call that waits, if it is one. */
+            /** @description The tool call that waits, if any. */
             readonly callId: string | null;
-            /** @description Its name, for the reply. */
+            /** @description The id, for the reply. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description What the tool would be called with. */
+            /** @description The arguments of the tool. */
             readonly input: unknown;
-            /** @description What kind of tool it is. */
+            /** @description The kind of tool. */
             readonly kind: components["schemas"]["ToolKind"];
-            /** @description Why, where the agent says so. */
+            /** @description The agent's reason, if it gives one. */
             readonly reason: string | null;
-            /** @description What is to be done, for people: the command, the file, … */
+            /** @description A title for people: the command, the file, … */
             readonly title: string;
-            /** @description The tool, as the agent calls it. */
+            /** @description The agent's name of the tool. */
             readonly tool: string;
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description A permission was settled. */
+        /** @description A permission was granted, rejected, expired or withdrawn. */
         readonly PermissionResolved: {
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The permission. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["PermissionOutcome"];
         };
         /** @description One step of a plan. */
         readonly PlanStep: {
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly state: components["schemas"]["PlanStepState"];
-            /** @description What is to be done. */
+            /** @description The description of the step. */
             readonly text: string;
         };
         /**
-         * @description How far a step has come.
+         * @description The progress of a step.
          *
-         *     - `pending`: Not begun.
-         *     - `inProgress`: Being done.
-         *     - `completed`: Done.
+         *     - `pending`: Not started.
+         *     - `inProgress`: In progress.
+         *     - `completed`: Completed.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly PlanStepState: "pending" | "inProgress" | "completed" | "other";
-        /** @description Somebody who watches. */
+        /** @description A viewer of the worker. */
         readonly PresentViewer: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When the first connection was opened.
              */
             readonly connectedAt: string;
             /**
              * Format: uint64
-             * @description On how many sockets.
+             * @description The number of connections.
              */
             readonly sockets: number;
-            /** @description Who. */
+            /** @description The user. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description One thing that is asked. */
+        /** @description One question. */
         readonly QuestionItem: {
-            /** @description Whether any other text is an answer too. */
+            /** @description Whether free text is accepted as an answer. */
             readonly custom: boolean;
-            /** @description The same in a word or two. */
+            /** @description A short label. */
             readonly header: string | null;
-            /** @description Whether more than one can be chosen. */
+            /** @description Whether several options may be chosen. */
             readonly multiple: boolean;
-            /** @description What can be chosen from. */
+            /** @description The options. */
             readonly options: readonly components["schemas"]["QuestionOption"][];
-            /** @description What is asked. */
+            /** @description The question or permission. */
             readonly question: string;
         };
-        /** @description Something that can be chosen. */
+        /** @description An option of a question. */
         readonly QuestionOption: {
-            /** @description What it means. */
+            /** @description The description. */
             readonly description: string | null;
-            /** @description What it is called; this is what an answer says. */
+            /** @description The label, which answers refer to. */
             readonly label: string;
         };
         /** @description How a question was settled. */
         readonly QuestionOutcome: components["schemas"]["QuestionOutcomeAnswered"] | ("rejected" | "expired" | "withdrawn");
-        /** @description It was answered: for each question what was chosen. */
+        /** @description Answered: for each question, the labels of the chosen options. */
         readonly QuestionOutcomeAnswered: {
             readonly answered: readonly (readonly string[])[];
         };
-        /** @description A question, or a plan, for a person. */
+        /** @description A question of the agent, or a plan that it wants approved. */
         readonly QuestionRequest: {
-            /** @description The tool call that waits, if it is one. */
+            /** @description The tool call that waits, if any. */
             readonly callId: string | null;
-            /** @description Its name, for the reply. */
+            /** @description The id, for the reply. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description The plan that is to be approved, as Markdown, if that is the question. */
+            /** @description The plan to approve, as Markdown. */
             readonly plan: string | null;
-            /** @description What is asked, one after the other. */
+            /** @description The questions, in order. */
             readonly questions: readonly components["schemas"]["QuestionItem"][];
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description A question was settled. */
+        /** @description A question was answered, rejected, expired or withdrawn. */
         readonly QuestionResolved: {
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
             /** @description The question. */
             readonly id: components["schemas"]["WaitId"];
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["QuestionOutcome"];
         };
-        /** @description Somebody who drives. */
+        /** @description A user who recently drove the session. */
         readonly RecentDriver: {
             /**
              * Format: date-time
-             * @description When they last did something.
+             * @description When the user last acted.
              */
             readonly lastActiveAt: string;
-            /** @description Who. */
+            /** @description The user. */
             readonly user: components["schemas"]["UserName"];
         };
-        /** @description A request to a device and what came of it, in short: also the control `relay` of a session's stream (relay #177). */
+        /** @description A request to a device and its outcome; also the `relay` control of a session's stream. */
         readonly RelayCall: {
-            /** @description The artifacts that came of it. */
+            /** @description The artifacts that it produced. */
             readonly artifact_ids?: readonly string[];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description The duration.
              */
             readonly duration_ms?: number;
             /** @description The environment. */
             readonly environment_id: components["schemas"]["EnvironmentId"];
-            /** @description Why nothing came of it. */
+            /** @description The error code, if it failed. */
             readonly error?: components["schemas"]["Code"];
-            /** @description The entry of the audit. */
+            /** @description The id of the audit entry. */
             readonly id: string;
-            /** @description What was asked. */
+            /** @description The method. */
             readonly method: string;
             /** @description Whether it was allowed. */
             readonly policy_decision: components["schemas"]["Decision"];
-            /** @description The run, if that is known. */
+            /** @description The run, if known. */
             readonly run_id?: string;
             /**
              * Format: date-time
-             * @description When it was asked.
+             * @description When it started.
              */
             readonly started_at: string;
-            /** @description What came of it; none while it goes on. */
+            /** @description The outcome; absent while it is running. */
             readonly status?: components["schemas"]["RequestStatus"];
-            /** @description What it was about: a path, a program, a tool. */
+            /** @description The subject: a path, a program or a tool. */
             readonly target?: string;
-            /** @description The tool call of the agent that caused it, if that is known. */
+            /** @description The agent's tool call that caused it, if known. */
             readonly tool_call_id?: string;
-            /** @description The path, if it was about a file. */
+            /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
         /**
@@ -735,25 +735,25 @@ export interface components {
          */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
         /**
-         * @description How a stream goes on after a cursor.
+         * @description How a stream resumes after a cursor.
          *
-         *     - `ok`: With everything that came after it.
-         *     - `gap`: With what is left of it.
-         *     - `reset`: From a new snapshot on.
+         *     - `ok`: All events after the cursor follow.
+         *     - `gap`: Some events after the cursor are no longer stored; the rest follows.
+         *     - `reset`: The stream starts over with a new snapshot.
          * @enum {string}
          */
         readonly ResumeOutcome: "ok" | "gap" | "reset";
         readonly RuntimeId: string;
-        /** @description `POST /v1/sessions/{id}/messages`: something for the agent. */
+        /** @description The body of `POST /v1/sessions/{id}/messages`, which sends a message to the agent. */
         readonly SendMessageRequest: {
-            /** @description What goes with it. */
+            /** @description Texts, files and images that belong to the message. */
             readonly attachments?: readonly components["schemas"]["MessageAttachment"][];
-            /** @description Who says it. */
+            /** @description The author of the message. */
             readonly author?: components["schemas"]["Author"] | null;
-            /** @description What it says. */
+            /** @description The text. */
             readonly message: string;
             /**
-             * @description What to do while a turn runs.
+             * @description How to treat the message if a turn is running.
              * @default queue
              */
             readonly whenBusy?: components["schemas"]["WhenBusy"];
@@ -762,137 +762,137 @@ export interface components {
         readonly Session: {
             /** @description The agent. */
             readonly agent: components["schemas"]["AgentName"];
-            /** @description How the agent behaves. */
+            /** @description The behaviour of the agent, such as `build` or `plan`. */
             readonly agentMode: string;
-            /** @description What the agent itself calls the session, once it has said so. */
+            /** @description The agent's own id of the session, once known. */
             readonly agentSessionId: string | null;
-            /** @description What the agent can do. */
+            /** @description The features that the agent supports. */
             readonly capabilities: components["schemas"]["AgentCapabilities"];
             /**
              * Format: date-time
              * @description When it was created.
              */
             readonly createdAt: string;
-            /** @description The directory that the agent works in. */
+            /** @description The working directory of the agent. */
             readonly directory: string;
             /** @description The last error, if the last turn ended with one. */
             readonly error: components["schemas"]["AgentError"] | null;
-            /** @description The client's name for it. */
+            /** @description The id that the client chose. */
             readonly id: components["schemas"]["SessionId"];
-            /** @description The model that was asked for. */
+            /** @description The requested model. */
             readonly model: string | null;
             /**
              * Format: uint64
-             * @description The place of its newest event.
+             * @description The sequence number of the newest event.
              */
             readonly newestSeq: number;
-            /** @description What the agent may do. */
+            /** @description How far the agent may act without asking. */
             readonly permissionMode: components["schemas"]["PermissionMode"];
             /**
              * Format: uint64
-             * @description How many inputs wait for their turn.
+             * @description The number of queued inputs.
              */
             readonly queued: number;
-            /** @description Where it is in its life. */
+            /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
-            /** @description What it is called, for people. */
+            /** @description The title. */
             readonly title: string | null;
-            /** @description The turn that runs. */
+            /** @description The running turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
             /**
              * Format: date-time
-             * @description When something last happened.
+             * @description When the last event was recorded.
              */
             readonly updatedAt: string;
-            /** @description What all turns took together. */
+            /** @description The usage of all turns together. */
             readonly usage: components["schemas"]["TokenUsage"];
-            /** @description The variant of the model that was asked for. */
+            /** @description The requested variant of the model. */
             readonly variant: string | null;
             /**
              * Format: uint64
-             * @description How many waits are open.
+             * @description The number of open waits.
              */
             readonly waits: number;
         };
         /**
-         * @description Why a session is over.
+         * @description Why a session ended.
          *
-         *     - `deleted`: Somebody deleted it.
+         *     - `deleted`: A client deleted it.
          *     - `other`: A reason that this version does not know.
          * @enum {string}
          */
         readonly SessionEndReason: "deleted" | "other";
-        /** @description The session is over. */
+        /** @description The session ended. */
         readonly SessionEnded: {
-            /** @description Why. */
+            /** @description The reason. */
             readonly reason: components["schemas"]["SessionEndReason"];
         };
         readonly SessionId: string;
-        /** @description Something that was sent and has not been delivered, or has been. */
+        /** @description A message that was sent to a session, with its delivery state. */
         readonly SessionInput: {
             /**
              * Format: date-time
-             * @description When it came.
+             * @description When the daemon accepted it.
              */
             readonly acceptedAt: string;
-            /** @description What goes with it. */
+            /** @description Texts, files and images that belong to the message. */
             readonly attachments: readonly components["schemas"]["MessageAttachment"][];
-            /** @description Who sent it. */
+            /** @description The author. */
             readonly author: components["schemas"]["Author"];
-            /** @description Its name. */
+            /** @description Its id. */
             readonly id: components["schemas"]["InputId"];
-            /** @description What it says. */
+            /** @description The text. */
             readonly message: string;
-            /** @description How far it has come. */
+            /** @description The delivery state. */
             readonly state: components["schemas"]["InputState"];
             /** @description The turn that it belongs to. */
             readonly turnId: components["schemas"]["TurnId"];
         };
-        /** @description What all events of a session up to one come to. */
+        /** @description The state of a session after all events up to `seq`. */
         readonly SessionSnapshot: {
-            /** @description The commands that the agent knows. */
+            /** @description The slash commands that the agent offers. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
-            /** @description Whether there are messages before these. */
+            /** @description Whether earlier messages exist. */
             readonly hasEarlier: boolean;
-            /** @description What waits for its turn. */
+            /** @description The queued inputs. */
             readonly inputs: readonly components["schemas"]["SessionInput"][];
-            /** @description The last messages, with what there is of one that is being said. */
+            /** @description The last messages, including the parts so far of one that is still being written. */
             readonly messages: readonly components["schemas"]["Message"][];
-            /** @description What the agent means to do. */
+            /** @description The agent's plan. */
             readonly plan: components["schemas"]["AgentPlan"];
             /**
              * Format: uint64
-             * @description The place of the last event that it covers.
+             * @description The sequence number of the last event that it includes.
              */
             readonly seq: number;
             /** @description The session. */
             readonly session: components["schemas"]["Session"];
-            /** @description What waits for a person. */
+            /** @description The open waits. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
         /**
-         * @description Where a session is in its life.
+         * @description The life-cycle state of a session.
          *
-         *     - `dormant`: Its agent does not run; the next message starts it.
-         *     - `starting`: Its agent is being installed or started.
-         *     - `idle`: Its agent has nothing to do.
-         *     - `running`: A turn runs.
+         *     - `dormant`: The agent is not running; the next message starts it.
+         *     - `starting`: The agent is being installed or started.
+         *     - `idle`: The agent is running and has no turn.
+         *     - `running`: A turn is running.
          *     - `waiting`: A turn waits for a person.
-         *     - `ended`: It is over.
+         *     - `ended`: The session has ended.
          *     - `other`: A state that this version does not know.
          * @enum {string}
          */
         readonly SessionState: "dormant" | "starting" | "idle" | "running" | "waiting" | "ended" | "other";
-        /** @description What a session is doing. */
+        /** @description The state of a session. */
         readonly SessionStatus: {
-            /** @description More, for people: that the model is asked again, that the conversation is being shortened, … */
+            /** @description Details for people, such as that a model request is retried or that the conversation is being compacted. */
             readonly detail: string | null;
-            /** @description Where it is. */
+            /** @description The life-cycle state. */
             readonly state: components["schemas"]["SessionState"];
         };
-        /** @description Something about the stream itself. */
+        /** @description A change of the stream itself. */
         readonly StreamControl: components["schemas"]["StreamControlResumed"] | components["schemas"]["StreamControlLive"] | components["schemas"]["StreamControlHeartbeat"] | components["schemas"]["StreamControlPresence"] | components["schemas"]["StreamControlRelay"] | components["schemas"]["StreamControlUnknown"];
-        /** @description Nothing happened for a while. */
+        /** @description Sent when there was no event for a while. */
         readonly StreamControlHeartbeat: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -900,7 +900,7 @@ export interface components {
              */
             readonly type: "heartbeat";
         };
-        /** @description What follows has just happened. */
+        /** @description The replay is complete: live events follow. */
         readonly StreamControlLive: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -908,7 +908,7 @@ export interface components {
              */
             readonly type: "live";
         };
-        /** @description Who is there for the worker has changed; only on the stream of a backend. */
+        /** @description The viewers or drivers of the worker changed; only on the stream of a backend. */
         readonly StreamControlPresence: components["schemas"]["WorkerPresence"] & {
             /** @constant */
             readonly type: "presence";
@@ -919,7 +919,7 @@ export interface components {
              */
             readonly type: "presence";
         };
-        /** @description Something was asked of a device for the worker, or came of it; only on the stream of a backend (relay #177). */
+        /** @description A request to a device for this worker started or ended; only on the stream of a backend. */
         readonly StreamControlRelay: components["schemas"]["RelayCall"] & {
             /** @constant */
             readonly type: "relay";
@@ -930,9 +930,9 @@ export interface components {
              */
             readonly type: "relay";
         };
-        /** @description What follows was missed since the cursor. */
+        /** @description The events since the cursor follow. */
         readonly StreamControlResumed: {
-            /** @description Whether all of it is there. */
+            /** @description Whether they are complete. */
             readonly resume: components["schemas"]["ResumeOutcome"];
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -940,7 +940,7 @@ export interface components {
              */
             readonly type: "resumed";
         };
-        /** @description What a newer peer says. */
+        /** @description A control of a newer version. */
         readonly StreamControlUnknown: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -948,16 +948,16 @@ export interface components {
              */
             readonly type: "unknown";
         };
-        /** @description Something is wrong with a stream. */
+        /** @description A problem with a stream. */
         readonly StreamDiagnostic: {
-            /** @description What, for programs: a leg and a trouble, such as `runtime.cursor_expired`. */
+            /** @description A code for programs: the leg and the kind of problem, such as `runtime.cursor_expired`. */
             readonly code: string;
-            /** @description More of it. */
+            /** @description Further details. */
             readonly details?: unknown;
-            /** @description What, for people. */
+            /** @description A message for people. */
             readonly message: string;
         };
-        /** @description What a turn took. */
+        /** @description Tokens and cost of one turn, or of all turns of a session. */
         readonly TokenUsage: {
             /**
              * Format: uint64
@@ -966,17 +966,17 @@ export interface components {
             readonly cachedTokens: number;
             /**
              * Format: uint64
-             * @description How many tokens the conversation holds now, where the agent says so.
+             * @description The tokens in the context window, where the agent reports them.
              */
             readonly contextTokens: number | null;
             /**
              * Format: uint64
-             * @description How many tokens it can hold.
+             * @description The size of the context window in tokens.
              */
             readonly contextWindow: number | null;
             /**
              * Format: double
-             * @description What it cost in US dollars, where the agent says so.
+             * @description The cost in US dollars, where the agent reports it.
              */
             readonly costUsd: number | null;
             /**
@@ -991,68 +991,68 @@ export interface components {
             readonly outputTokens: number;
             /**
              * Format: uint64
-             * @description Of those written, how many were thought.
+             * @description The tokens written as reasoning, which are included in `outputTokens`.
              */
             readonly reasoningTokens: number;
         };
-        /** @description The agent uses a tool. */
+        /** @description A tool call of the agent. */
         readonly ToolCall: {
-            /** @description Its name within the session; its result refers to it. */
+            /** @description The id, unique within the session; the result refers to it. */
             readonly callId: string;
-            /** @description What it is called with; `null` while that is not known. */
+            /** @description The arguments; `null` while they are not known. */
             readonly input: unknown;
-            /** @description What kind of tool it is, for people and pictures. */
+            /** @description The kind of tool, for labels and icons. */
             readonly kind: components["schemas"]["ToolKind"];
-            /** @description The tool, as the agent calls it. */
+            /** @description The agent's name of the tool. */
             readonly name: string;
-            /** @description How far it has come. */
+            /** @description The progress. */
             readonly status: components["schemas"]["ToolStatus"];
-            /** @description What it does, for people. */
+            /** @description A title for people. */
             readonly title: string | null;
         };
         /**
-         * @description What kind of tool it is.
+         * @description The kind of a tool.
          *
          *     - `read`: Reads files.
          *     - `edit`: Changes files.
          *     - `delete`: Removes files.
          *     - `move`: Moves files.
-         *     - `search`: Looks for something.
+         *     - `search`: Searches.
          *     - `execute`: Runs a command.
-         *     - `think`: Thinks.
-         *     - `fetch`: Gets something from the network.
+         *     - `think`: Plans or reasons.
+         *     - `fetch`: Fetches from the network.
          *     - `ask`: Asks a person.
          *     - `switchMode`: Changes the mode, such as from planning to building.
          *     - `mcp`: A tool of an MCP server.
-         *     - `agent`: An agent of its own.
+         *     - `agent`: A sub-agent.
          *     - `other`: Anything else.
          * @enum {string}
          */
         readonly ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "ask" | "switchMode" | "mcp" | "agent" | "other";
-        /** @description What a tool gave. */
+        /** @description The result of a tool call. */
         readonly ToolResult: {
             /** @description The call. */
             readonly callId: string;
-            /** @description What it changed in files. */
+            /** @description The changes to files. */
             readonly diffs?: readonly components["schemas"]["FileDiff"][];
             /**
              * Format: int32
-             * @description How the command ended, if it was one.
+             * @description The exit code, if the tool ran a command.
              */
             readonly exitCode?: number;
             /** @description Whether it failed. */
             readonly isError: boolean;
-            /** @description What it gave, as text. */
+            /** @description The output as text. */
             readonly output: string;
         };
         /**
-         * @description How far a tool call has come.
+         * @description The progress of a tool call.
          *
-         *     - `pending`: It is being written, or waits for permission.
-         *     - `running`: It runs.
-         *     - `completed`: It has given a result.
-         *     - `failed`: It has failed.
-         *     - `cancelled`: It was not allowed, or somebody interrupted it.
+         *     - `pending`: Its arguments are being written, or it waits for permission.
+         *     - `running`: Running.
+         *     - `completed`: It returned a result.
+         *     - `failed`: It failed.
+         *     - `cancelled`: It was not permitted, or a client interrupted it.
          *     - `other`: A status that this version does not know.
          * @enum {string}
          */
@@ -1060,103 +1060,103 @@ export interface components {
         /**
          * @description Why a turn ended.
          *
-         *     - `completed`: The agent had nothing more to say.
-         *     - `interrupted`: Somebody interrupted it, or the daemon or the agent died.
-         *     - `failed`: Something went wrong; an `error` event says what.
-         *     - `maxTokens`: The model reached its limit of tokens.
+         *     - `completed`: The agent finished its work.
+         *     - `interrupted`: A client interrupted it, or the daemon or the agent died.
+         *     - `failed`: It failed; an `error` event has the cause.
+         *     - `maxTokens`: The model reached its token limit.
          *     - `refused`: The model refused.
          *     - `other`: A reason that this version does not know.
          * @enum {string}
          */
         readonly TurnEndReason: "completed" | "interrupted" | "failed" | "maxTokens" | "refused" | "other";
-        /** @description The agent has finished a turn. */
+        /** @description A turn ended. */
         readonly TurnEnded: {
-            /** @description Why it ended. */
+            /** @description The reason. */
             readonly reason: components["schemas"]["TurnEndReason"];
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"];
-            /** @description What it took, where the agent says so. */
+            /** @description Tokens and cost, where the agent reports them. */
             readonly usage: components["schemas"]["TokenUsage"] | null;
         };
         readonly TurnId: string;
-        /** @description The agent began to work on something. */
+        /** @description A turn started. */
         readonly TurnStarted: {
-            /** @description What it works on; none if it began by itself. */
+            /** @description The input that started the turn; `null` if the agent started it on its own. */
             readonly inputId: components["schemas"]["InputId"] | null;
             /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"];
         };
         readonly UserName: string;
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md` (relay #68): absolute, never `/`, without `..`, in one
+         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
          *     spelling.
          */
         readonly VirtualPath: string;
-        /** @description Something that stops until a person answers. */
+        /** @description A question or permission that a person must answer. */
         readonly Wait: {
-            /** @description What is asked. */
+            /** @description The question or permission. */
             readonly ask: components["schemas"]["WaitRequest"];
-            /** @description What holds when nobody answers in time. */
+            /** @description The outcome if the wait expires. */
             readonly default: components["schemas"]["WaitDefault"];
             /**
              * Format: date-time
-             * @description Until when; for ever if none.
+             * @description When it expires; `null` if never.
              */
             readonly expiresAt: string | null;
-            /** @description Its name; the question's or the permission's too. */
+            /** @description The id, which is also that of the question or permission. */
             readonly id: components["schemas"]["WaitId"];
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it was opened.
              */
             readonly openedAt: string;
-            /** @description The session that waits. */
+            /** @description The session. */
             readonly sessionId: components["schemas"]["SessionId"];
-            /** @description How it was settled; none while it is open. */
+            /** @description How it was settled; `null` while it is open. */
             readonly settled: components["schemas"]["WaitSettlement"] | null;
-            /** @description The turn that waits. */
+            /** @description The turn. */
             readonly turnId: components["schemas"]["TurnId"] | null;
         };
-        /** @description What a person answers. */
+        /** @description A person's answer. */
         readonly WaitAnswer: components["schemas"]["WaitAnswerPermission"] | components["schemas"]["WaitAnswerQuestion"] | "reject";
-        /** @description To a permission. */
+        /** @description The answer to a permission. */
         readonly WaitAnswerPermission: {
             readonly permission: components["schemas"]["PermissionAnswer"];
         };
-        /** @description To a question, or a plan: for each question what was chosen. */
+        /** @description The answer to a question or plan: for each question, the labels of the chosen options. */
         readonly WaitAnswerQuestion: {
             readonly question: readonly (readonly string[])[];
         };
         /**
-         * @description What holds when nobody answers in time.
+         * @description The outcome if the wait expires.
          *
-         *     - `reject`: It is not allowed.
+         *     - `reject`: Reject.
          * @enum {string}
          */
         readonly WaitDefault: "reject";
-        /** @description What becomes of the waits of a daemon. */
+        /** @description A change in the open waits of a daemon. */
         readonly WaitEvent: components["schemas"]["WaitEventSnapshot"] | components["schemas"]["WaitEventOpened"] | components["schemas"]["WaitEventSettled"] | components["schemas"]["WaitEventUnknown"];
-        /** @description Somebody is needed. */
+        /** @description A wait was opened. */
         readonly WaitEventOpened: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "opened";
-            /** @description For this. */
+            /** @description The wait. */
             readonly wait: components["schemas"]["Wait"];
         };
-        /** @description Nobody is needed any more. */
+        /** @description A wait was settled. */
         readonly WaitEventSettled: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             readonly type: "settled";
-            /** @description What it was, by whom it was settled and how. */
+            /** @description The wait with its settlement. */
             readonly wait: components["schemas"]["Wait"];
         };
-        /** @description All that are open, the oldest first: whatever was known before is forgotten. */
+        /** @description All open waits, oldest first. They replace everything the client knew before. */
         readonly WaitEventSnapshot: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1166,7 +1166,7 @@ export interface components {
             /** @description The waits. */
             readonly waits: readonly components["schemas"]["Wait"][];
         };
-        /** @description What a newer peer says. */
+        /** @description An event of a newer version. */
         readonly WaitEventUnknown: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1177,21 +1177,21 @@ export interface components {
         readonly WaitId: string;
         /** @description How a wait was settled. */
         readonly WaitOutcome: components["schemas"]["WaitOutcomePermission"] | components["schemas"]["WaitOutcomeQuestion"];
-        /** @description A permission. */
+        /** @description The outcome of a permission. */
         readonly WaitOutcomePermission: {
             readonly permission: components["schemas"]["PermissionOutcome"];
         };
-        /** @description A question. */
+        /** @description The outcome of a question. */
         readonly WaitOutcomeQuestion: {
             readonly question: components["schemas"]["QuestionOutcome"];
         };
-        /** @description What is asked. */
+        /** @description The question or permission. */
         readonly WaitRequest: components["schemas"]["WaitRequestPermission"] | components["schemas"]["WaitRequestQuestion"];
-        /** @description Whether the agent may do something. */
+        /** @description The agent asks for permission to use a tool. */
         readonly WaitRequestPermission: {
             readonly permission: components["schemas"]["PermissionRequest"];
         };
-        /** @description What the agent wants to know, or whether its plan is approved. */
+        /** @description The agent asks a question, or for approval of its plan. */
         readonly WaitRequestQuestion: {
             readonly question: components["schemas"]["QuestionRequest"];
         };
@@ -1199,28 +1199,28 @@ export interface components {
         readonly WaitSettlement: {
             /**
              * Format: date-time
-             * @description When.
+             * @description When it was settled.
              */
             readonly at: string;
-            /** @description By whom; none if nobody answered. */
+            /** @description The author of the answer; `null` if there was none. */
             readonly author: components["schemas"]["Author"] | null;
-            /** @description How. */
+            /** @description The outcome. */
             readonly outcome: components["schemas"]["WaitOutcome"];
         };
         /**
-         * @description What to do with a message while a turn runs.
+         * @description How to treat a message that is sent while a turn is running.
          *
-         *     - `queue`: It waits for its turn.
-         *     - `reject`: It is refused.
-         *     - `steer`: It is told to the agent at once, as far as the agent can be told.
+         *     - `queue`: Queue it until the running turn ends.
+         *     - `reject`: Reject it.
+         *     - `steer`: Pass it to the agent within the running turn, if the agent supports steering.
          * @enum {string}
          */
         readonly WhenBusy: "queue" | "reject" | "steer";
-        /** @description Who is there for a worker. */
+        /** @description The viewers and recent drivers of a worker. */
         readonly WorkerPresence: {
-            /** @description Who sent, answered or cancelled something in the last minutes, the last one first. */
+            /** @description The users who sent, answered or cancelled something in the last minutes, most recent first. */
             readonly drivers: readonly components["schemas"]["RecentDriver"][];
-            /** @description Who watches it, by name. */
+            /** @description The users who watch it, sorted by name. */
             readonly watchers: readonly components["schemas"]["PresentViewer"][];
         };
     };
