@@ -15,7 +15,7 @@ use subscribers::{SubscriberCount, Subscription};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Error, JsonRpcMessage, Listener, ResponseMode, SendOutcome,
+    Error, InstanceReader, JsonRpcMessage, ResponseMode, SendOutcome,
     delivered_keys::{DeliveredKeys, KeyStatus},
     launch_options::LaunchOptions,
     pending_requests::{PendingRequests, RegisterError, RequestOutcome},
@@ -245,9 +245,9 @@ impl Instance {
     }
 
     /// Opens the event stream after `last`, or at the oldest retained event.
-    pub(crate) fn listener(&self, last: Option<Seq>) -> Result<Listener, Error> {
+    pub(crate) fn reader(&self, last: Option<Seq>) -> Result<InstanceReader, Error> {
         let _subscription = self.subscribe()?;
-        Ok(Listener {
+        Ok(InstanceReader {
             reader: self.events.reader(last.map_or(StartPosition::Oldest, StartPosition::Resume))?,
             _subscription,
         })

@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use tracing::info;
 
 use crate::{
-    Error, JsonRpcMessage, Listener, OutgoingMessage, ResponseMode, SendOutcome,
+    Error, InstanceReader, JsonRpcMessage, OutgoingMessage, ResponseMode, SendOutcome,
     instance::Instance,
     launch_options::{LaunchOptions, check_linger},
     metrics::InstanceMetrics,
@@ -275,8 +275,8 @@ impl InstanceRegistry {
     }
 
     /// Opens the event stream of the instance `id` after `last`, or at the oldest retained event.
-    pub fn listener(&self, id: &ServerId, last: Option<Seq>) -> Result<Listener, Error> {
-        self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.listener(last)
+    pub fn reader(&self, id: &ServerId, last: Option<Seq>) -> Result<InstanceReader, Error> {
+        self.get(id).ok_or_else(|| Error::NotFound(id.clone()))?.reader(last)
     }
 
     /// Describes the current state of one instance.

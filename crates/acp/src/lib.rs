@@ -7,10 +7,10 @@
 mod delivered_keys;
 mod error;
 mod instance;
+mod instance_reader;
 mod instance_registry;
 mod json_rpc;
 mod launch_options;
-mod listener;
 mod metrics;
 mod outgoing_message;
 mod pending_requests;
@@ -18,7 +18,7 @@ mod process_bridge;
 mod sse_frame;
 
 pub use error::Error;
+pub use instance_reader::InstanceReader;
 pub use instance_registry::{Config, InstanceRegistry};
 pub use json_rpc::{InvalidEnvelope, JsonRpcMessage};
-pub use listener::Listener;
 pub use outgoing_message::{OutgoingMessage, ResponseMode, SendOutcome};

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use client::{Client, RecordEvent, Records};
+use client::{Client, RecordEvent, SessionEvents};
 use protocol::{
     Event, EventRecord, ProblemKind, SessionId, TurnId,
     event::{InputState, TurnEndReason},
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &ChatOptions) -> ExitCode {
 
 async fn chat(client: &Client, options: &ChatOptions) -> Outcome {
     let OpenedSession { id, snapshot, resumed } = session::open_session(client, options).await?;
-    let events = client.sessions().events(&id, snapshot.seq, false).await?.patient(RECONNECT_TIMEOUT);
+    let events = client.sessions().events(&id, snapshot.seq, false).await?.reconnect_for(RECONNECT_TIMEOUT);
     let (input, printer) = TerminalInput::open()?;
     let mut screen = ChatScreen::new(input.is_terminal());
     screen.set_printer(printer);
@@ -117,7 +117,7 @@ enum ChatFlow {
 }
 
 impl ChatLoop<'_> {
-    async fn run(mut self, mut events: Records) -> Outcome {
+    async fn run(mut self, mut events: SessionEvents) -> Outcome {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         loop {

@@ -7,7 +7,7 @@ use std::{net::SocketAddr, process::ExitCode, time::Duration};
 use ::agents::ConfigFile;
 use anyhow::Context;
 use client::Client;
-use daemon::{Access, BoundDaemon, Config, DaemonServer, Join, Token};
+use daemon::{Access, BoundDaemon, Config, DaemonServer, HubJoin, Token};
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
@@ -77,12 +77,12 @@ fn access(options: &DaemonOptions) -> anyhow::Result<Access> {
     }
 }
 
-fn join(options: &DaemonOptions) -> anyhow::Result<Option<Join>> {
+fn join(options: &DaemonOptions) -> anyhow::Result<Option<HubJoin>> {
     let Some(hub) = &options.join else { return Ok(None) };
     let endpoint = hub.parse().with_context(|| format!("--join `{hub}` is not the URL of a hub"))?;
     let token = secret::token(None, options.join_token_file.as_deref(), secret::JOIN_TOKEN_VARIABLE)?;
     let token =
         token.context("joining a hub requires a token: pass --join-token-file or set TOMBOLO_JOIN_TOKEN")?;
     let token: client::Token = token.expose_secret().parse().context("the join token is invalid")?;
-    Ok(Some(Join { hub: Client::new(endpoint, Some(&token))?, name: options.join_as.clone() }))
+    Ok(Some(HubJoin { hub: Client::new(endpoint, Some(&token))?, name: options.join_as.clone() }))
 }

@@ -99,7 +99,7 @@ impl EditorBridge<'_> {
         let start = instance.find_or_create(self.retry).await?;
         let id = instance.id().clone();
         let events = self.retry.run(|| self.client.acp().events(&id, start.after)).await?;
-        let events = events.patient(self.retry.timeout());
+        let events = events.reconnect_for(self.retry.timeout());
         let mut to_editor = pin!(agent_to_editor::forward(events, self.writer, self.open_requests));
         let mut sender = MessageSender::new(self.client, id.clone(), start.agent, self.retry);
         tokio::select! {

@@ -2,7 +2,7 @@
 
 use std::{error::Error, io, process::ExitCode};
 
-use client::Refusal;
+use client::ProblemDetails;
 
 use crate::output::plain;
 
@@ -43,7 +43,7 @@ Exit codes:
 #[derive(Debug)]
 pub(crate) enum CommandError {
     /// The server answered with a problem document.
-    Refused(Box<Refusal>),
+    Refused(Box<ProblemDetails>),
     /// The hub rejected the device.
     NotAccepted(String),
     /// An argument is invalid.
@@ -119,7 +119,7 @@ impl From<client::Error> for CommandError {
             client::Error::Problem(refusal) => CommandError::Refused(refusal),
             client::Error::Transport(_) => CommandError::Unreachable(error),
             client::Error::Unexpected { .. } => CommandError::UnexpectedResponse(error),
-            client::Error::Local { doing, source } => local(doing, source),
+            client::Error::Local { action, source } => local(action, source),
         }
     }
 }

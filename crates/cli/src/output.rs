@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use client::Answer;
+use client::ApiResponse;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::de::DeserializeOwned;
 use serde_json::{json, value::RawValue};
@@ -20,7 +20,7 @@ impl CommandOutput {
     /// Prints a response: unchanged with `--json`, else as `view` renders it.
     pub(crate) fn answer<T: DeserializeOwned>(
         self,
-        answer: &Answer<T>,
+        answer: &ApiResponse<T>,
         view: impl FnOnce(T) -> String,
     ) -> CommandResult {
         if self.json {

@@ -10,15 +10,15 @@ use protocol::{
 use reqwest::{Method, header::CONTENT_TYPE};
 use serde_json::Value;
 
-use crate::{Answer, Client, Error, Events, Result, client};
+use crate::{AcpEvents, ApiResponse, Client, Error, Result, client};
 
 /// The instances of a daemon.
 #[derive(Debug, Clone, Copy)]
-pub struct Acp<'a>(pub(crate) &'a Client);
+pub struct AcpApi<'a>(pub(crate) &'a Client);
 
 /// One JSON-RPC message to an agent, and how to send it.
 #[derive(Debug, Clone)]
-pub struct Message {
+pub struct AcpMessage {
     body: Bytes,
     agent: Option<AgentName>,
     timeout: Option<Duration>,
@@ -27,41 +27,41 @@ pub struct Message {
     linger: Option<Duration>,
 }
 
-impl Message {
-    /// The message as it shall arrive, byte for byte.
+impl AcpMessage {
+    /// A message with this body, which is sent byte for byte.
     pub fn new(body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), agent: None, timeout: None, respond_async: false, key: None, linger: None }
     }
 
-    /// The agent to run; the first message to an instance needs it.
+    /// The agent to run; required for the first message to an instance.
     #[must_use]
     pub fn agent(mut self, agent: AgentName) -> Self {
         self.agent = Some(agent);
         self
     }
 
-    /// How long the daemon shall wait for the agent's answer.
+    /// How long the daemon waits for the agent's response.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Does not wait for the agent's answer; it is on the stream only.
+    /// Does not wait for the agent's response, which then appears on the event stream only.
     #[must_use]
     pub fn respond_async(mut self) -> Self {
         self.respond_async = true;
         self
     }
 
-    /// Makes it safe to send the message again: the daemon hands it to the agent once, however often it comes.
+    /// Makes it safe to send the message again: the daemon passes it to the agent only once.
     #[must_use]
     pub fn key(mut self, key: IdempotencyKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Deletes an instance that is made by this message once nobody was there for it for so long.
+    /// If this message creates the instance: delete it after this long without readers and messages in progress.
     #[must_use]
     pub fn linger(mut self, linger: Duration) -> Self {
         self.linger = Some(linger);
@@ -69,30 +69,31 @@ impl Message {
     }
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Debug, Clone)]
-pub enum Reply {
-    /// The agent's response, and its id on the stream.
+pub enum AcpReply {
+    /// The agent's response.
     Response {
         /// The response.
-        answer: Answer<Value>,
+        response: ApiResponse<Value>,
         /// Its id on the stream.
         event_id: u64,
     },
-    /// It was handed to the agent.
+    /// The message was passed to the agent.
     Accepted,
 }
 
-impl Acp<'_> {
-    /// Every instance.
-    pub async fn list(self) -> Result<Answer<AcpInstanceList>> {
-        self.0.ask(Method::GET, &["v1", "acp"], &[]).await
+impl AcpApi<'_> {
+    /// Lists all instances.
+    pub async fn list(self) -> Result<ApiResponse<AcpInstanceList>> {
+        self.0.call(Method::GET, &["v1", "acp"], &[]).await
     }
 
-    /// Sends one message to an instance; a request comes back with the agent's response.
-    pub async fn send(self, id: &ServerId, message: Message) -> Result<Reply> {
-        let ms = |time: Duration| time.as_millis().to_string();
-        let (timeout, linger) = (message.timeout.map(ms), message.linger.map(ms));
+    /// Sends one message to an instance, and returns the agent's response if it is a request.
+    pub async fn send(self, id: &ServerId, message: AcpMessage) -> Result<AcpReply> {
+        let milliseconds = |time: Duration| time.as_millis().to_string();
+        let timeout = message.timeout.map(milliseconds);
+        let linger = message.linger.map(milliseconds);
         let agent = message.agent.as_ref().map(AgentName::as_str);
         let mut request = self
             .0
@@ -105,38 +106,38 @@ impl Acp<'_> {
         if let Some(key) = &message.key {
             request = request.header(client::IDEMPOTENCY_KEY, key.as_str());
         }
-        let answer: Answer<Value> = client::answer(request.body(message.body)).await?;
-        if answer.status() == 202 {
-            return Ok(Reply::Accepted);
+        let response: ApiResponse<Value> = client::send_and_collect(request.body(message.body)).await?;
+        if response.status() == 202 {
+            return Ok(AcpReply::Accepted);
         }
-        match answer.header("acp-event-id").and_then(|id| id.parse().ok()) {
-            Some(event_id) => Ok(Reply::Response { answer, event_id }),
+        match response.header("acp-event-id").and_then(|id| id.parse().ok()) {
+            Some(event_id) => Ok(AcpReply::Response { response, event_id }),
             None => Err(Error::Unexpected {
-                status: answer.status(),
-                reason: "a response without `Acp-Event-Id`".into(),
-                excerpt: String::from_utf8_lossy(answer.body()).chars().take(100).collect(),
+                status: response.status(),
+                reason: "a response without `Acp-AcpEvent-Id`".into(),
+                excerpt: String::from_utf8_lossy(response.body()).chars().take(100).collect(),
             }),
         }
     }
 
-    /// What the agent says: after the event `after`, or from the oldest that is kept.
-    pub async fn events(self, id: &ServerId, after: Option<u64>) -> Result<Events> {
-        Events::open(self.0.clone(), id.clone(), after).await
+    /// Streams the agent's output after the event `after`, or from the oldest retained event.
+    pub async fn events(self, id: &ServerId, after: Option<u64>) -> Result<AcpEvents> {
+        AcpEvents::open(self.0.clone(), id.clone(), after).await
     }
 
-    /// Tells how the process of an instance is to be started; it starts with the first message.
+    /// Sets the launch options of an instance. Its process starts with the first message.
     pub async fn prepare(
         self,
         id: &ServerId,
         options: &PrepareInstanceRequest,
-    ) -> Result<Answer<AcpInstance>> {
-        self.0.tell(Method::PUT, &["v1", "acp", id.as_str()], &[], options).await
+    ) -> Result<ApiResponse<AcpInstance>> {
+        self.0.call_with_body(Method::PUT, &["v1", "acp", id.as_str()], &[], options).await
     }
 
-    /// Ends an instance and every process of it; it need not be there. Its agent has `grace` to end by itself, or what the
-    /// daemon gives every agent.
-    pub async fn delete(self, id: &ServerId, grace: Option<Duration>) -> Result<Answer<()>> {
+    /// Deletes an instance, if it exists, and stops its processes. The agent has `grace` to exit by itself; the daemon's own
+    /// limit is the maximum and the default.
+    pub async fn delete(self, id: &ServerId, grace: Option<Duration>) -> Result<ApiResponse<()>> {
         let grace = grace.map(|grace| grace.as_millis().to_string());
-        self.0.ask(Method::DELETE, &["v1", "acp", id.as_str()], &[("graceMs", grace.as_deref())]).await
+        self.0.call(Method::DELETE, &["v1", "acp", id.as_str()], &[("graceMs", grace.as_deref())]).await
     }
 }

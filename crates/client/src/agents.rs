@@ -1,4 +1,4 @@
-//! `/v1/agents`: the programs that can be run.
+//! `/v1/agents`: the known agents, and their installation.
 
 use protocol::{
     AgentName,
@@ -6,28 +6,28 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, InstallEvents, Result, client::accepted};
+use crate::{ApiResponse, Client, InstallEvents, Result, client::send_checked};
 
 /// The agents of a daemon.
 #[derive(Debug, Clone, Copy)]
-pub struct Agents<'a>(pub(crate) &'a Client);
+pub struct AgentsApi<'a>(pub(crate) &'a Client);
 
-impl Agents<'_> {
-    /// Every agent that the daemon knows.
-    pub async fn list(self) -> Result<Answer<AgentList>> {
-        self.0.ask(Method::GET, &["v1", "agents"], &[]).await
+impl AgentsApi<'_> {
+    /// Lists all known agents.
+    pub async fn list(self) -> Result<ApiResponse<AgentList>> {
+        self.0.call(Method::GET, &["v1", "agents"], &[]).await
     }
 
-    /// Installs an agent, unless it is there already.
+    /// Installs an agent, unless it is installed already.
     pub async fn install(
         self,
         agent: &AgentName,
         options: &InstallAgentRequest,
-    ) -> Result<Answer<AgentInstalled>> {
-        self.0.tell(Method::POST, &["v1", "agents", agent.as_str(), "install"], &[], options).await
+    ) -> Result<ApiResponse<AgentInstalled>> {
+        self.0.call_with_body(Method::POST, &["v1", "agents", agent.as_str(), "install"], &[], options).await
     }
 
-    /// Installs an agent, unless it is there already, and follows that.
+    /// Installs an agent, unless it is installed already, and streams the progress.
     pub async fn follow_install(
         self,
         agent: &AgentName,
@@ -35,16 +35,16 @@ impl Agents<'_> {
     ) -> Result<InstallEvents> {
         let request = self.0.request(Method::POST, &["v1", "agents", agent.as_str(), "install"]);
         let request = request.header("accept", "text/event-stream").json(options);
-        Ok(InstallEvents::new(accepted(request).await?))
+        Ok(InstallEvents::new(send_checked(request).await?))
     }
 
-    /// What an agent can be told to be.
-    pub async fn modes(self, agent: &AgentName) -> Result<Answer<AgentModeList>> {
-        self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[]).await
+    /// Lists the modes of an agent.
+    pub async fn modes(self, agent: &AgentName) -> Result<ApiResponse<AgentModeList>> {
+        self.0.call(Method::GET, &["v1", "agents", agent.as_str(), "modes"], &[]).await
     }
 
-    /// The models that an agent can use.
-    pub async fn models(self, agent: &AgentName) -> Result<Answer<AgentModelList>> {
-        self.0.ask(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[]).await
+    /// Lists the models of an agent.
+    pub async fn models(self, agent: &AgentName) -> Result<ApiResponse<AgentModelList>> {
+        self.0.call(Method::GET, &["v1", "agents", agent.as_str(), "models"], &[]).await
     }
 }

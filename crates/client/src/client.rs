@@ -1,4 +1,4 @@
-//! The client itself: one server, one token, one pool of connections.
+//! A client of one server, with one token and one connection pool.
 
 use std::{fmt, time::Duration};
 
@@ -11,24 +11,25 @@ use reqwest::{
 use serde::Serialize;
 
 use crate::{
-    Acp, Agents, Answer, Audit, Devices, Endpoint, Environments, Fs, Grants, Inbox, Info, Mcp, Processes,
-    Relay, Runtimes, Sessions, Skills, Token, Tokens, Users, Waits, Workers,
-    error::{Error, Refusal, Result},
+    AcpApi, AgentsApi, ApiResponse, AuditApi, DevicesApi, Endpoint, EnvironmentsApi, FsApi, GrantsApi,
+    InboxApi, InfoApi, McpApi, ProcessesApi, RelayApi, RuntimesApi, SessionsApi, SkillsApi, Token, TokensApi,
+    UsersApi, WaitsApi, WorkersApi,
+    error::{Error, ProblemDetails, Result},
 };
 
-/// How long a connection may take to be made. An address that does not answer shall not look like a slow server.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long connecting may take. An unreachable address should fail quickly, and not look like a slow server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Finds out about a peer that is gone without a word, while nothing is being said.
+/// The interval of TCP keepalive probes, which detect a vanished server while a connection is idle.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// The largest answer that is held in memory; files and streams are not.
-const ANSWER_BYTES_MAX: usize = 128 << 20;
+/// The largest response that is read into memory. Files and streams are not.
+const RESPONSE_BYTES_MAX: usize = 128 << 20;
 
-/// The header that makes it safe to send a message again.
+/// The header that makes it safe to repeat a request.
 pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// A client of one daemon. Cheap to clone; clones share their connections.
+/// A client of one daemon or hub. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -36,7 +37,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the daemon at `endpoint`. Connections are made when they are needed.
+    /// A client of the server at `endpoint`. It connects with the first request.
     pub fn new(endpoint: Endpoint, token: Option<&Token>) -> Result<Self> {
         let mut headers = HeaderMap::new();
         if let Some(token) = token {
@@ -44,9 +45,9 @@ impl Client {
         }
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
-            .connect_timeout(CONNECT_MAX)
+            .connect_timeout(CONNECT_TIMEOUT)
             .tcp_keepalive(KEEPALIVE)
-            // A daemon never redirects; whoever does shall not be handed the token.
+            // Our servers never redirect. Following a redirect would send the token to another server.
             .redirect(redirect::Policy::none());
         if endpoint.is_loopback() {
             builder = builder.no_proxy();
@@ -54,136 +55,136 @@ impl Client {
         Ok(Self { http: builder.build()?, endpoint })
     }
 
-    /// What carries requests, with the token.
+    /// The HTTP client, which adds the token to requests.
     pub(crate) fn http(&self) -> &reqwest::Client {
         &self.http
     }
 
-    /// Where the daemon is.
+    /// The address of the server.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// `/v1/acp`: instances.
-    pub fn acp(&self) -> Acp<'_> {
-        Acp(self)
+    /// `/v1/acp`: ACP instances.
+    pub fn acp(&self) -> AcpApi<'_> {
+        AcpApi(self)
     }
 
-    /// `/v1/agents`: the programs that can be run.
-    pub fn agents(&self) -> Agents<'_> {
-        Agents(self)
+    /// `/v1/agents`: the known agents.
+    pub fn agents(&self) -> AgentsApi<'_> {
+        AgentsApi(self)
     }
 
     /// `/v1/fs`: files.
-    pub fn fs(&self) -> Fs<'_> {
-        Fs(self)
+    pub fn fs(&self) -> FsApi<'_> {
+        FsApi(self)
     }
 
-    /// `/v1/config/mcp`: MCP servers of directories.
-    pub fn mcp(&self) -> Mcp<'_> {
-        Mcp(self)
+    /// `/v1/config/mcp`: the MCP servers of directories.
+    pub fn mcp(&self) -> McpApi<'_> {
+        McpApi(self)
     }
 
-    /// `/v1/config/skills`: skills of directories.
-    pub fn skills(&self) -> Skills<'_> {
-        Skills(self)
+    /// `/v1/config/skills`: the skills of directories.
+    pub fn skills(&self) -> SkillsApi<'_> {
+        SkillsApi(self)
     }
 
-    /// `/v1/processes`: programs that a user runs.
-    pub fn processes(&self) -> Processes<'_> {
-        Processes(self)
+    /// `/v1/processes`: programs that the user runs.
+    pub fn processes(&self) -> ProcessesApi<'_> {
+        ProcessesApi(self)
     }
 
     /// `/v1/sessions`: conversations with any agent.
-    pub fn sessions(&self) -> Sessions<'_> {
-        Sessions(self)
+    pub fn sessions(&self) -> SessionsApi<'_> {
+        SessionsApi(self)
     }
 
-    /// `/v1/workers`: sessions as a backend watches them.
-    pub fn workers(&self) -> Workers<'_> {
-        Workers(self)
+    /// `/v1/workers`: sessions as a hub observes them.
+    pub fn workers(&self) -> WorkersApi<'_> {
+        WorkersApi(self)
     }
 
-    /// `/v1/waits`: what waits for a person.
-    pub fn waits(&self) -> Waits<'_> {
-        Waits(self)
+    /// `/v1/waits`: questions and permissions that wait for a person.
+    pub fn waits(&self) -> WaitsApi<'_> {
+        WaitsApi(self)
     }
 
-    /// The runtimes of a hub.
-    pub fn runtimes(&self) -> Runtimes<'_> {
-        Runtimes(self)
+    /// `/api/runtimes`: the runtimes of a hub.
+    pub fn runtimes(&self) -> RuntimesApi<'_> {
+        RuntimesApi(self)
     }
 
-    /// What waits for a person in all runtimes of a hub.
-    pub fn inbox(&self) -> Inbox<'_> {
-        Inbox(self)
+    /// `/api/waits`: the open waits in all runtimes of a hub.
+    pub fn inbox(&self) -> InboxApi<'_> {
+        InboxApi(self)
     }
 
-    /// Who may use a hub.
-    pub fn users(&self) -> Users<'_> {
-        Users(self)
+    /// `/api/users`: the users of a hub.
+    pub fn users(&self) -> UsersApi<'_> {
+        UsersApi(self)
     }
 
-    /// What lets people into a hub.
-    pub fn tokens(&self) -> Tokens<'_> {
-        Tokens(self)
+    /// `/api/tokens`: the tokens of users.
+    pub fn tokens(&self) -> TokensApi<'_> {
+        TokensApi(self)
     }
 
-    /// The devices that are lent through a hub.
-    pub fn devices(&self) -> Devices<'_> {
-        Devices(self)
+    /// `/api/devices`: the devices that are connected to a hub.
+    pub fn devices(&self) -> DevicesApi<'_> {
+        DevicesApi(self)
     }
 
-    /// What devices may offer and runtimes may use.
-    pub fn grants(&self) -> Grants<'_> {
-        Grants(self)
+    /// `/api/grants`: the permission of runtimes to use devices.
+    pub fn grants(&self) -> GrantsApi<'_> {
+        GrantsApi(self)
     }
 
-    /// What sessions use of devices.
-    pub fn environments(&self) -> Environments<'_> {
-        Environments(self)
+    /// `/api/v1/relay/environments`: the access of sessions to devices.
+    pub fn environments(&self) -> EnvironmentsApi<'_> {
+        EnvironmentsApi(self)
     }
 
-    /// What is lent through a hub, and what was asked of it.
-    pub fn relay(&self) -> Relay<'_> {
-        Relay(self)
+    /// `/api/v1/relay`: the state and the audit log of the relay.
+    pub fn relay(&self) -> RelayApi<'_> {
+        RelayApi(self)
     }
 
-    /// What was done through a hub.
-    pub fn audit(&self) -> Audit<'_> {
-        Audit(self)
+    /// `/api/audit`: the audit log of a hub.
+    pub fn audit(&self) -> AuditApi<'_> {
+        AuditApi(self)
     }
 
-    /// What the daemon says of itself.
-    pub fn info(&self) -> Info<'_> {
-        Info(self)
+    /// Health, metrics and OpenAPI document of a server.
+    pub fn info(&self) -> InfoApi<'_> {
+        InfoApi(self)
     }
 
-    /// A request to a route, given as the segments of its path.
+    /// Starts a request to the route with these path segments.
     pub(crate) fn request(&self, method: Method, segments: &[&str]) -> RequestBuilder {
         let url: Url = self.endpoint.route(segments.iter().copied());
         self.http.request(method, url)
     }
 
-    /// The answer to a request without a body.
-    pub(crate) async fn ask<T>(
+    /// Sends a request without a body.
+    pub(crate) async fn call<T>(
         &self,
         method: Method,
         segments: &[&str],
-        query: &Query<'_>,
-    ) -> Result<Answer<T>> {
-        answer(self.request(method, segments).query(query)).await
+        query: &QueryParameters<'_>,
+    ) -> Result<ApiResponse<T>> {
+        send_and_collect(self.request(method, segments).query(query)).await
     }
 
-    /// The answer to a request with a body of JSON.
-    pub(crate) async fn tell<T>(
+    /// Sends a request with a JSON body.
+    pub(crate) async fn call_with_body<T>(
         &self,
         method: Method,
         segments: &[&str],
-        query: &Query<'_>,
+        query: &QueryParameters<'_>,
         body: &(impl Serialize + ?Sized),
-    ) -> Result<Answer<T>> {
-        answer(self.request(method, segments).query(query).json(body)).await
+    ) -> Result<ApiResponse<T>> {
+        send_and_collect(self.request(method, segments).query(query).json(body)).await
     }
 }
 
@@ -193,19 +194,20 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The parameters of a request; those that are `None` are left out.
-pub(crate) type Query<'a> = [(&'static str, Option<&'a str>)];
+/// The query parameters of a request. Parameters with `None` are left out.
+pub(crate) type QueryParameters<'a> = [(&'static str, Option<&'a str>)];
 
-/// Sends the request and takes its answer into memory; a refusal is an error.
-pub(crate) async fn answer<T>(request: RequestBuilder) -> Result<Answer<T>> {
-    let mut response = accepted(request).await?;
-    let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-    Ok(Answer::new(status, headers, collect(response).await?))
+/// Sends the request and reads the response into memory. A problem document is an error.
+pub(crate) async fn send_and_collect<T>(request: RequestBuilder) -> Result<ApiResponse<T>> {
+    let mut response = send_checked(request).await?;
+    let status = response.status();
+    let headers = std::mem::take(response.headers_mut());
+    Ok(ApiResponse::new(status, headers, collect(response).await?))
 }
 
-/// Sends the request; the answer if it is not a refusal, with its body still to come.
-pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
-    let response = send(request).await?;
+/// Sends the request and returns the response without its body. A problem document is an error.
+pub(crate) async fn send_checked(request: RequestBuilder) -> Result<Response> {
+    let response = send_with_retry(request).await?;
     let status = response.status();
     if status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS {
         return Ok(response);
@@ -215,28 +217,32 @@ pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response> {
     let is_problem = essence.eq_ignore_ascii_case("application/problem+json");
     let body = collect(response).await?;
     if !is_problem {
-        return Err(Error::unexpected(status, "it is neither a success nor a problem document", &body));
+        return Err(Error::unexpected(
+            status,
+            "it is neither a success nor a problem document; is this a Tombolo server?",
+            &body,
+        ));
     }
-    Err(Error::Problem(Box::new(Refusal::parse(status, body)?)))
+    Err(Error::Problem(Box::new(ProblemDetails::parse(status, body)?)))
 }
 
-/// Sends the request; once more if the connection ended before an answer began and that can do no harm.
+/// Sends the request. Repeats it once if the connection was lost before the response started and a repetition is harmless.
 ///
-/// A connection is kept for the next request, which may meet the server just when it closes it. Below us only what was not
-/// sent at all is sent again.
-pub(crate) async fn send(request: RequestBuilder) -> Result<Response> {
+/// The server may close a pooled connection just when the next request is sent on it. The HTTP library repeats only requests
+/// of which nothing was sent yet, so all others are repeated here.
+pub(crate) async fn send_with_retry(request: RequestBuilder) -> Result<Response> {
     let (http, request) = request.build_split();
     let request = request?;
-    let again = if is_repeatable(&request) { request.try_clone() } else { None };
-    match (http.execute(request).await, again) {
-        (Err(error), Some(again)) if error.is_request() && !error.is_connect() && !error.is_timeout() => {
-            Ok(http.execute(again).await?)
+    let retry = if is_repeatable(&request) { request.try_clone() } else { None };
+    match (http.execute(request).await, retry) {
+        (Err(error), Some(retry)) if error.is_request() && !error.is_connect() && !error.is_timeout() => {
+            Ok(http.execute(retry).await?)
         }
-        (sent, _) => Ok(sent?),
+        (result, _) => Ok(result?),
     }
 }
 
-/// Whether a request that was sent twice is the same as one that was sent once.
+/// Whether sending the request twice has the same effect as sending it once.
 fn is_repeatable(request: &Request) -> bool {
     request.method() == Method::GET || request.headers().contains_key(IDEMPOTENCY_KEY)
 }
@@ -247,12 +253,12 @@ async fn collect(mut response: Response) -> Result<Bytes> {
     let Some(second) = response.chunk().await? else { return Ok(first) };
     let mut whole = Vec::from(first);
     whole.extend_from_slice(&second);
-    while let Some(piece) = response.chunk().await? {
-        if whole.len() + piece.len() > ANSWER_BYTES_MAX {
-            let reason = format!("it is larger than {ANSWER_BYTES_MAX} bytes");
+    while let Some(chunk) = response.chunk().await? {
+        if whole.len() + chunk.len() > RESPONSE_BYTES_MAX {
+            let reason = format!("it is larger than {RESPONSE_BYTES_MAX} bytes");
             return Err(Error::unexpected(status, reason, &whole));
         }
-        whole.extend_from_slice(&piece);
+        whole.extend_from_slice(&chunk);
     }
     Ok(whole.into())
 }

@@ -1,10 +1,10 @@
-//! `/v1/config`: MCP servers and skills of a directory.
+//! `/v1/config`: the MCP servers and skills of a directory.
 
 use protocol::config::{McpServer, McpServerList, Skill, SkillList};
 use reqwest::Method;
 use serde_json::value::RawValue;
 
-use crate::{Answer, Client, Result};
+use crate::{ApiResponse, Client, Result};
 
 macro_rules! entries {
     ($(#[$doc:meta])* $entries:ident = $route:literal, $parameter:literal, $entry:ty, $list:ty) => {
@@ -15,33 +15,33 @@ macro_rules! entries {
         impl $entries<'_> {
             const ROUTE: &'static [&'static str] = &["v1", "config", $route];
 
-            /// All of a directory.
-            pub async fn list(self, directory: &str) -> Result<Answer<$list>> {
-                self.0.ask(Method::GET, Self::ROUTE, &[("directory", Some(directory))]).await
+            /// Lists the entries of a directory.
+            pub async fn list(self, directory: &str) -> Result<ApiResponse<$list>> {
+                self.0.call(Method::GET, Self::ROUTE, &[("directory", Some(directory))]).await
             }
 
-            /// The one of that name.
-            pub async fn get(self, directory: &str, name: &str) -> Result<Answer<$entry>> {
+            /// Reads one entry.
+            pub async fn get(self, directory: &str, name: &str) -> Result<ApiResponse<$entry>> {
                 let query = [("directory", Some(directory)), ($parameter, Some(name))];
-                self.0.ask(Method::GET, Self::ROUTE, &query).await
+                self.0.call(Method::GET, Self::ROUTE, &query).await
             }
 
-            /// Stores it under that name, in place of what was there.
-            pub async fn set(self, directory: &str, name: &str, entry: &$entry) -> Result<Answer<()>> {
+            /// Stores an entry, replacing the one with the same name.
+            pub async fn set(self, directory: &str, name: &str, entry: &$entry) -> Result<ApiResponse<()>> {
                 let query = [("directory", Some(directory)), ($parameter, Some(name))];
-                self.0.tell(Method::PUT, Self::ROUTE, &query, entry).await
+                self.0.call_with_body(Method::PUT, Self::ROUTE, &query, entry).await
             }
 
-            /// Stores it under that name, as a newer daemon than this client may understand it.
-            pub async fn set_json(self, directory: &str, name: &str, entry: &RawValue) -> Result<Answer<()>> {
+            /// Stores an entry as raw JSON, which may have fields that only a newer daemon knows.
+            pub async fn set_json(self, directory: &str, name: &str, entry: &RawValue) -> Result<ApiResponse<()>> {
                 let query = [("directory", Some(directory)), ($parameter, Some(name))];
-                self.0.tell(Method::PUT, Self::ROUTE, &query, entry).await
+                self.0.call_with_body(Method::PUT, Self::ROUTE, &query, entry).await
             }
 
-            /// Forgets it; it need not be there.
-            pub async fn delete(self, directory: &str, name: &str) -> Result<Answer<()>> {
+            /// Deletes an entry, if it exists.
+            pub async fn delete(self, directory: &str, name: &str) -> Result<ApiResponse<()>> {
                 let query = [("directory", Some(directory)), ($parameter, Some(name))];
-                self.0.ask(Method::DELETE, Self::ROUTE, &query).await
+                self.0.call(Method::DELETE, Self::ROUTE, &query).await
             }
         }
     };
@@ -49,10 +49,10 @@ macro_rules! entries {
 
 entries! {
     /// MCP servers, by directory and name.
-    Mcp = "mcp", "mcpName", McpServer, McpServerList
+    McpApi = "mcp", "mcpName", McpServer, McpServerList
 }
 
 entries! {
     /// Skills, by directory and name.
-    Skills = "skills", "skillName", Skill, SkillList
+    SkillsApi = "skills", "skillName", Skill, SkillList
 }

@@ -1,4 +1,4 @@
-//! `/api/devices` and `/api/grants`: the machines that are lent through a hub, and to whom.
+//! `/api/devices` and `/api/grants`: the devices of a hub, and the permission of runtimes to use them.
 
 use protocol::{
     GrantId,
@@ -10,80 +10,82 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result};
+use crate::{ApiResponse, Client, Result};
 
 /// The devices of a hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Devices<'a>(pub(crate) &'a Client);
+pub struct DevicesApi<'a>(pub(crate) &'a Client);
 
-impl Devices<'_> {
-    /// Every device.
-    pub async fn list(self) -> Result<Answer<DeviceList>> {
-        self.0.ask(Method::GET, &["api", "devices"], &[]).await
+impl DevicesApi<'_> {
+    /// Lists all devices.
+    pub async fn list(self) -> Result<ApiResponse<DeviceList>> {
+        self.0.call(Method::GET, &["api", "devices"], &[]).await
     }
 
-    /// Lets a device in, or one more copy of it.
-    pub async fn add(self, add: &AddDeviceRequest) -> Result<Answer<DeviceAdded>> {
-        self.0.tell(Method::POST, &["api", "devices"], &[], add).await
+    /// Adds a device, or another token for it.
+    pub async fn add(self, add: &AddDeviceRequest) -> Result<ApiResponse<DeviceAdded>> {
+        self.0.call_with_body(Method::POST, &["api", "devices"], &[], add).await
     }
 
-    /// How a device is.
-    pub async fn get(self, id: &ClientId) -> Result<Answer<Device>> {
-        self.0.ask(Method::GET, &["api", "devices", id.as_str()], &[]).await
+    /// Reads one device.
+    pub async fn get(self, id: &ClientId) -> Result<ApiResponse<Device>> {
+        self.0.call(Method::GET, &["api", "devices", id.as_str()], &[]).await
     }
 
     /// Removes a device.
-    pub async fn remove(self, id: &ClientId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["api", "devices", id.as_str()], &[]).await
+    pub async fn remove(self, id: &ClientId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["api", "devices", id.as_str()], &[]).await
     }
 
-    /// Cuts a device off; it needs another token to come back.
-    pub async fn stop(self, id: &ClientId) -> Result<Answer<()>> {
-        self.0.ask(Method::POST, &["api", "devices", id.as_str(), "stop"], &[]).await
+    /// Disconnects a device and revokes its tokens.
+    pub async fn stop(self, id: &ClientId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::POST, &["api", "devices", id.as_str(), "stop"], &[]).await
     }
 
-    /// Every device that wants to be let in.
-    pub async fn pairings(self) -> Result<Answer<PairingList>> {
-        self.0.ask(Method::GET, &["api", "devices", "pairings"], &[]).await
+    /// Lists the open pairing requests.
+    pub async fn pairings(self) -> Result<ApiResponse<PairingList>> {
+        self.0.call(Method::GET, &["api", "devices", "pairings"], &[]).await
     }
 
-    /// The device that shows this code.
-    pub async fn pairing(self, code: &str) -> Result<Answer<PendingPairing>> {
-        self.0.ask(Method::GET, &["api", "devices", "pairings", code], &[]).await
+    /// Reads the pairing request with this code.
+    pub async fn pairing(self, code: &str) -> Result<ApiResponse<PendingPairing>> {
+        self.0.call(Method::GET, &["api", "devices", "pairings", code], &[]).await
     }
 
-    /// Lets the device in that shows this code.
+    /// Confirms the pairing request with this code.
     pub async fn confirm(
         self,
         code: &str,
         confirm: &ConfirmPairingRequest,
-    ) -> Result<Answer<PairingConfirmed>> {
-        self.0.tell(Method::POST, &["api", "devices", "pairings", code, "confirm"], &[], confirm).await
+    ) -> Result<ApiResponse<PairingConfirmed>> {
+        self.0
+            .call_with_body(Method::POST, &["api", "devices", "pairings", code, "confirm"], &[], confirm)
+            .await
     }
 
-    /// Does not let it in.
-    pub async fn refuse(self, code: &str) -> Result<Answer<()>> {
-        self.0.ask(Method::POST, &["api", "devices", "pairings", code, "refuse"], &[]).await
+    /// Rejects the pairing request with this code.
+    pub async fn refuse(self, code: &str) -> Result<ApiResponse<()>> {
+        self.0.call(Method::POST, &["api", "devices", "pairings", code, "refuse"], &[]).await
     }
 }
 
-/// What devices may offer and runtimes may use.
+/// The permission of runtimes to use devices.
 #[derive(Debug, Clone, Copy)]
-pub struct Grants<'a>(pub(crate) &'a Client);
+pub struct GrantsApi<'a>(pub(crate) &'a Client);
 
-impl Grants<'_> {
-    /// Every grant.
-    pub async fn list(self) -> Result<Answer<GrantList>> {
-        self.0.ask(Method::GET, &["api", "grants"], &[]).await
+impl GrantsApi<'_> {
+    /// Lists all grants.
+    pub async fn list(self) -> Result<ApiResponse<GrantList>> {
+        self.0.call(Method::GET, &["api", "grants"], &[]).await
     }
 
-    /// Grants something.
-    pub async fn add(self, add: &CreateGrantRequest) -> Result<Answer<Grant>> {
-        self.0.tell(Method::POST, &["api", "grants"], &[], add).await
+    /// Adds a grant.
+    pub async fn add(self, add: &CreateGrantRequest) -> Result<ApiResponse<Grant>> {
+        self.0.call_with_body(Method::POST, &["api", "grants"], &[], add).await
     }
 
-    /// Takes a grant back.
-    pub async fn remove(self, id: GrantId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["api", "grants", &id.to_string()], &[]).await
+    /// Revokes a grant.
+    pub async fn remove(self, id: GrantId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["api", "grants", &id.to_string()], &[]).await
     }
 }

@@ -1,32 +1,32 @@
-//! Where a server is.
+//! The address of a server.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
 use reqwest::Url;
 
-/// The address of a server, such as `http://127.0.0.1:2468`; it may have a path that stands before every route.
+/// The address of a server, such as `http://127.0.0.1:2468`. It may have a path, which is prepended to every route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
-/// Why a text is no address of a server.
+/// The text is not the address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEndpoint {
-    /// Not an address at all. The text is not repeated: it may hold what belongs elsewhere.
-    #[error("it is not a URL such as `http://127.0.0.1:2468`")]
+    /// Not a URL. The message does not repeat the text, which may be a secret that was passed by mistake.
+    #[error("the address must be a URL such as `http://127.0.0.1:2468`")]
     NotAUrl,
-    /// Spoken to in another way.
-    #[error("it must start with `http://` or `https://`")]
+    /// Another scheme than HTTP.
+    #[error("the address must start with `http://` or `https://`")]
     Scheme,
-    /// Addresses are logged and shown; secrets are not.
-    #[error("it must not hold a user or a password: the token is given apart from it")]
+    /// Credentials in the URL. Addresses are logged and shown, so they must not contain secrets.
+    #[error("the address must not contain a user or password: pass the token separately")]
     Credentials,
-    /// Nothing may come after the path.
-    #[error("it must not have a query or a fragment")]
+    /// Something after the path.
+    #[error("the address must not have a query or a fragment")]
     Query,
 }
 
 impl Endpoint {
-    /// The address of a route, from the pieces of its path. Each piece is one segment, whatever it holds.
+    /// The URL of a route with these path segments, which are percent-encoded.
     pub(crate) fn route<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.0.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -35,8 +35,8 @@ impl Endpoint {
         url
     }
 
-    /// The address of a route, from its path and query as they stand; the path begins with `/` and leads nowhere else.
-    pub(crate) fn below(&self, path_and_query: &str) -> Url {
+    /// The URL of a route, from its encoded path and query. The path starts with `/`.
+    pub(crate) fn join_path(&self, path_and_query: &str) -> Url {
         let (path, query) = match path_and_query.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (path_and_query, None),
@@ -47,7 +47,7 @@ impl Endpoint {
         url
     }
 
-    /// Whether it is this machine itself, which no proxy has to know of.
+    /// Whether the server is on this machine, so that no proxy must be used.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default().trim_matches(['[', ']']);
         host.eq_ignore_ascii_case("localhost")
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_is_below_the_endpoint_and_a_segment_stays_one() {
+    fn segments_are_appended_and_encoded() {
         check("http://a:1", &["v1", "acp"], "http://a:1/v1/acp");
         check("http://a:1/", &["v1", "acp", "x.y-z"], "http://a:1/v1/acp/x.y-z");
         check("https://a/box/7", &["v1", "health"], "https://a/box/7/v1/health");
@@ -97,18 +97,18 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_below_the_endpoint_as_it_stands() {
+    fn an_encoded_path_is_appended_unchanged() {
         for (endpoint, path, expected) in [
             ("http://a:1", "/v1/acp", "http://a:1/v1/acp"),
             ("https://a/box/7/", "/v1/fs/file?path=%2Fa%20b", "https://a/box/7/v1/fs/file?path=%2Fa%20b"),
             ("https://a/box", "/v1/a%2Fb", "https://a/box/v1/a%2Fb"),
         ] {
-            assert_eq!(endpoint.parse::<Endpoint>().unwrap().below(path).as_str(), expected);
+            assert_eq!(endpoint.parse::<Endpoint>().unwrap().join_path(path).as_str(), expected);
         }
     }
 
     #[test]
-    fn an_endpoint_holds_no_secret_and_nothing_else() {
+    fn an_endpoint_has_no_credentials_query_or_fragment() {
         assert_eq!("127.0.0.1:2468".parse::<Endpoint>(), Err(InvalidEndpoint::NotAUrl));
         assert_eq!("localhost:2468".parse::<Endpoint>(), Err(InvalidEndpoint::Scheme));
         assert_eq!("http://u:p@h".parse::<Endpoint>(), Err(InvalidEndpoint::Credentials));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_all_its_names() {
+    fn all_loopback_names_are_recognized() {
         for (text, expected) in [
             ("http://localhost", true),
             ("http://127.9.9.9:1", true),

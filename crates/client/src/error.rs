@@ -1,4 +1,4 @@
-//! What can go wrong between us and a server.
+//! Errors of requests.
 
 use std::fmt;
 
@@ -7,46 +7,46 @@ use protocol::{FailedAttempt, ProblemKind};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-/// The most of an answer that is kept to show what it was.
+/// How much of an unexpected response is kept for the error message.
 const EXCERPT_CHARS_MAX: usize = 300;
 
-/// Why there is no answer.
+/// A request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The server said no, and why.
+    /// The server responded with a problem document.
     #[error("{0}")]
-    Problem(Box<Refusal>),
+    Problem(Box<ProblemDetails>),
     /// The server could not be reached, or the connection was lost.
     #[error("could not reach the server")]
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Something answered, but not as a server of ours does.
-    #[error("the answer was not understood: {reason} (status {status}): {excerpt}")]
+    /// The response is not one of a Tombolo server.
+    #[error("unexpected response with status {status}: {reason}: {excerpt}")]
     Unexpected {
-        /// The status of the answer.
+        /// The status of the response.
         status: u16,
-        /// What is wrong with it.
+        /// The reason why it is unexpected.
         reason: String,
-        /// How its body starts.
+        /// The start of its body.
         excerpt: String,
     },
-    /// What was to be sent could not be read, or what came could not be written.
-    #[error("could not {doing}")]
+    /// Reading the content to send, or writing received content, failed.
+    #[error("could not {action}")]
     Local {
-        /// What was being done.
-        doing: &'static str,
-        /// Why it failed.
+        /// The action, such as "read the file to upload".
+        action: &'static str,
+        /// The cause.
         source: std::io::Error,
     },
 }
 
-/// The answer, or why there is none.
+/// The result of a request.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The kind of problem, if the server said one that we know.
+    /// The kind of problem, if this is a problem document of a known kind.
     pub fn kind(&self) -> Option<ProblemKind> {
         match self {
-            Error::Problem(refusal) => refusal.kind,
+            Error::Problem(problem) => problem.kind,
             _ => None,
         }
     }
@@ -64,39 +64,39 @@ impl Error {
 
 impl From<reqwest::Error> for Error {
     fn from(error: reqwest::Error) -> Self {
-        // The address is known to whoever asked, and a query may hold paths that are nobody else's business.
+        // The caller knows the URL, and its query may contain private paths that should not be logged.
         Error::transport(error.without_url())
     }
 }
 
-/// A problem document as it came. A newer server may have kinds that we do not know.
+/// A problem document from a server, which may be newer and have kinds that this client does not know.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refusal {
-    /// What went wrong, if it is a kind that we know.
+pub struct ProblemDetails {
+    /// The kind, if it is known.
     pub kind: Option<ProblemKind>,
-    /// What went wrong, as the server names it.
+    /// The `type` of the problem.
     pub urn: String,
-    /// What went wrong, for people.
+    /// A short description of the kind of problem.
     pub title: String,
     /// The HTTP status.
     pub status: u16,
-    /// What went wrong this time.
+    /// A sentence about this occurrence.
     pub detail: String,
-    /// The last words of a process that ended, where that is the problem.
+    /// The end of the standard error of a process, if the problem is that it exited.
     pub stderr_tail: Option<String>,
-    /// What was tried and why it failed, where several things were.
+    /// The failed attempts, if there were several.
     pub causes: Vec<FailedAttempt>,
-    /// The id of the request, which the server's log has too.
+    /// The id of the request, which is also in the server's log.
     pub request_id: Option<String>,
     /// The document, byte for byte.
     pub body: Bytes,
 }
 
-impl Refusal {
+impl ProblemDetails {
     pub(crate) fn parse(status: StatusCode, body: Bytes) -> Result<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Document {
+        struct ProblemDocument {
             #[serde(rename = "type", default = "about_blank")]
             urn: String,
             title: Option<String>,
@@ -109,8 +109,8 @@ impl Refusal {
         fn about_blank() -> String {
             "about:blank".into()
         }
-        let document: Document = serde_json::from_slice(&body).map_err(|error| {
-            Error::unexpected(status, format!("the problem cannot be read: {error}"), &body)
+        let document: ProblemDocument = serde_json::from_slice(&body).map_err(|error| {
+            Error::unexpected(status, format!("the problem document is invalid: {error}"), &body)
         })?;
         let reason = status.canonical_reason().unwrap_or("unknown status");
         Ok(Self {
@@ -126,7 +126,7 @@ impl Refusal {
         })
     }
 
-    /// What went wrong, in a sentence, without the id of the request.
+    /// Title and detail, without the id of the request.
     pub fn sentence(&self) -> String {
         match self.detail.as_str() {
             "" => self.title.clone(),
@@ -135,7 +135,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ProblemDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence())?;
         match &self.request_id {
@@ -152,23 +152,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_problem_has_its_kind_and_a_new_one_its_name() {
+    fn a_problem_of_an_unknown_kind_keeps_its_type() {
         let known = serde_json::to_vec(&Problem::new(ProblemKind::AgentBusy, "its queue is full")).unwrap();
-        let refusal = Refusal::parse(StatusCode::SERVICE_UNAVAILABLE, known.clone().into()).unwrap();
-        assert_eq!((refusal.kind, refusal.body.as_ref()), (Some(ProblemKind::AgentBusy), known.as_slice()));
-        assert_eq!(refusal.to_string(), "The agent does not take more at the moment: its queue is full");
+        let problem = ProblemDetails::parse(StatusCode::SERVICE_UNAVAILABLE, known.clone().into()).unwrap();
+        assert_eq!((problem.kind, problem.body.as_ref()), (Some(ProblemKind::AgentBusy), known.as_slice()));
+        assert_eq!(problem.to_string(), "The agent does not take more at the moment: its queue is full");
         let new = r#"{"type":"urn:problem:from-the-future","title":"Too early","status":425}"#;
-        let refusal = Refusal::parse(StatusCode::TOO_EARLY, new.into()).unwrap();
-        assert_eq!((refusal.kind, refusal.urn.as_str()), (None, "urn:problem:from-the-future"));
-        assert_eq!(refusal.to_string(), "Too early");
+        let problem = ProblemDetails::parse(StatusCode::TOO_EARLY, new.into()).unwrap();
+        assert_eq!((problem.kind, problem.urn.as_str()), (None, "urn:problem:from-the-future"));
+        assert_eq!(problem.to_string(), "Too early");
         let named = r#"{"type":"urn:problem:agent-busy","title":"Busy","detail":"now","requestId":"r-1"}"#;
-        let refusal = Refusal::parse(StatusCode::SERVICE_UNAVAILABLE, named.into()).unwrap();
-        assert_eq!(refusal.to_string(), "Busy: now (request r-1)");
+        let problem = ProblemDetails::parse(StatusCode::SERVICE_UNAVAILABLE, named.into()).unwrap();
+        assert_eq!(problem.to_string(), "Busy: now (request r-1)");
     }
 
     #[test]
-    fn what_is_no_problem_document_is_shown_in_part() {
-        let error = Refusal::parse(StatusCode::BAD_GATEWAY, "x".repeat(1000).into()).unwrap_err();
+    fn an_unexpected_response_is_excerpted() {
+        let error = ProblemDetails::parse(StatusCode::BAD_GATEWAY, "x".repeat(1000).into()).unwrap_err();
         let Error::Unexpected { status: 502, excerpt, .. } = error else { panic!("{error:?}") };
         assert_eq!(excerpt.len(), EXCERPT_CHARS_MAX);
     }

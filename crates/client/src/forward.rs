@@ -1,4 +1,4 @@
-//! Requests of others, passed on.
+//! Forwards requests for a proxy.
 
 use std::error;
 
@@ -7,12 +7,12 @@ use http::{Request, Response};
 use http_body_util::BodyDataStream;
 use reqwest::Body;
 
-use crate::{Client, Result, client::send};
+use crate::{Client, Result, client::send_with_retry};
 
 impl Client {
-    /// Passes a request on to the route that its path names, with our token; the answer as it comes, whatever it says.
+    /// Forwards a request to the same path on the server, with the token of this client, and returns the response as it is.
     ///
-    /// One that asks for a WebSocket and gets it is answered with 101, and can then be upgraded.
+    /// The response to a WebSocket request that succeeds has the status 101 and can be upgraded.
     pub async fn forward<B>(&self, request: Request<B>) -> Result<Response<Body>>
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -20,11 +20,11 @@ impl Client {
     {
         let (head, body) = request.into_parts();
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-        let url = self.endpoint().below(path);
+        let url = self.endpoint().join_path(path);
         let mut forwarded = self.http().request(head.method, url).headers(head.headers);
         if !body.is_end_stream() {
             forwarded = forwarded.body(Body::wrap_stream(BodyDataStream::new(body)));
         }
-        Ok(send(forwarded).await?.into())
+        Ok(send_with_retry(forwarded).await?.into())
     }
 }

@@ -1,4 +1,4 @@
-//! `/api/waits`: what waits for a person in all runtimes of a hub.
+//! `/api/waits`: the open waits in all runtimes of a hub.
 
 use protocol::{
     RuntimeId, WaitId,
@@ -7,31 +7,31 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result, Told};
+use crate::{ApiResponse, Client, JsonEventStream, Result};
 
-/// The inbox of a hub.
+/// The open waits in all runtimes of a hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Inbox<'a>(pub(crate) &'a Client);
+pub struct InboxApi<'a>(pub(crate) &'a Client);
 
-impl Inbox<'_> {
-    /// Every wait that is open, in all runtimes.
-    pub async fn list(self) -> Result<Answer<Waiting>> {
-        self.0.ask(Method::GET, &["api", "waits"], &[]).await
+impl InboxApi<'_> {
+    /// Lists the open waits of all runtimes.
+    pub async fn list(self) -> Result<ApiResponse<Waiting>> {
+        self.0.call(Method::GET, &["api", "waits"], &[]).await
     }
 
-    /// What becomes of the waits, from those that are open now on.
-    pub async fn events(self) -> Result<Told<InboxEvent>> {
-        Told::open(self.0.clone(), &["api", "waits", "events"]).await
+    /// Streams the changes of waits, starting with a snapshot of the open ones.
+    pub async fn events(self) -> Result<JsonEventStream<InboxEvent>> {
+        JsonEventStream::open(self.0.clone(), &["api", "waits", "events"]).await
     }
 
-    /// Answers whatever is asked in a runtime; how it was settled.
+    /// Answers a wait of a runtime, and returns its final state.
     pub async fn answer(
         self,
         runtime: &RuntimeId,
         id: WaitId,
         reply: &AnswerWaitRequest,
-    ) -> Result<Answer<Wait>> {
+    ) -> Result<ApiResponse<Wait>> {
         let segments = ["api", "waits", runtime.as_str(), &id.to_string()];
-        self.0.tell(Method::POST, &segments, &[], reply).await
+        self.0.call_with_body(Method::POST, &segments, &[], reply).await
     }
 }

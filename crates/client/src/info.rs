@@ -1,33 +1,33 @@
-//! What a daemon says of itself.
+//! Health, metrics and OpenAPI document of a server.
 
 use protocol::info::{HealthStatus, ServerInfo};
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::{Answer, Client, Result};
+use crate::{ApiResponse, Client, Result};
 
-/// What a daemon says of itself.
+/// Health, metrics and OpenAPI document of a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Info<'a>(pub(crate) &'a Client);
+pub struct InfoApi<'a>(pub(crate) &'a Client);
 
-impl Info<'_> {
-    /// What answers here.
-    pub async fn about(self) -> Result<Answer<ServerInfo>> {
-        self.0.ask(Method::GET, &[""], &[]).await
+impl InfoApi<'_> {
+    /// Describes the server.
+    pub async fn about(self) -> Result<ApiResponse<ServerInfo>> {
+        self.0.call(Method::GET, &[""], &[]).await
     }
 
-    /// Whether it is well. Needs no token.
-    pub async fn health(self) -> Result<Answer<HealthStatus>> {
-        self.0.ask(Method::GET, &["v1", "health"], &[]).await
+    /// Checks that the server is running. Needs no token.
+    pub async fn health(self) -> Result<ApiResponse<HealthStatus>> {
+        self.0.call(Method::GET, &["v1", "health"], &[]).await
     }
 
-    /// The description of the API.
-    pub async fn openapi(self) -> Result<Answer<Value>> {
-        self.0.ask(Method::GET, &["v1", "openapi.json"], &[]).await
+    /// Reads the OpenAPI document.
+    pub async fn openapi(self) -> Result<ApiResponse<Value>> {
+        self.0.call(Method::GET, &["v1", "openapi.json"], &[]).await
     }
 
-    /// What was counted, by a daemon or a hub, as OpenMetrics. Only the body is of use: it is no JSON.
-    pub async fn metrics(self) -> Result<Answer<()>> {
-        self.0.ask(Method::GET, &["metrics"], &[]).await
+    /// Reads the metrics of a daemon or hub. The body is OpenMetrics text, not JSON.
+    pub async fn metrics(self) -> Result<ApiResponse<()>> {
+        self.0.call(Method::GET, &["metrics"], &[]).await
     }
 }

@@ -1,22 +1,22 @@
-//! `/api/devices/pairings`: a device that wants to be let in.
+//! `/api/devices/pairings`: pairs a device with a hub, from the side of the device.
 
 use protocol::lending::{PairingClaim, PairingStarted, StartPairingRequest};
 use reqwest::Method;
 
-use crate::{Answer, Devices, Result};
+use crate::{ApiResponse, DevicesApi, Result};
 
 /// The route of pairings.
 const PAIRINGS: [&str; 3] = ["api", "devices", "pairings"];
 
-impl Devices<'_> {
-    /// Wants to be let in; the answer has the code that is to be confirmed. No token is needed.
-    pub async fn begin_pairing(self, begin: &StartPairingRequest) -> Result<Answer<PairingStarted>> {
-        self.0.tell(Method::POST, &PAIRINGS, &[], begin).await
+impl DevicesApi<'_> {
+    /// Starts a pairing. The response has the code that a user confirms. Needs no token.
+    pub async fn begin_pairing(self, begin: &StartPairingRequest) -> Result<ApiResponse<PairingStarted>> {
+        self.0.call_with_body(Method::POST, &PAIRINGS, &[], begin).await
     }
 
-    /// Whether it is let in by now. The token of this client is the secret that it was answered at the beginning.
-    pub async fn claim(self) -> Result<Answer<PairingClaim>> {
+    /// Reads whether the pairing was confirmed. The token of this client must be the secret from the start of the pairing.
+    pub async fn claim(self) -> Result<ApiResponse<PairingClaim>> {
         let [api, devices, pairings] = PAIRINGS;
-        self.0.ask(Method::POST, &[api, devices, pairings, "claim"], &[]).await
+        self.0.call(Method::POST, &[api, devices, pairings, "claim"], &[]).await
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/processes`: programs that a user runs in the sandbox.
+//! `/v1/processes`: programs that the user runs in the sandbox.
 
 use std::time::Duration;
 
@@ -12,79 +12,80 @@ use protocol::{
 };
 use reqwest::{Method, header};
 
-use crate::{Answer, Client, Logs, Result, TerminalInput, TerminalOutput, client, terminal};
+use crate::{ApiResponse, Client, ProcessLogStream, Result, TerminalInput, TerminalOutput, client, terminal};
 
 /// The processes of a daemon.
 #[derive(Debug, Clone, Copy)]
-pub struct Processes<'a>(pub(crate) &'a Client);
+pub struct ProcessesApi<'a>(pub(crate) &'a Client);
 
-impl Processes<'_> {
-    /// Every process that was started and not deleted.
-    pub async fn list(self) -> Result<Answer<UserProcessList>> {
-        self.0.ask(Method::GET, &["v1", "processes"], &[]).await
+impl ProcessesApi<'_> {
+    /// Lists the processes that were started and not deleted.
+    pub async fn list(self) -> Result<ApiResponse<UserProcessList>> {
+        self.0.call(Method::GET, &["v1", "processes"], &[]).await
     }
 
     /// Starts a process.
-    pub async fn start(self, start: &StartProcessRequest) -> Result<Answer<UserProcess>> {
-        self.0.tell(Method::POST, &["v1", "processes"], &[], start).await
+    pub async fn start(self, start: &StartProcessRequest) -> Result<ApiResponse<UserProcess>> {
+        self.0.call_with_body(Method::POST, &["v1", "processes"], &[], start).await
     }
 
-    /// One process as it is now.
-    pub async fn get(self, id: ProcessId) -> Result<Answer<UserProcess>> {
-        self.0.ask(Method::GET, &["v1", "processes", &id.to_string()], &[]).await
+    /// Reads one process.
+    pub async fn get(self, id: ProcessId) -> Result<ApiResponse<UserProcess>> {
+        self.0.call(Method::GET, &["v1", "processes", &id.to_string()], &[]).await
     }
 
-    /// Ends a process and everyone it started, and forgets it; it need not be there.
-    pub async fn delete(self, id: ProcessId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["v1", "processes", &id.to_string()], &[]).await
+    /// Stops a process, if it exists, with its descendants, and deletes it.
+    pub async fn delete(self, id: ProcessId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["v1", "processes", &id.to_string()], &[]).await
     }
 
-    /// Up to `limit` pieces of what it wrote, after the piece `after` or from the oldest that is kept.
+    /// Reads up to `limit` log entries after the entry `after`, or from the oldest retained one.
     pub async fn logs(
         self,
         id: ProcessId,
         after: Option<u64>,
         limit: Option<u32>,
-    ) -> Result<Answer<ProcessLogPage>> {
-        let (after, limit) = (after.map(|number| number.to_string()), limit.map(|limit| limit.to_string()));
+    ) -> Result<ApiResponse<ProcessLogPage>> {
+        let after = after.map(|number| number.to_string());
+        let limit = limit.map(|limit| limit.to_string());
         let query = [("cursor", after.as_deref()), ("limit", limit.as_deref())];
-        self.0.ask(Method::GET, &["v1", "processes", &id.to_string(), "logs"], &query).await
+        self.0.call(Method::GET, &["v1", "processes", &id.to_string(), "logs"], &query).await
     }
 
-    /// What it writes, after the piece `after` or from the oldest that is kept, to its end.
-    pub async fn follow(self, id: ProcessId, after: Option<u64>) -> Result<Logs> {
-        Logs::open(self.0.clone(), id, after).await
+    /// Streams the output after the log entry `after`, or from the oldest retained one, until the process exits.
+    pub async fn follow(self, id: ProcessId, after: Option<u64>) -> Result<ProcessLogStream> {
+        ProcessLogStream::open(self.0.clone(), id, after).await
     }
 
-    /// Writes at most 1 MiB to its input, and with `close` closes it afterwards.
-    pub async fn input(self, id: ProcessId, bytes: impl Into<Bytes>, close: bool) -> Result<Answer<()>> {
+    /// Writes at most 1 MiB to the input of a process. With `close`, closes the input afterwards.
+    pub async fn input(self, id: ProcessId, bytes: impl Into<Bytes>, close: bool) -> Result<ApiResponse<()>> {
         let request = self
             .0
             .request(Method::POST, &["v1", "processes", &id.to_string(), "input"])
             .query(&[("close", close.then_some("true"))])
             .header(header::CONTENT_TYPE, "application/octet-stream");
-        client::answer(request.body(bytes.into())).await
+        client::send_and_collect(request.body(bytes.into())).await
     }
 
-    /// Signals it and its group.
-    pub async fn signal(self, id: ProcessId, signal: ProcessSignal) -> Result<Answer<()>> {
+    /// Sends a signal to a process and its group.
+    pub async fn signal(self, id: ProcessId, signal: ProcessSignal) -> Result<ApiResponse<()>> {
         let segments = ["v1", "processes", &id.to_string(), "signal"];
-        self.0.tell(Method::POST, &segments, &[], &SendSignalRequest { signal }).await
+        self.0.call_with_body(Method::POST, &segments, &[], &SendSignalRequest { signal }).await
     }
 
-    /// Changes the size of its terminal.
-    pub async fn resize(self, id: ProcessId, size: TerminalSize) -> Result<Answer<()>> {
-        self.0.tell(Method::POST, &["v1", "processes", &id.to_string(), "resize"], &[], &size).await
+    /// Changes the size of the terminal of a process.
+    pub async fn resize(self, id: ProcessId, size: TerminalSize) -> Result<ApiResponse<()>> {
+        self.0.call_with_body(Method::POST, &["v1", "processes", &id.to_string(), "resize"], &[], &size).await
     }
 
-    /// Waits for its end, but no longer than `limit`: the process as it is then, which may still run.
-    pub async fn wait(self, id: ProcessId, limit: Option<Duration>) -> Result<Answer<UserProcess>> {
+    /// Waits until a process exits, but no longer than `limit`. Returns the process, which may still run.
+    pub async fn wait(self, id: ProcessId, limit: Option<Duration>) -> Result<ApiResponse<UserProcess>> {
         let limit = limit.map(|limit| limit.as_millis().to_string());
         let segments = ["v1", "processes", &id.to_string(), "wait"];
-        self.0.ask(Method::POST, &segments, &[("timeoutMs", limit.as_deref())]).await
+        self.0.call(Method::POST, &segments, &[("timeoutMs", limit.as_deref())]).await
     }
 
-    /// Both directions of its terminal: what it shows after the piece `after`, and what is typed.
+    /// Opens the terminal of a process: its output after the log entry `after`, and its input.
     pub async fn terminal(
         self,
         id: ProcessId,

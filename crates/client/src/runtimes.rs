@@ -1,4 +1,4 @@
-//! `/api/runtimes`: the daemons that a hub knows, and their workers.
+//! `/api/runtimes`: the daemons of a hub, and their sessions.
 
 use protocol::{
     RuntimeId, SessionId,
@@ -8,53 +8,58 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result, Watched};
+use crate::{ApiResponse, Client, Result, WorkerStream};
 
 /// The runtimes of a hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Runtimes<'a>(pub(crate) &'a Client);
+pub struct RuntimesApi<'a>(pub(crate) &'a Client);
 
-impl Runtimes<'_> {
-    /// Every runtime.
-    pub async fn list(self) -> Result<Answer<RuntimeList>> {
-        self.0.ask(Method::GET, &["api", "runtimes"], &[]).await
+impl RuntimesApi<'_> {
+    /// Lists all runtimes.
+    pub async fn list(self) -> Result<ApiResponse<RuntimeList>> {
+        self.0.call(Method::GET, &["api", "runtimes"], &[]).await
     }
 
     /// Adds a runtime.
-    pub async fn add(self, add: &AddRuntimeRequest) -> Result<Answer<Runtime>> {
-        self.0.tell(Method::POST, &["api", "runtimes"], &[], add).await
+    pub async fn add(self, add: &AddRuntimeRequest) -> Result<ApiResponse<Runtime>> {
+        self.0.call_with_body(Method::POST, &["api", "runtimes"], &[], add).await
     }
 
-    /// Makes a token with which a daemon can join as a runtime.
-    pub async fn invite(self, invite: &CreateJoinTokenRequest) -> Result<Answer<JoinToken>> {
-        self.0.tell(Method::POST, &["api", "runtimes", "join-tokens"], &[], invite).await
+    /// Creates a token with which a daemon joins as a runtime.
+    pub async fn invite(self, invite: &CreateJoinTokenRequest) -> Result<ApiResponse<JoinToken>> {
+        self.0.call_with_body(Method::POST, &["api", "runtimes", "join-tokens"], &[], invite).await
     }
 
-    /// How a runtime is.
-    pub async fn get(self, id: &RuntimeId) -> Result<Answer<Runtime>> {
-        self.0.ask(Method::GET, &["api", "runtimes", id.as_str()], &[]).await
+    /// Reads one runtime.
+    pub async fn get(self, id: &RuntimeId) -> Result<ApiResponse<Runtime>> {
+        self.0.call(Method::GET, &["api", "runtimes", id.as_str()], &[]).await
     }
 
     /// Removes a runtime.
-    pub async fn remove(self, id: &RuntimeId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["api", "runtimes", id.as_str()], &[]).await
+    pub async fn remove(self, id: &RuntimeId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["api", "runtimes", id.as_str()], &[]).await
     }
 
-    /// The workers of a runtime: its sessions.
-    pub async fn workers(self, id: &RuntimeId) -> Result<Answer<SessionList>> {
-        self.0.ask(Method::GET, &["api", "runtimes", id.as_str(), "workers"], &[]).await
+    /// Lists the workers of a runtime, which are its sessions.
+    pub async fn workers(self, id: &RuntimeId) -> Result<ApiResponse<SessionList>> {
+        self.0.call(Method::GET, &["api", "runtimes", id.as_str(), "workers"], &[]).await
     }
 
-    /// Who is there for a worker.
-    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<Answer<WorkerPresence>> {
+    /// Reads who is present in a session.
+    pub async fn presence(self, id: &RuntimeId, worker: &SessionId) -> Result<ApiResponse<WorkerPresence>> {
         let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "presence"];
-        self.0.ask(Method::GET, &segments, &[]).await
+        self.0.call(Method::GET, &segments, &[]).await
     }
 
-    /// Watches a worker: its snapshot, what happened after `cursor` if there is one, and what happens.
-    pub async fn watch(self, id: &RuntimeId, worker: &SessionId, cursor: Option<&str>) -> Result<Watched> {
+    /// Observes a session: its snapshot, the events after `cursor` if given, and new events.
+    pub async fn watch(
+        self,
+        id: &RuntimeId,
+        worker: &SessionId,
+        cursor: Option<&str>,
+    ) -> Result<WorkerStream> {
         let segments = ["api", "runtimes", id.as_str(), "workers", worker.as_str(), "events", "ws"];
         let request = self.0.request(Method::GET, &segments).query(&[("cursor", cursor)]);
-        Watched::open(request).await
+        WorkerStream::open(request).await
     }
 }

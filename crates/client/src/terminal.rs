@@ -11,34 +11,34 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
     error::{Error, Result},
-    handshake::{self, WebSocket},
+    websocket_handshake::{self, WebSocket},
 };
 
-/// What a terminal says.
+/// A frame from a terminal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TerminalFrame {
-    /// Shows these bytes.
+    /// Output bytes.
     Output(Bytes),
-    /// Says something about itself.
+    /// A change of the terminal's state.
     Event(TerminalEvent),
 }
 
-/// What a terminal shows.
+/// The output of a terminal.
 #[derive(Debug)]
 pub struct TerminalOutput(SplitStream<WebSocket>);
 
-/// What is typed on a terminal.
+/// The input of a terminal.
 #[derive(Debug)]
 pub struct TerminalInput(SplitSink<WebSocket, Message>);
 
-/// Opens a terminal: both directions, so that each can have its own owner.
+/// Opens a terminal. The two directions can have different owners.
 pub(crate) async fn open(request: RequestBuilder) -> Result<(TerminalOutput, TerminalInput)> {
-    let (input, output) = handshake::open(request).await?.split();
+    let (input, output) = websocket_handshake::open(request).await?.split();
     Ok((TerminalOutput(output), TerminalInput(input)))
 }
 
 impl TerminalOutput {
-    /// The next thing it says; `None` once the connection was closed in order. Cancel safe.
+    /// The next frame; `None` once the connection was closed properly. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<TerminalFrame>> {
         loop {
             match self.0.next().await {
@@ -46,7 +46,7 @@ impl TerminalOutput {
                 Some(Ok(Message::Binary(bytes))) => return Ok(Some(TerminalFrame::Output(bytes))),
                 Some(Ok(Message::Text(text))) => {
                     let event = serde_json::from_str(&text).map_err(|error| {
-                        let reason = format!("a frame cannot be read: {error}");
+                        let reason = format!("a frame is invalid: {error}");
                         Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, text.as_bytes())
                     })?;
                     return Ok(Some(TerminalFrame::Event(event)));
@@ -59,19 +59,19 @@ impl TerminalOutput {
 }
 
 impl TerminalInput {
-    /// Types these bytes.
+    /// Sends input bytes.
     pub async fn send(&mut self, bytes: Bytes) -> Result<()> {
         self.0.send(Message::Binary(bytes)).await.map_err(Error::transport)
     }
 
-    /// Changes the size of the terminal, for all who look at it.
+    /// Changes the size of the terminal, for all its viewers.
     pub async fn resize(&mut self, size: TerminalSize) -> Result<()> {
         let TerminalSize { columns, rows } = size;
         let command = serde_json::to_string(&TerminalCommand::Resize { columns, rows }).unwrap_or_default();
         self.0.send(Message::Text(command.into())).await.map_err(Error::transport)
     }
 
-    /// Says goodbye; the process goes on.
+    /// Closes the connection. The process keeps running.
     pub async fn close(mut self) -> Result<()> {
         self.0.close().await.map_err(Error::transport)
     }

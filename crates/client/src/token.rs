@@ -9,15 +9,15 @@ use secrecy::{ExposeSecret, SecretString};
 #[derive(Debug, Clone)]
 pub struct Token(SecretString);
 
-/// Why a text is no token.
+/// The text is not a valid token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a token is not empty and has only visible ASCII characters")]
+#[error("the token must have at least one character, and visible ASCII characters only")]
 pub struct InvalidToken;
 
 impl Token {
-    /// The token as the value of `Authorization`, marked so that nothing prints it.
+    /// The value of the header `Authorization`, marked as sensitive so that it is not logged.
     pub(crate) fn header(&self) -> HeaderValue {
-        // `from_str` has let nothing in that a header cannot carry.
+        // Never empty: `from_str` accepts only characters that are valid in a header.
         let mut value = HeaderValue::try_from(format!("Bearer {}", self.0.expose_secret()))
             .unwrap_or(HeaderValue::from_static(""));
         value.set_sensitive(true);
@@ -28,7 +28,7 @@ impl Token {
 impl FromStr for Token {
     type Err = InvalidToken;
 
-    /// Takes a token as given, without the white space around it.
+    /// Checks a token, without the white space around it.
     fn from_str(text: &str) -> Result<Self, InvalidToken> {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

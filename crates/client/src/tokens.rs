@@ -1,4 +1,4 @@
-//! `/api/tokens`: what lets people into a hub.
+//! `/api/tokens`: the tokens of a hub's users.
 
 use protocol::{
     TokenId, UserName,
@@ -6,26 +6,26 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result};
+use crate::{ApiResponse, Client, Result};
 
 /// The tokens of a hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Tokens<'a>(pub(crate) &'a Client);
+pub struct TokensApi<'a>(pub(crate) &'a Client);
 
-impl Tokens<'_> {
-    /// Every token of a user; our own if none is named.
-    pub async fn list(self, user: Option<&UserName>) -> Result<Answer<AccessTokenList>> {
+impl TokensApi<'_> {
+    /// Lists the tokens of a user; the caller's own if `None`.
+    pub async fn list(self, user: Option<&UserName>) -> Result<ApiResponse<AccessTokenList>> {
         let user = user.map(UserName::as_str);
-        self.0.ask(Method::GET, &["api", "tokens"], &[("user", user)]).await
+        self.0.call(Method::GET, &["api", "tokens"], &[("user", user)]).await
     }
 
-    /// Makes a token; the answer has its secret.
-    pub async fn add(self, add: &CreateTokenRequest) -> Result<Answer<TokenCreated>> {
-        self.0.tell(Method::POST, &["api", "tokens"], &[], add).await
+    /// Creates a token. The response has its secret.
+    pub async fn add(self, add: &CreateTokenRequest) -> Result<ApiResponse<TokenCreated>> {
+        self.0.call_with_body(Method::POST, &["api", "tokens"], &[], add).await
     }
 
     /// Revokes a token.
-    pub async fn revoke(self, id: TokenId) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["api", "tokens", &id.to_string()], &[]).await
+    pub async fn revoke(self, id: TokenId) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["api", "tokens", &id.to_string()], &[]).await
     }
 }

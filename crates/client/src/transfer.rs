@@ -1,4 +1,4 @@
-//! Content that is too large to hold: it streams, and says how far it is.
+//! Streams content that is too large for memory, with progress.
 
 use std::{
     fmt, io,
@@ -14,36 +14,36 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_util::io::ReaderStream;
 
 use crate::{
-    Answer, client,
+    ApiResponse, client,
     error::{Error, Result},
 };
 
 /// How much is read at a time.
-const PIECE_BYTES: usize = 128 << 10;
+const CHUNK_BYTES: usize = 128 << 10;
 
-type Progress = Box<dyn FnMut(u64) + Send + Sync>;
+type ProgressCallback = Box<dyn FnMut(u64) + Send + Sync>;
 
 /// Content to send.
 pub struct Upload {
     reader: Pin<Box<dyn AsyncRead + Send + Sync>>,
     length: Option<u64>,
-    progress: Progress,
+    progress: ProgressCallback,
 }
 
 impl Upload {
-    /// What `reader` gives, up to its end.
+    /// The content of `reader`, up to its end.
     pub fn reader(reader: impl AsyncRead + Send + Sync + 'static) -> Self {
         Self { reader: Box::pin(reader), length: None, progress: Box::new(|_| {}) }
     }
 
-    /// The content of a local file. One that grows meanwhile is sent as long as it was.
+    /// The content of a local file, up to its current length even if it grows meanwhile.
     pub async fn file(path: &Path) -> io::Result<Self> {
         let file = tokio::fs::File::open(path).await?;
         let metadata = file.metadata().await?;
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        // A pipe or a device has no length that could be told.
+        // Pipes and devices have no length.
         if !metadata.is_file() {
             return Ok(Self::reader(file));
         }
@@ -51,7 +51,7 @@ impl Upload {
         Ok(Self { length: Some(length), ..Self::reader(file.take(length)) })
     }
 
-    /// How much it is, if that is known.
+    /// The length in bytes, if known.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
@@ -63,49 +63,50 @@ impl Upload {
         self
     }
 
-    pub(crate) async fn send<T>(self, request: RequestBuilder) -> Result<Answer<T>> {
+    pub(crate) async fn send<T>(self, request: RequestBuilder) -> Result<ApiResponse<T>> {
         let Self { mut reader, length, mut progress } = self;
-        let local = |source| Error::Local { doing: "read what is to be sent", source };
-        let first = first_piece(&mut reader).await.map_err(local)?;
-        // What fits travels with the head of the request: a server that refuses and closes at once cannot be met in
-        // the middle of sending, where its answer would be lost.
-        if first.len() < PIECE_BYTES && length.is_none_or(|length| length == first.len() as u64) {
+        let read_error = |source| Error::Local { action: "read the content to send", source };
+        let first = first_chunk(&mut reader).await.map_err(read_error)?;
+        // Small content is sent together with the request headers. Otherwise a server that rejects the request and closes the
+        // connection would do so while we are still sending, and its response would be lost.
+        if first.len() < CHUNK_BYTES && length.is_none_or(|length| length == first.len() as u64) {
             progress(first.len() as u64);
-            return client::answer(request.body(first)).await;
+            return client::send_and_collect(request.body(first)).await;
         }
         let reader = std::io::Cursor::new(first).chain(reader);
         let failure = Arc::new(Mutex::new(None::<io::Error>));
-        let (noted, mut sent) = (failure.clone(), 0);
-        let pieces = ReaderStream::with_capacity(reader, PIECE_BYTES).map(move |piece| match piece {
-            Ok(piece) => {
-                sent += piece.len() as u64;
+        let read_failure = failure.clone();
+        let mut sent = 0;
+        let chunks = ReaderStream::with_capacity(reader, CHUNK_BYTES).map(move |chunk| match chunk {
+            Ok(chunk) => {
+                sent += chunk.len() as u64;
                 progress(sent);
-                Ok(piece)
+                Ok(chunk)
             }
             Err(error) => {
                 let kind = error.kind();
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *read_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 Err(io::Error::from(kind))
             }
         });
-        let mut request = request.body(Body::wrap_stream(pieces));
+        let mut request = request.body(Body::wrap_stream(chunks));
         if let Some(length) = length {
             request = request.header(CONTENT_LENGTH, length);
         }
-        let answer = client::answer(request).await;
-        // Reading failed here; that the request broke off is only what came of it.
+        let response = client::send_and_collect(request).await;
+        // If reading failed, the request failed as a consequence: report the cause.
         match failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(source) => Err(local(source)),
-            None => answer,
+            Some(source) => Err(read_error(source)),
+            None => response,
         }
     }
 }
 
-/// As much as is sent at a time, or everything if that is less.
-async fn first_piece(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
-    let mut piece = Vec::new();
-    reader.take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
-    Ok(piece.into())
+/// Reads the first chunk, or everything if that is less.
+async fn first_chunk(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
+    let mut chunk = Vec::new();
+    reader.take(CHUNK_BYTES as u64).read_to_end(&mut chunk).await?;
+    Ok(chunk.into())
 }
 
 impl fmt::Debug for Upload {
@@ -122,15 +123,15 @@ pub struct Download {
 
 impl Download {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
-        client::accepted(request).await.map(|response| Self { response })
+        client::send_checked(request).await.map(|response| Self { response })
     }
 
-    /// How much it is, if that is known.
+    /// The length in bytes, if known.
     pub fn length(&self) -> Option<u64> {
         self.response.content_length()
     }
 
-    /// The next piece; `None` at the end. A connection that is cut before the end is an error.
+    /// The next chunk; `None` at the end. A connection that is lost before the end is an error.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>> {
         Ok(self.response.chunk().await?)
     }
@@ -141,14 +142,14 @@ impl Download {
         out: &mut (impl AsyncWrite + Unpin),
         mut progress: impl FnMut(u64),
     ) -> Result<u64> {
-        let local = |source| Error::Local { doing: "write what was received", source };
+        let write_error = |source| Error::Local { action: "write the received content", source };
         let mut written = 0;
-        while let Some(piece) = self.chunk().await? {
-            out.write_all(&piece).await.map_err(local)?;
-            written += piece.len() as u64;
+        while let Some(chunk) = self.chunk().await? {
+            out.write_all(&chunk).await.map_err(write_error)?;
+            written += chunk.len() as u64;
             progress(written);
         }
-        out.flush().await.map_err(local)?;
+        out.flush().await.map_err(write_error)?;
         Ok(written)
     }
 }

@@ -1,4 +1,4 @@
-//! `/api/users`: who may use a hub.
+//! `/api/users`: the users of a hub.
 
 use protocol::{
     UserName,
@@ -6,40 +6,40 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result};
+use crate::{ApiResponse, Client, Result};
 
 /// The users of a hub.
 #[derive(Debug, Clone, Copy)]
-pub struct Users<'a>(pub(crate) &'a Client);
+pub struct UsersApi<'a>(pub(crate) &'a Client);
 
-impl Users<'_> {
-    /// Every user.
-    pub async fn list(self) -> Result<Answer<UserList>> {
-        self.0.ask(Method::GET, &["api", "users"], &[]).await
+impl UsersApi<'_> {
+    /// Lists all users.
+    pub async fn list(self) -> Result<ApiResponse<UserList>> {
+        self.0.call(Method::GET, &["api", "users"], &[]).await
     }
 
     /// Adds a user.
-    pub async fn add(self, add: &CreateUserRequest) -> Result<Answer<User>> {
-        self.0.tell(Method::POST, &["api", "users"], &[], add).await
+    pub async fn add(self, add: &CreateUserRequest) -> Result<ApiResponse<User>> {
+        self.0.call_with_body(Method::POST, &["api", "users"], &[], add).await
     }
 
-    /// What a user may do.
-    pub async fn get(self, name: &UserName) -> Result<Answer<User>> {
-        self.0.ask(Method::GET, &["api", "users", name.as_str()], &[]).await
+    /// Reads one user.
+    pub async fn get(self, name: &UserName) -> Result<ApiResponse<User>> {
+        self.0.call(Method::GET, &["api", "users", name.as_str()], &[]).await
     }
 
-    /// Says what a user may do from now on.
-    pub async fn set(self, name: &UserName, set: &UpdateUserRequest) -> Result<Answer<User>> {
-        self.0.tell(Method::PUT, &["api", "users", name.as_str()], &[], set).await
+    /// Changes the roles of a user.
+    pub async fn set(self, name: &UserName, set: &UpdateUserRequest) -> Result<ApiResponse<User>> {
+        self.0.call_with_body(Method::PUT, &["api", "users", name.as_str()], &[], set).await
     }
 
-    /// Removes a user and all tokens of theirs.
-    pub async fn remove(self, name: &UserName) -> Result<Answer<()>> {
-        self.0.ask(Method::DELETE, &["api", "users", name.as_str()], &[]).await
+    /// Removes a user and all their tokens.
+    pub async fn remove(self, name: &UserName) -> Result<ApiResponse<()>> {
+        self.0.call(Method::DELETE, &["api", "users", name.as_str()], &[]).await
     }
 
-    /// Who we are.
-    pub async fn whoami(self) -> Result<Answer<CallerIdentity>> {
-        self.0.ask(Method::GET, &["api", "whoami"], &[]).await
+    /// Reads the user that the token belongs to.
+    pub async fn whoami(self) -> Result<ApiResponse<CallerIdentity>> {
+        self.0.call(Method::GET, &["api", "whoami"], &[]).await
     }
 }

@@ -1,4 +1,4 @@
-//! `/v1/waits`: everything that stops until a person answers.
+//! `/v1/waits`: questions and permissions that wait for a person.
 
 use protocol::{
     WaitId,
@@ -6,25 +6,25 @@ use protocol::{
 };
 use reqwest::Method;
 
-use crate::{Answer, Client, Result, Told};
+use crate::{ApiResponse, Client, JsonEventStream, Result};
 
 /// The waits of a daemon.
 #[derive(Debug, Clone, Copy)]
-pub struct Waits<'a>(pub(crate) &'a Client);
+pub struct WaitsApi<'a>(pub(crate) &'a Client);
 
-impl Waits<'_> {
-    /// Every wait that is open, in all sessions.
-    pub async fn list(self) -> Result<Answer<WaitList>> {
-        self.0.ask(Method::GET, &["v1", "waits"], &[]).await
+impl WaitsApi<'_> {
+    /// Lists the open waits of all sessions.
+    pub async fn list(self) -> Result<ApiResponse<WaitList>> {
+        self.0.call(Method::GET, &["v1", "waits"], &[]).await
     }
 
-    /// What becomes of the waits, from those that are open now on.
-    pub async fn events(self) -> Result<Told<WaitEvent>> {
-        Told::open(self.0.clone(), &["v1", "waits", "events"]).await
+    /// Streams the changes of waits, starting with a snapshot of the open ones.
+    pub async fn events(self) -> Result<JsonEventStream<WaitEvent>> {
+        JsonEventStream::open(self.0.clone(), &["v1", "waits", "events"]).await
     }
 
-    /// Answers whatever is asked; how it was settled.
-    pub async fn answer(self, id: WaitId, reply: &AnswerWaitRequest) -> Result<Answer<Wait>> {
-        self.0.tell(Method::POST, &["v1", "waits", &id.to_string()], &[], reply).await
+    /// Answers a wait, and returns its final state.
+    pub async fn answer(self, id: WaitId, reply: &AnswerWaitRequest) -> Result<ApiResponse<Wait>> {
+        self.0.call_with_body(Method::POST, &["v1", "waits", &id.to_string()], &[], reply).await
     }
 }

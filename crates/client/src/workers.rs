@@ -1,4 +1,4 @@
-//! `/v1/workers`: sessions as a backend watches them.
+//! `/v1/workers`: sessions as a hub observes them.
 
 use std::time::Duration;
 
@@ -10,56 +10,56 @@ use websocket::{Disconnected, IncomingMessage, WebSocketReceiver};
 use crate::{
     Client,
     error::{Error, Result},
-    handshake::{self, WebSocket},
+    websocket_handshake::{self, WebSocket},
 };
 
 /// The workers of a daemon.
 #[derive(Debug, Clone, Copy)]
-pub struct Workers<'a>(pub(crate) &'a Client);
+pub struct WorkersApi<'a>(pub(crate) &'a Client);
 
-impl Workers<'_> {
-    /// Watches a worker: its snapshot, what happened after `cursor` if there is one, and what happens.
-    pub async fn watch(self, id: &SessionId, cursor: Option<&str>) -> Result<Watched> {
+impl WorkersApi<'_> {
+    /// Observes a session: its snapshot, the events after `cursor` if given, and new events.
+    pub async fn watch(self, id: &SessionId, cursor: Option<&str>) -> Result<WorkerStream> {
         let request = self.0.request(Method::GET, &["v1", "workers", id.as_str(), "events", "ws"]);
-        Watched::open(request.query(&[("cursor", cursor)])).await
+        WorkerStream::open(request.query(&[("cursor", cursor)])).await
     }
 }
 
 /// How long a server may be silent: it pings every 15 seconds, older ones every 20.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// What happens in a worker.
+/// The observation stream of a session.
 #[derive(Debug)]
-pub struct Watched(WebSocketReceiver<WebSocket>);
+pub struct WorkerStream(WebSocketReceiver<WebSocket>);
 
-impl Watched {
+impl WorkerStream {
     pub(crate) async fn open(request: RequestBuilder) -> Result<Self> {
-        Ok(Self::over(handshake::open(request).await?))
+        Ok(Self::over(websocket_handshake::open(request).await?))
     }
 
-    /// What comes over a WebSocket that is open already.
+    /// Reads from an open WebSocket.
     pub fn over(socket: WebSocket) -> Self {
         Self(WebSocketReceiver::new(socket, SILENCE_MAX))
     }
 
-    /// Takes the server for lost after this long without a sign of life.
+    /// Considers the server lost after this long without a frame or ping.
     #[must_use]
     pub fn with_silence_max(mut self, silence_max: Duration) -> Self {
         self.0.set_idle_timeout(silence_max);
         self
     }
 
-    /// The next frame, as it was sent and as it is understood; `None` once the stream was closed. Cancel safe.
+    /// The next frame, as text and parsed; `None` once the stream was closed. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<(Utf8Bytes, ObservationFrame)>> {
         let Some(text) = self.text().await? else { return Ok(None) };
         let frame = serde_json::from_str(&text).map_err(|error| {
-            let reason = format!("a frame cannot be read: {error}");
+            let reason = format!("a frame is invalid: {error}");
             Error::unexpected(StatusCode::SWITCHING_PROTOCOLS, reason, text.as_bytes())
         })?;
         Ok(Some((text, frame)))
     }
 
-    /// The next frame, as it was sent; `None` once the stream was closed. Cancel safe.
+    /// The next frame as text; `None` once the stream was closed. Cancel safe.
     pub async fn text(&mut self) -> Result<Option<Utf8Bytes>> {
         match self.0.next().await {
             Ok(IncomingMessage::Text(text)) => Ok(Some(text)),

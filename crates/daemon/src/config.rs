@@ -7,7 +7,7 @@ use protocol::AgentName;
 use secrecy::{ExposeSecret, SecretString};
 use server::InvalidCors;
 
-use crate::{DaemonSettings, Join};
+use crate::{DaemonSettings, HubJoin};
 
 /// Shorter tokens are easy to guess.
 const TOKEN_BYTES_MIN: usize = 8;
@@ -36,7 +36,7 @@ pub struct Config {
     /// Limits and everything else that the command line sets directly.
     pub settings: DaemonSettings,
     /// The hub to join.
-    pub join: Option<Join>,
+    pub join: Option<HubJoin>,
 }
 
 /// Which clients may use the daemon.

@@ -6,7 +6,7 @@ use server::{HttpListener, HttpService};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Access, Config, InvalidConfig, Join,
+    Access, Config, HubJoin, InvalidConfig,
     access::{InProcessAccess, NetworkAccess},
     api,
     app::App,
@@ -20,7 +20,7 @@ const RECOVER_AFTER: Duration = Duration::from_millis(300);
 pub struct DaemonServer {
     app: App,
     service: HttpService,
-    join: Option<Join>,
+    join: Option<HubJoin>,
 }
 
 /// A daemon that is bound to its address, ready to serve.
@@ -97,7 +97,7 @@ impl BoundDaemon {
         recovery.spawn(recover(app.clone(), stop.clone()));
         let leave = CancellationToken::new();
         if let Some(join) = join {
-            joining.spawn(join.keep(in_process, leave.clone()));
+            joining.spawn(join.keep_joined(in_process, leave.clone()));
         }
         let wind_down = async {
             recovery.close();

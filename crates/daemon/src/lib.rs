@@ -13,7 +13,7 @@ mod daemon_server;
 mod daemon_settings;
 mod directory_settings;
 mod file_transfer;
-mod join;
+mod hub_join;
 mod routes;
 mod skills;
 
@@ -21,4 +21,4 @@ pub use api::document as openapi;
 pub use config::{Access, Config, InvalidConfig, Token};
 pub use daemon_server::{BoundDaemon, DaemonServer, StartError};
 pub use daemon_settings::{DEFAULT_PORT, DaemonSettings};
-pub use join::Join;
+pub use hub_join::HubJoin;

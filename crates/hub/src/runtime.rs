@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use bytes::Bytes;
-use client::{Handshake, Watched};
+use client::{WebSocketHandshake, WorkerStream};
 use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -87,7 +87,7 @@ async fn watch<R: Runtime + ?Sized>(
     worker: &SessionId,
     cursor: Option<&str>,
 ) -> Result<Box<dyn Upstream>, Down> {
-    let handshake = Handshake::new();
+    let handshake = WebSocketHandshake::new();
     let mut path = format!("/v1/workers/{worker}/events/ws");
     if let Some(cursor) = cursor {
         path += &format!("?cursor={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC));
@@ -100,7 +100,7 @@ async fn watch<R: Runtime + ?Sized>(
         StatusCode::NOT_FOUND => Err(Down::NoWorker),
         StatusCode::SWITCHING_PROTOCOLS => {
             let socket = handshake.finish(response).await.map_err(|error| down(&error))?;
-            Ok(Box::new(Watched::over(socket).with_silence_max(runtime.silence_max())))
+            Ok(Box::new(WorkerStream::over(socket).with_silence_max(runtime.silence_max())))
         }
         _ => Err(Down::Unreachable),
     }
@@ -165,7 +165,7 @@ pub(crate) fn get(path: &str) -> Result<Request<Body>, Down> {
     Request::get(path).body(Body::empty()).map_err(|_| Down::Unreachable)
 }
 
-impl Upstream for Watched {
+impl Upstream for WorkerStream {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<String>, Down>> {
         Box::pin(async {
             self.text().await.map(|text| text.map(|text| text.to_string())).map_err(|error| down(&error))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use protocol::observation::{StreamControl, StreamEnd, StreamLeg};
-use server::observed::Observed;
+use server::observation::ObservationSource;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{Watch, feed::control, presence::Seat};
@@ -27,7 +27,7 @@ impl Viewer {
     }
 }
 
-impl Observed for Viewer {
+impl ObservationSource for Viewer {
     const LEG: StreamLeg = StreamLeg::Backend;
 
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {

@@ -12,7 +12,7 @@ use protocol::observation::{
     DiagnosticKind, ResumeOutcome, StreamCloseCode, StreamControl, StreamDiagnostic, StreamEnd, StreamLeg,
 };
 use serde_json::json;
-use server::observed::Observed;
+use server::observation::ObservationSource;
 use tokio::sync::watch;
 
 use crate::{
@@ -276,7 +276,7 @@ fn unusable(trouble: DiagnosticKind) -> StreamEnd {
     StreamEnd::new(StreamLeg::Backend, trouble, message)
 }
 
-impl Observed for Watch {
+impl ObservationSource for Watch {
     const LEG: StreamLeg = StreamLeg::Backend;
 
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {

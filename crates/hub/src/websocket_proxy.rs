@@ -1,7 +1,7 @@
 //! Forwarding a client's WebSocket to a runtime.
 
 use axum::body::Body;
-use client::Handshake;
+use client::WebSocketHandshake;
 use http::{Request, Response, StatusCode};
 use protocol::observation::StreamCloseCode;
 use server::WebSocket;
@@ -31,7 +31,7 @@ pub(crate) async fn connect(
     runtime: &dyn Runtime,
     mut request: Request<Body>,
 ) -> Result<UpgradeResponse, Down> {
-    let handshake = Handshake::new();
+    let handshake = WebSocketHandshake::new();
     request.headers_mut().extend(handshake.headers());
     let opening = async {
         let response = runtime.send(request).await?;

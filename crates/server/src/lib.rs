@@ -15,7 +15,7 @@ mod host_policy;
 mod http_listener;
 mod in_process_service;
 pub mod metrics;
-pub mod observed;
+pub mod observation;
 mod open_websockets;
 mod problem_response;
 pub mod request_body;

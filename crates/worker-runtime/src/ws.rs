@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use protocol::observation::{StreamEnd, StreamLeg};
-use server::observed::Observed;
+use server::observation::ObservationSource;
 
-pub use server::observed::{INPUT_BYTES_MAX, serve};
+pub use server::observation::{INPUT_BYTES_MAX, serve};
 
 use crate::Observation;
 
-impl Observed for Observation {
+impl ObservationSource for Observation {
     const LEG: StreamLeg = StreamLeg::Runtime;
 
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {

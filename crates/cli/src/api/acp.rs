@@ -5,7 +5,7 @@ mod stream;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use client::{Client, Message, Reply};
+use client::{AcpMessage, AcpReply, Client};
 use protocol::{
     AgentName, IdempotencyKey, ServerId,
     acp::{
@@ -164,7 +164,7 @@ impl RequestCommand for AcpCommand {
                 idempotency_key,
                 linger,
             } => {
-                let mut message = Message::new(input::text(message, output).await?);
+                let mut message = AcpMessage::new(input::text(message, output).await?);
                 if let Some(agent) = agent {
                     message = message.agent(agent);
                 }
@@ -181,9 +181,11 @@ impl RequestCommand for AcpCommand {
                     message = message.linger(linger);
                 }
                 match acp.send(&id, message).await? {
-                    Reply::Response { answer, .. } if output.json => output.bytes(answer.body()),
-                    Reply::Response { answer, .. } => output.line(&crate::output::plain_json(answer.body())),
-                    Reply::Accepted => output.done("sent to the agent"),
+                    AcpReply::Response { response, .. } if output.json => output.bytes(response.body()),
+                    AcpReply::Response { response, .. } => {
+                        output.line(&crate::output::plain_json(response.body()))
+                    }
+                    AcpReply::Accepted => output.done("sent to the agent"),
                 }
             }
             AcpCommand::Stream { id, after, follow: true } => {

@@ -6,7 +6,7 @@ mod download;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use client::{Client, Page, Upload};
+use client::{Client, EntryPageOptions, Upload};
 use protocol::fs::{
     ArchiveUnpacked, DirectoryEntryList, FileKind, FileMetadata, FileWritten, MoveFileRequest,
 };
@@ -138,7 +138,7 @@ impl RequestCommand for FsCommand {
         let fs = client.fs();
         match self {
             FsCommand::Entries { path, after, limit } => {
-                let answer = fs.entries(&path, &Page { after, limit }).await?;
+                let answer = fs.entries(&path, &EntryPageOptions { after, limit }).await?;
                 output.answer(&answer, |list| entries(list, output))
             }
             FsCommand::Read { path, output: file, range } => {
@@ -179,7 +179,7 @@ async fn upload_batch(
     client: &Client,
     path: &str,
     source: Option<PathBuf>,
-) -> Result<client::Answer<ArchiveUnpacked>, CommandError> {
+) -> Result<client::ApiResponse<ArchiveUnpacked>, CommandError> {
     let directory = source.clone().filter(|source| source.is_dir());
     let Some(directory) = directory else {
         let (archive, bar) = with_progress(input::upload(source.as_deref()).await?);

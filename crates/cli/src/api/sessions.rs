@@ -8,7 +8,7 @@ mod view;
 pub(crate) use view::list;
 
 use clap::Subcommand;
-use client::{Client, Pages};
+use client::{Client, EventPageOptions};
 use protocol::{
     Author, InputId, SessionId, WaitId,
     sessions::{AnswerPermissionRequest, AnswerQuestionRequest, EditInputRequest},
@@ -269,7 +269,7 @@ impl RequestCommand for SessionsCommand {
                 events::follow(client, &id, offset, include_raw, output).await
             }
             SessionsCommand::Events { id, offset, limit, include_raw, follow: false } => {
-                events::print_page(client, &id, Pages { offset, limit, include_raw }, output).await
+                events::print_page(client, &id, EventPageOptions { offset, limit, include_raw }, output).await
             }
             SessionsCommand::Snapshot { id } => {
                 output.answer(&sessions.snapshot(&id).await?, |snapshot| view::snapshot(&snapshot))

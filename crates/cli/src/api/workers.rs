@@ -1,7 +1,7 @@
 //! `tombolo api workers`.
 
 use clap::Subcommand;
-use client::{Client, Watched};
+use client::{Client, WorkerStream};
 use protocol::{
     SessionId, UserName,
     lending::RelayCall,
@@ -53,7 +53,7 @@ impl RequestCommand for DaemonWorkersCommand {
 
 /// Prints frames until the stream ends. A diagnostic that closes the stream is the error of the command; others go to
 /// stderr.
-pub(crate) async fn print_frames(mut watched: Watched, output: CommandOutput) -> CommandResult {
+pub(crate) async fn print_frames(mut watched: WorkerStream, output: CommandOutput) -> CommandResult {
     while let Some((text, frame)) = watched.next().await? {
         match frame {
             ObservationFrame::Diagnostic { diagnostic } => {

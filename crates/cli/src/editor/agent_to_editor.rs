@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use client::{EventKind, Events};
+use client::{AcpEventKind, AcpEvents};
 use protocol::acp::AcpProcessExit;
 
 use super::{editor_writer::EditorWriter, open_requests::OpenRequests};
@@ -16,30 +16,30 @@ const UNPARSED_CHARS_MAX: usize = 300;
 
 /// Forwards every message unchanged until the stream ends.
 pub(super) async fn forward(
-    mut events: Events,
+    mut events: AcpEvents,
     writer: &EditorWriter,
     open_requests: &RefCell<OpenRequests>,
 ) -> Outcome {
     while let Some(event) = events.next().await? {
         match event.kind {
-            EventKind::Message { .. } => {
+            AcpEventKind::Message { .. } => {
                 open_requests.borrow_mut().remove_answered(event.data.as_bytes());
                 writer.line(event.data).await.map_err(|_| Failure::Closed)?;
             }
-            EventKind::Gap => {
+            AcpEventKind::Gap => {
                 let retained = plain(&event.data);
                 return Err(Failure::Missed(format!(
                     "messages from the agent were lost: while the connection was down or the editor did not read, the \
                      agent sent more than the daemon retains ({retained}); restart the agent in the editor"
                 )));
             }
-            EventKind::Exited => return Err(agent_exited(&event.data)),
-            EventKind::Unparsed => {
+            AcpEventKind::Exited => return Err(agent_exited(&event.data)),
+            AcpEventKind::Unparsed => {
                 let line: String = event.data.chars().take(UNPARSED_CHARS_MAX).collect();
                 say(&plain(&format!("tombolo: the agent wrote a line that is not an ACP message: {line}")));
             }
-            // Events of a newer daemon that this version does not know are not meant for the editor.
-            EventKind::Other(_) => {}
+            // AcpEvents of a newer daemon that this version does not know are not meant for the editor.
+            AcpEventKind::Other(_) => {}
         }
     }
     let how = "the instance no longer exists: it was deleted, or the daemon was restarted".into();

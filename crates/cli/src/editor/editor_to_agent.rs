@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use bytes::Bytes;
-use client::{Client, Error, Message};
+use client::{AcpMessage, Client, Error};
 use protocol::{AgentName, IdempotencyKey, ProblemKind, ServerId};
 use uuid::Uuid;
 
@@ -105,12 +105,12 @@ impl<'a> MessageSender<'a> {
         Ok(open_requests.borrow_mut().reject(body, code, &error.to_string()))
     }
 
-    fn message(&mut self, body: &Bytes) -> Result<Message, Failure> {
+    fn message(&mut self, body: &Bytes) -> Result<AcpMessage, Failure> {
         self.sent += 1;
         let key: IdempotencyKey = format!("{}-{}", self.key_prefix.simple(), self.sent)
             .parse()
             .map_err(|error| Failure::Local(anyhow::Error::new(error)))?;
-        let message = Message::new(body.clone()).respond_async().key(key);
+        let message = AcpMessage::new(body.clone()).respond_async().key(key);
         Ok(match &self.agent {
             Some(agent) => message.agent(agent.clone()),
             None => message,

@@ -1,6 +1,6 @@
 //! Waits as text for people.
 
-use client::Told;
+use client::JsonEventStream;
 use jiff::{SpanRound, Timestamp, Unit};
 use protocol::{
     RuntimeId,
@@ -58,7 +58,10 @@ pub(crate) trait WaitStreamEvent: DeserializeOwned {
 }
 
 /// Prints events until the stream ends.
-pub(crate) async fn follow<T: WaitStreamEvent>(mut events: Told<T>, output: CommandOutput) -> CommandResult {
+pub(crate) async fn follow<T: WaitStreamEvent>(
+    mut events: JsonEventStream<T>,
+    output: CommandOutput,
+) -> CommandResult {
     while let Some((event, json)) = events.next().await? {
         if output.json {
             output.line(&json)?;

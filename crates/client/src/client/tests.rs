@@ -6,7 +6,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::Message;
+use crate::AcpMessage;
 
 /// A server that answers the first request on a connection, and closes it on the second without a word, as one does that
 /// was about to close it anyway.
@@ -68,15 +68,15 @@ async fn a_question_is_asked_again_on_a_new_connection() {
 #[tokio::test]
 async fn a_message_is_sent_again_only_if_it_has_a_key() {
     let (client, server) = closing_server(2).await;
-    let keyed = |key: &str| Message::new("{}").key(key.parse().unwrap());
+    let keyed = |key: &str| AcpMessage::new("{}").key(key.parse().unwrap());
     client.acp().send(&id(), keyed("1")).await.unwrap();
     client.acp().send(&id(), keyed("2")).await.unwrap();
     drop(client);
     assert_eq!(server.join_all().await, [3]);
 
     let (client, server) = closing_server(2).await;
-    client.acp().send(&id(), Message::new("{}")).await.unwrap();
-    let error = client.acp().send(&id(), Message::new("{}")).await.unwrap_err();
+    client.acp().send(&id(), AcpMessage::new("{}")).await.unwrap();
+    let error = client.acp().send(&id(), AcpMessage::new("{}")).await.unwrap_err();
     assert!(matches!(error, Error::Transport(_)), "{error}");
     // It would have been taken; now it is somebody who says nothing.
     let address = client.endpoint().to_string();

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use acp::{Listener, OutgoingMessage, ResponseMode, SendOutcome};
+use acp::{InstanceReader, OutgoingMessage, ResponseMode, SendOutcome};
 use axum::{
     Json,
     body::Body,
@@ -145,11 +145,11 @@ async fn stream(
     headers: HeaderMap,
 ) -> Result<Response> {
     let last = extract::last_event_id(&headers, query.last_event_id)?.map(Seq::new);
-    Ok(sse::response(InstanceEvents(app.instances.listener(&id, last)?)))
+    Ok(sse::response(InstanceEvents(app.instances.reader(&id, last)?)))
 }
 
 /// The event stream of an instance, whose frames are rendered as server-sent events already.
-struct InstanceEvents(Listener);
+struct InstanceEvents(InstanceReader);
 
 impl sse::EventSource for InstanceEvents {
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {

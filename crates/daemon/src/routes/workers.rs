@@ -5,7 +5,7 @@ use protocol::SessionId;
 use server::{
     WebSocketUpgrade,
     extract::{Path, Query},
-    observed::WatchQuery,
+    observation::WatchQuery,
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 use websocket::KeepAlive;

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use backoff::Backoff;
-use client::Messages;
+use client::BodyEventStream;
 use protocol::{RuntimeId, wait::WaitEvent};
 use tokio::time::timeout;
 use tracing::debug;
@@ -23,16 +23,21 @@ pub(super) async fn pull(board: &Board, (id, runtime): (&RuntimeId, &dyn Runtime
     }
 }
 
-async fn open(runtime: &dyn Runtime) -> Result<Messages<Body, WaitEvent>, Down> {
+async fn open(runtime: &dyn Runtime) -> Result<BodyEventStream<Body, WaitEvent>, Down> {
     let response = runtime.send(get("/v1/waits/events")?).await?;
     match response.status().is_success() {
-        true => Ok(Messages::over(response.into_body())),
+        true => Ok(BodyEventStream::over(response.into_body())),
         false => Err(Down::Unreachable),
     }
 }
 
 /// Takes what the runtime says until it ends.
-async fn hear(board: &Board, id: &RuntimeId, mut told: Messages<Body, WaitEvent>, backoff: &mut Backoff) {
+async fn hear(
+    board: &Board,
+    id: &RuntimeId,
+    mut told: BodyEventStream<Body, WaitEvent>,
+    backoff: &mut Backoff,
+) {
     while let Ok(Some(event)) = told.next().await {
         backoff.reset();
         board.take(id, event);

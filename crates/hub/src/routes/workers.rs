@@ -10,7 +10,7 @@ use protocol::{
 use server::{
     ProblemResponse, Result, WebSocketUpgrade,
     extract::{Path, Query},
-    observed::{self, WatchQuery},
+    observation::{self, WatchQuery},
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -86,9 +86,9 @@ async fn watch(
     let (presences, user, keep_alive) = (app.presences.clone(), caller.user, app.keep_alive);
     let serve = move |socket| async move {
         let viewer = Viewer::new(watch, presences.watch(&runtime, &worker, &user));
-        observed::serve_until(socket, viewer, keep_alive, revoked).await;
+        observation::serve_until(socket, viewer, keep_alive, revoked).await;
     };
-    app.sockets.open(upgrade, observed::INPUT_BYTES_MAX, serve)
+    app.sockets.open(upgrade, observation::INPUT_BYTES_MAX, serve)
 }
 
 /// List who is present at a worker: its viewers, and users who recently sent, answered or cancelled something.

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use client::Watched;
+use client::WorkerStream;
 use fastrand::Rng;
 use protocol::observation::{ObservationFrame, ResumeOutcome, StreamControl};
 use tokio::{
@@ -29,7 +29,7 @@ const WELL_MAX: Duration = Duration::from_secs(40);
 
 /// Somebody who watches, goes away and comes back, as the rules say.
 struct Viewer {
-    watched: Option<Watched>,
+    watched: Option<WorkerStream>,
     notebook: Notebook,
     tally: Tally,
 }

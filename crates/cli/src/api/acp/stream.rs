@@ -1,6 +1,6 @@
 //! `tombolo api acp stream`: prints the events of an instance, one per line.
 
-use client::{Client, Event, EventKind};
+use client::{AcpEvent, AcpEventKind, Client};
 use protocol::ServerId;
 
 use crate::{
@@ -42,11 +42,11 @@ pub(super) async fn so_far(
     while at < range.newest {
         let Some(event) = events.next().await? else { break };
         at = match &event.kind {
-            EventKind::Message { id } if *id > range.newest => break,
-            EventKind::Message { id } => *id,
+            AcpEventKind::Message { id } if *id > range.newest => break,
+            AcpEventKind::Message { id } => *id,
             // These events carry no id of their own but occupy one position each; the next message corrects `at`.
-            EventKind::Unparsed | EventKind::Exited => at + 1,
-            EventKind::Gap | EventKind::Other(_) => at,
+            AcpEventKind::Unparsed | AcpEventKind::Exited => at + 1,
+            AcpEventKind::Gap | AcpEventKind::Other(_) => at,
         };
         show(&event, output)?;
     }
@@ -54,9 +54,9 @@ pub(super) async fn so_far(
 }
 
 /// Prints one event: as JSON for programs, as a line with its id, kind and data for people.
-fn show(event: &Event, output: CommandOutput) -> CommandResult {
+fn show(event: &AcpEvent, output: CommandOutput) -> CommandResult {
     let id = match event.kind {
-        EventKind::Message { id } => Some(id),
+        AcpEventKind::Message { id } => Some(id),
         _ => None,
     };
     let name = event.kind.name();

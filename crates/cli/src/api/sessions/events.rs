@@ -1,6 +1,6 @@
 //! Prints the events and messages of a session.
 
-use client::{Client, Pages, RecordEvent};
+use client::{Client, EventPageOptions, RecordEvent};
 use protocol::SessionId;
 
 use super::view;
@@ -10,7 +10,7 @@ use crate::{exit::CommandResult, output::CommandOutput};
 pub(super) async fn print_page(
     client: &Client,
     id: &SessionId,
-    mut pages: Pages,
+    mut pages: EventPageOptions,
     output: CommandOutput,
 ) -> CommandResult {
     loop {

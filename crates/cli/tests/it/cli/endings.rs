@@ -93,7 +93,7 @@ fn something_else_that_answers_is_4() {
     ] {
         let server = super::mirrored::Recorder::start(answer);
         let said = Run::of(api_at(&server.endpoint(), &["acp", "list"]).output().unwrap()).said(4);
-        assert!(said.starts_with("tombolo: the answer was not understood"), "{said}");
+        assert!(said.starts_with("tombolo: unexpected response"), "{said}");
     }
 }
 

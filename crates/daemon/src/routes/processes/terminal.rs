@@ -1,4 +1,4 @@
-//! The terminal of a process over a WebSocket: binary frames are its bytes, text frames are about it.
+//! The terminal of a process over a WebSocket. Binary frames carry its bytes, text frames events and commands.
 
 use std::time::Duration;
 
@@ -26,21 +26,21 @@ use websocket::{Disconnected, IncomingMessage, KeepAlive, SplitReceiver, WebSock
 use super::INPUT_BYTES_MAX;
 use crate::{api_error::Result, app::App, routes::Problems};
 
-/// How long to wait before typing again on a terminal whose process does not read.
+/// How long to wait before sending input again to a process that does not read.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TerminalQuery {
-    /// The number of the last piece that was seen; everything that is kept is shown if left out.
+    /// The number of the last output entry that the client received; all retained output if left out.
     after: Option<u64>,
 }
 
-/// Look at the terminal of a process and type on it, over a WebSocket.
+/// Attach to the terminal of a process over a WebSocket.
 ///
-/// Binary frames are the terminal's bytes, both ways, one frame for each piece that was shown. Text frames are JSON: a
-/// `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process goes on when the connection is closed.
+/// Binary frames carry the terminal's bytes in both directions, one frame per output entry. Text frames are JSON: a
+/// `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process keeps running when the connection closes.
 #[utoipa::path(
     get, path = "/v1/processes/{id}/terminal", tag = "processes",
     params(("id" = String, Path, pattern = "^prc_[0-9a-f]{32}$", description = "The process"), TerminalQuery),
@@ -101,12 +101,12 @@ async fn take_input<S: AsyncRead + AsyncWrite + Unpin>(
         match receiver.next().await {
             Ok(IncomingMessage::Binary(bytes)) => type_in(bytes, input).await,
             Ok(IncomingMessage::Text(command)) => {
-                if let Err(reason) = obey(&command, input) {
+                if let Err(reason) = run_command(&command, input) {
                     return Some(closing(CloseCode::Invalid, &reason));
                 }
             }
             Err(Disconnected::Idle) => {
-                return Some(closing(CloseCode::Away, "nothing was heard of the client"));
+                return Some(closing(CloseCode::Away, "the client sent nothing, not even a pong"));
             }
             Ok(IncomingMessage::Close(_)) | Err(Disconnected::Ended | Disconnected::Failed(_)) => {
                 return None;
@@ -117,13 +117,13 @@ async fn take_input<S: AsyncRead + AsyncWrite + Unpin>(
 
 /// Types `bytes`. While the process does not read, nothing more is taken from the client.
 async fn type_in(bytes: Bytes, input: &AttachmentInput) {
-    // Once it has ended or takes no more, there is nobody to tell but who sees its end.
+    // Other errors mean that the process ended or closed its input. The client learns that from the output stream.
     while let Err(user_processes::Error::Busy(_)) = input.send(bytes.clone()) {
         tokio::time::sleep(BUSY_PAUSE).await;
     }
 }
 
-fn obey(command: &str, input: &AttachmentInput) -> std::result::Result<(), String> {
+fn run_command(command: &str, input: &AttachmentInput) -> std::result::Result<(), String> {
     let TerminalCommand::Resize { columns, rows } =
         serde_json::from_str(command).map_err(|error| format!("not a command: {error}"))?;
     match input.resize(TerminalSize { columns, rows }) {
@@ -133,7 +133,7 @@ fn obey(command: &str, input: &AttachmentInput) -> std::result::Result<(), Strin
 }
 
 fn text(event: &TerminalEvent) -> Message {
-    // Our own types always have a JSON form.
+    // Never empty: wire types always serialize.
     Message::Text(serde_json::to_string(event).unwrap_or_default().into())
 }
 

@@ -10,7 +10,7 @@ use axum::{
     routing::get,
 };
 use bytes::Bytes;
-use client::{Client, Watched};
+use client::{Client, WorkerStream};
 use hub::{Config, Down, Hub, Pace, Rate, Runtime as _, Upstream};
 use journal::Retention;
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use protocol::{
 use secrecy::ExposeSecret;
 use server::{
     OpenWebSockets, WebSocketUpgrade,
-    observed::{self, Observed},
+    observation::{self, ObservationSource},
 };
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -139,7 +139,7 @@ impl World {
     }
 
     /// Begins to watch, if that can be done now.
-    pub(super) async fn watch(&self, bus: &Bus, cursor: Option<String>) -> Option<Watched> {
+    pub(super) async fn watch(&self, bus: &Bus, cursor: Option<String>) -> Option<WorkerStream> {
         let client = self.client.clone();
         let worker = bus.name.clone();
         let watched = async move { client.runtimes().watch(&name(), &worker, cursor.as_deref()).await };
@@ -202,8 +202,8 @@ async fn show(
     let Some(bus) = buses.lock().get(&worker).cloned() else { return StatusCode::NOT_FOUND.into_response() };
     match Host(bus).watch(&worker, query.get("cursor").map(String::as_str)).await {
         Ok(heard) => {
-            let serve = |socket| observed::serve(socket, Heard(heard), KEEP_ALIVE);
-            let opened = OpenWebSockets::new(1).open(upgrade, observed::INPUT_BYTES_MAX, serve);
+            let serve = |socket| observation::serve(socket, Heard(heard), KEEP_ALIVE);
+            let opened = OpenWebSockets::new(1).open(upgrade, observation::INPUT_BYTES_MAX, serve);
             opened.unwrap_or_else(IntoResponse::into_response)
         }
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
@@ -212,7 +212,7 @@ async fn show(
 
 struct Heard(Box<dyn Upstream>);
 
-impl Observed for Heard {
+impl ObservationSource for Heard {
     const LEG: Side = Side::Runtime;
 
     async fn next(&mut self) -> Result<Vec<Bytes>, StreamEnd> {

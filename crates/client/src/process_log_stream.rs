@@ -1,34 +1,34 @@
-//! What a process writes, as it writes it.
+//! The output stream of a process.
 
 use protocol::{ProcessId, processes::ProcessLogEntry};
 use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, follow::Follow};
+use crate::{Client, Error, error::Result, resuming_stream::ResumingStream};
 
-/// One event in the log of a process.
+/// One event on the output stream of a process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogEvent {
-    /// What it is.
+    /// The kind of event.
     pub kind: LogEventKind,
-    /// What it says: the JSON as it came.
+    /// The data, as the original JSON.
     pub data: String,
 }
 
-/// What an event in the log of a process is.
+/// The kind of an event on the output stream of a process.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEventKind {
-    /// Something that it wrote.
+    /// Output of the process.
     Output(ProcessLogEntry),
-    /// What was to come next is no longer kept.
+    /// The next output is no longer retained.
     Gap,
-    /// It has ended.
+    /// The process exited.
     Exited,
-    /// Something that a newer daemon says.
+    /// An event that only a newer daemon has.
     Other(String),
 }
 
 impl LogEventKind {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(&self) -> &str {
         match self {
             LogEventKind::Output(_) => "output",
@@ -39,37 +39,35 @@ impl LogEventKind {
     }
 }
 
-/// What one process writes. A cut connection is made anew by itself, a bounded number of times; no output is lost or
-/// doubled by that.
+/// The output of one process. It reconnects after a lost connection, a limited number of times, without losing or repeating
+/// output.
 #[derive(Debug)]
-pub struct Logs(Follow);
+pub struct ProcessLogStream(ResumingStream);
 
-impl Logs {
+impl ProcessLogStream {
     pub(crate) async fn open(client: Client, id: ProcessId, after: Option<u64>) -> Result<Self> {
         let last = after.map(|number| number.to_string());
         let segments = ["v1", "processes", &id.to_string(), "logs"];
-        Follow::open(client, &segments, vec![("follow", "true".into())], last).await.map(Self)
+        ResumingStream::open(client, &segments, vec![("follow", "true".into())], last).await.map(Self)
     }
 
-    /// The next event; `None` once the process has ended or is forgotten.
-    ///
-    /// Nothing is lost if the future is dropped before it is done.
+    /// The next event; `None` once the process has exited or was deleted. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<LogEvent>> {
         let Some(frame) = self.0.next().await? else { return Ok(None) };
-        let event = event(frame)?;
+        let event = parse_event(frame)?;
         if event.kind == LogEventKind::Exited {
-            self.0.last_words();
+            self.0.expect_end();
         }
         Ok(Some(event))
     }
 }
 
-fn event(frame: SseFrame) -> Result<LogEvent> {
+fn parse_event(frame: SseFrame) -> Result<LogEvent> {
     let kind = match frame.event.as_str() {
         "output" => {
             LogEventKind::Output(serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {
                 status: 200,
-                reason: format!("an event cannot be read: {error}"),
+                reason: format!("an event is invalid: {error}"),
                 excerpt: frame.data.chars().take(100).collect(),
             })?)
         }

@@ -1,4 +1,4 @@
-//! A stream that is followed across cut connections.
+//! An event stream that reconnects and resumes after a lost connection.
 
 use std::time::{Duration, Instant};
 
@@ -9,54 +9,54 @@ use sse::{SseFrame, SseParser};
 
 use crate::{
     Client,
-    client::accepted,
+    client::send_checked,
     error::{Error, Result},
 };
 
-/// How often a lost connection is made anew without having brought anything, before that is an error; more often if
-/// whoever follows is patient.
-const TRIES_MAX: u32 = 5;
+/// How many connections in a row may bring no event before the stream fails. It keeps trying for longer if the caller set
+/// [`ResumingStream::reconnect_for`].
+const ATTEMPTS_MAX: u32 = 5;
 
 /// The shortest and the longest delay before a new connection.
 const RECONNECT_MIN: Duration = Duration::from_millis(200);
 const RECONNECT_MAX: Duration = Duration::from_millis(3200);
 
-/// A daemon says something every 15 s. One that is silent for three times as long is gone.
+/// How long a server may be silent. It sends a heartbeat every 15 s, so after three missed ones it is considered lost.
 pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(45);
 
-/// A connection that lasted this long was worth having, even if nothing was said on it.
-const LASTING: Duration = Duration::from_secs(10);
+/// A connection that lasted this long counts as a success, even without an event.
+const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// How the last connection ended.
 #[derive(Debug)]
-enum Cut {
-    /// The server ended it in order.
+enum ConnectionEnd {
+    /// The server closed it properly.
     Ended,
     Lost(Error),
 }
 
-/// The frames of one stream. After a cut it goes on after the last id that was read.
+/// The frames of one stream. After a lost connection, it resumes after the last received id.
 #[derive(Debug)]
-pub(crate) struct Follow {
+pub(crate) struct ResumingStream {
     client: Client,
     segments: Vec<String>,
     query: Vec<(&'static str, String)>,
     last_id: Option<String>,
     response: Option<Response>,
     connected_at: Instant,
-    /// When the server was last heard of.
-    heard_at: Instant,
-    /// How long it is tried to reach a server that is not heard of, at least.
-    patience: Duration,
+    /// The time of the last data from the server.
+    received_at: Instant,
+    /// How long to keep reconnecting after the last data, at least.
+    reconnect_time: Duration,
     parser: SseParser,
-    /// New connections since the last frame, or since one that lasted.
-    tries: u32,
+    /// New connections since the last frame, or since the last stable connection.
+    attempts: u32,
     backoff: Backoff,
-    /// The last frame said that nothing comes after it.
-    over: bool,
+    /// Whether the last frame announced the end of the stream.
+    ended: bool,
 }
 
-impl Follow {
+impl ResumingStream {
     /// Opens the stream at the route with these segments, after the event `last_id`.
     pub(crate) async fn open(
         client: Client,
@@ -64,86 +64,86 @@ impl Follow {
         query: Vec<(&'static str, String)>,
         last_id: Option<String>,
     ) -> Result<Self> {
-        let mut follow = Self {
+        let mut stream = Self {
             client,
             segments: segments.iter().map(|&segment| segment.to_owned()).collect(),
             query,
             last_id,
             response: None,
             connected_at: Instant::now(),
-            heard_at: Instant::now(),
-            patience: Duration::ZERO,
+            received_at: Instant::now(),
+            reconnect_time: Duration::ZERO,
             parser: SseParser::default(),
-            tries: 0,
+            attempts: 0,
             backoff: Backoff::new(RECONNECT_MIN, RECONNECT_MAX),
-            over: false,
+            ended: false,
         };
-        follow.response = Some(follow.connect().await?);
-        Ok(follow)
+        stream.response = Some(stream.connect().await?);
+        Ok(stream)
     }
 
-    /// The next frame; `None` once the stream has ended. Nothing is lost if the future is dropped.
+    /// The next frame; `None` once the stream has ended. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>> {
         loop {
             if let Some(frame) = self.parser.pop() {
                 let frame =
                     frame.map_err(|error| Error::unexpected(StatusCode::OK, error.to_string(), b""))?;
                 self.forget_failures();
-                self.over = false;
+                self.ended = false;
                 if let Some(id) = &frame.id {
                     self.last_id = Some(id.clone());
                 }
                 return Ok(Some(frame));
             }
             let Some(response) = &mut self.response else {
-                if self.over {
+                if self.ended {
                     return Ok(None);
                 }
                 match self.reconnect().await? {
                     Some(response) => {
                         self.connected_at = Instant::now();
-                        self.heard_at = self.connected_at;
+                        self.received_at = self.connected_at;
                         self.response = Some(response);
                     }
-                    None => self.over = true,
+                    None => self.ended = true,
                 }
                 continue;
             };
-            let cut = match tokio::time::timeout(SILENCE_MAX, response.chunk()).await {
-                Ok(Ok(Some(piece))) => {
-                    self.heard_at = Instant::now();
-                    self.parser.push(&piece);
+            let end = match tokio::time::timeout(SILENCE_MAX, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => {
+                    self.received_at = Instant::now();
+                    self.parser.push(&chunk);
                     continue;
                 }
-                Ok(Ok(None)) => Cut::Ended,
-                Ok(Err(error)) => Cut::Lost(error.into()),
-                Err(_) => Cut::Lost(Error::transport("the server fell silent")),
+                Ok(Ok(None)) => ConnectionEnd::Ended,
+                Ok(Err(error)) => ConnectionEnd::Lost(error.into()),
+                Err(_) => ConnectionEnd::Lost(Error::transport("the server sent no data and no heartbeat")),
             };
-            self.on_cut(cut)?;
+            self.on_connection_end(end)?;
         }
     }
 
-    /// Keeps trying for this long after the server was last heard of.
-    pub(crate) fn patient(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    /// Keeps reconnecting for this long after the last data from the server.
+    pub(crate) fn reconnect_for(mut self, time: Duration) -> Self {
+        self.reconnect_time = time;
         self
     }
 
-    /// Says that the frame that was read last has nothing after it, should the connection end now.
-    pub(crate) fn last_words(&mut self) {
-        self.over = true;
+    /// Declares the last frame the final one: if the connection ends now, the stream has ended and does not reconnect.
+    pub(crate) fn expect_end(&mut self) {
+        self.ended = true;
     }
 
-    fn on_cut(&mut self, cut: Cut) -> Result<()> {
+    fn on_connection_end(&mut self, end: ConnectionEnd) -> Result<()> {
         self.response = None;
-        if self.connected_at.elapsed() >= LASTING {
+        if self.connected_at.elapsed() >= STABLE_AFTER {
             self.forget_failures();
         }
-        // What was not whole comes again.
+        // The server sends an incomplete frame again.
         self.parser = SseParser::default();
-        match cut {
-            Cut::Ended if self.gives_up() => self.over = true,
-            Cut::Lost(error) if self.gives_up() => return Err(error),
+        match end {
+            ConnectionEnd::Ended if self.should_give_up() => self.ended = true,
+            ConnectionEnd::Lost(error) if self.should_give_up() => return Err(error),
             _ => {}
         }
         Ok(())
@@ -151,18 +151,18 @@ impl Follow {
 
     /// Something arrived, so the next failure starts with a full set of attempts and the shortest delay.
     fn forget_failures(&mut self) {
-        self.tries = 0;
+        self.attempts = 0;
         self.backoff.reset();
     }
 
-    fn gives_up(&self) -> bool {
-        self.tries >= TRIES_MAX && self.heard_at.elapsed() >= self.patience
+    fn should_give_up(&self) -> bool {
+        self.attempts >= ATTEMPTS_MAX && self.received_at.elapsed() >= self.reconnect_time
     }
 
-    /// A new connection; `None` if there is nothing left to follow.
+    /// Opens a new connection; `None` if the resource no longer exists.
     async fn reconnect(&mut self) -> Result<Option<Response>> {
         loop {
-            self.tries = self.tries.saturating_add(1);
+            self.attempts = self.attempts.saturating_add(1);
             self.backoff.wait().await;
             match self.connect().await {
                 Ok(response) => return Ok(Some(response)),
@@ -179,7 +179,7 @@ impl Follow {
                         ProblemKind::ShuttingDown
                         | ProblemKind::StoreLocked
                         | ProblemKind::TooManyConnections,
-                    ) if !self.gives_up() => {}
+                    ) if !self.should_give_up() => {}
                     _ => return Err(error),
                 },
             }
@@ -193,13 +193,13 @@ impl Follow {
             request = request.header("last-event-id", id);
         }
         let request = request.header("accept", "text/event-stream");
-        let response = match tokio::time::timeout(SILENCE_MAX, accepted(request)).await {
+        let response = match tokio::time::timeout(SILENCE_MAX, send_checked(request)).await {
             Ok(response) => response?,
-            Err(_) => return Err(Error::transport("the server did not answer")),
+            Err(_) => return Err(Error::transport("the server did not respond")),
         };
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
-            return Err(Error::unexpected(response.status(), "it is not a stream of events", b""));
+            return Err(Error::unexpected(response.status(), "it is not an event stream", b""));
         }
         Ok(response)
     }

@@ -1,62 +1,60 @@
-//! What happens in a session, as it happens.
+//! The event stream of a session.
 
 use std::time::Duration;
 
 use protocol::{EventRecord, SessionId};
 use sse::SseFrame;
 
-use crate::{Client, Error, error::Result, follow::Follow};
+use crate::{Client, Error, error::Result, resuming_stream::ResumingStream};
 
-/// Something on the stream of a session.
+/// An event on the stream of a session, with its original JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordEvent {
-    /// Something happened.
+    /// An event of the session.
     Record(Box<EventRecord>, String),
-    /// Events between the last one and the next are no longer kept.
+    /// The next events are no longer retained.
     Gap(String),
-    /// Something that a newer daemon says: its name and its data.
+    /// An event that only a newer daemon has: its name and data.
     Other(String, String),
 }
 
-/// The events of one session. A cut connection is made anew by itself, a bounded number of times; no event is lost or
-/// doubled by that.
+/// The events of one session. It reconnects after a lost connection, a limited number of times, without losing or repeating
+/// events.
 #[derive(Debug)]
-pub struct Records(Follow);
+pub struct SessionEvents(ResumingStream);
 
-impl Records {
+impl SessionEvents {
     pub(crate) async fn open(client: Client, id: &SessionId, offset: u64, include_raw: bool) -> Result<Self> {
         let query = if include_raw { vec![("includeRaw", "true".into())] } else { Vec::new() };
         let segments = ["v1", "sessions", id.as_str(), "events", "sse"];
-        Follow::open(client, &segments, query, Some(offset.to_string())).await.map(Self)
+        ResumingStream::open(client, &segments, query, Some(offset.to_string())).await.map(Self)
     }
 
-    /// Keeps trying to make a cut connection anew for this long after the daemon was last heard of.
+    /// Keeps reconnecting for this long after the last data from the daemon.
     #[must_use]
-    pub fn patient(self, patience: Duration) -> Self {
-        Self(self.0.patient(patience))
+    pub fn reconnect_for(self, time: Duration) -> Self {
+        Self(self.0.reconnect_for(time))
     }
 
-    /// The next event; `None` once the session is gone.
-    ///
-    /// Nothing is lost if the future is dropped before it is done.
+    /// The next event; `None` once the session was deleted. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<RecordEvent>> {
         let Some(frame) = self.0.next().await? else { return Ok(None) };
-        let event = event(frame)?;
+        let event = parse_event(frame)?;
         if let RecordEvent::Record(record, _) = &event
             && matches!(record.event, protocol::Event::Ended(_))
         {
-            self.0.last_words();
+            self.0.expect_end();
         }
         Ok(Some(event))
     }
 }
 
-fn event(frame: SseFrame) -> Result<RecordEvent> {
+fn parse_event(frame: SseFrame) -> Result<RecordEvent> {
     match frame.event.as_str() {
         "" | "message" => {
             let record = serde_json::from_str(&frame.data).map_err(|error| Error::Unexpected {
                 status: 200,
-                reason: format!("an event cannot be read: {error}"),
+                reason: format!("an event is invalid: {error}"),
                 excerpt: frame.data.chars().take(100).collect(),
             })?;
             Ok(RecordEvent::Record(record, frame.data))

@@ -1,22 +1,22 @@
-//! An installation, as it goes on.
+//! The progress of an installation.
 
 use protocol::agents::{AgentInstalled, InstallProgress};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use sse::SseParser;
 
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Error, ProblemDetails, Result};
 
-/// Something that an installation tells.
+/// An event of an installation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InstallEvent {
-    /// How far a part of it is.
+    /// The progress of one component.
     Progress(InstallProgress),
-    /// It is installed: the end.
+    /// The agent is installed. The last event, parsed and as the original JSON.
     Done(AgentInstalled, String),
 }
 
-/// The events of one installation, to its end. A failure is an error; the installation goes on if this is dropped.
+/// The events of one installation. A failed installation is an error. Dropping this does not stop the installation.
 #[derive(Debug)]
 pub struct InstallEvents {
     response: Response,
@@ -28,7 +28,7 @@ impl InstallEvents {
         Self { response, parser: SseParser::default() }
     }
 
-    /// The next event; `None` after the last. Nothing is lost if the future is dropped.
+    /// The next event; `None` after the last. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<InstallEvent>> {
         loop {
             while let Some(frame) = self.parser.pop() {
@@ -37,29 +37,29 @@ impl InstallEvents {
                 match frame.event.as_str() {
                     "progress" => return Ok(Some(InstallEvent::Progress(read(&frame.data)?))),
                     "done" => return Ok(Some(InstallEvent::Done(read(&frame.data)?, frame.data))),
-                    "failed" => return Err(refused(frame.data)?),
-                    _ => {} // something that a newer daemon tells
+                    "failed" => return Err(install_error(frame.data)?),
+                    _ => {} // an event that only a newer daemon has
                 }
             }
-            let Some(piece) = self.response.chunk().await? else { return Ok(None) };
-            self.parser.push(&piece);
+            let Some(chunk) = self.response.chunk().await? else { return Ok(None) };
+            self.parser.push(&chunk);
         }
     }
 }
 
 fn read<T: DeserializeOwned>(data: &str) -> Result<T> {
     serde_json::from_str(data).map_err(|error| {
-        Error::unexpected(StatusCode::OK, format!("an event cannot be read: {error}"), data.as_bytes())
+        Error::unexpected(StatusCode::OK, format!("an event is invalid: {error}"), data.as_bytes())
     })
 }
 
-/// The problem that an installation ended with, as if it had been the answer.
-fn refused(data: String) -> Result<Error> {
+/// The problem document of a failed installation, as if it had been the response.
+fn install_error(data: String) -> Result<Error> {
     #[derive(serde::Deserialize)]
-    struct Status {
+    struct ProblemStatus {
         status: u16,
     }
-    let status: Status = read(&data)?;
-    let status = StatusCode::from_u16(status.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Ok(Error::Problem(Box::new(Refusal::parse(status, data.into())?)))
+    let problem: ProblemStatus = read(&data)?;
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Ok(Error::Problem(Box::new(ProblemDetails::parse(status, data.into())?)))
 }

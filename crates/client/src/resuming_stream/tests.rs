@@ -7,7 +7,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{Client, Error, Event, EventKind, Events};
+use crate::{AcpEvent, AcpEventKind, AcpEvents, Client, Error};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const END: &str = "0\r\n\r\n";
@@ -41,7 +41,10 @@ async fn serve(listener: TcpListener, answers: Vec<String>) -> Vec<Option<String
 }
 
 /// Follows until the end: the events, how it ended, and where each connection resumed.
-async fn run(after: Option<u64>, answers: &[String]) -> (Vec<Event>, Result<(), Error>, Vec<Option<String>>) {
+async fn run(
+    after: Option<u64>,
+    answers: &[String],
+) -> (Vec<AcpEvent>, Result<(), Error>, Vec<Option<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let mut server = JoinSet::new();
@@ -50,7 +53,7 @@ async fn run(after: Option<u64>, answers: &[String]) -> (Vec<Event>, Result<(), 
     let id: ServerId = "a".parse().unwrap();
     let mut events = Vec::new();
     let ended = async {
-        let mut stream: Events = client.acp().events(&id, after).await?;
+        let mut stream: AcpEvents = client.acp().events(&id, after).await?;
         while let Some(event) = stream.next().await? {
             events.push(event);
         }
@@ -61,9 +64,9 @@ async fn run(after: Option<u64>, answers: &[String]) -> (Vec<Event>, Result<(), 
     (events, ended, server.join_next().await.unwrap().unwrap())
 }
 
-fn ids(events: &[Event]) -> Vec<u64> {
-    let id = |event: &Event| match event.kind {
-        EventKind::Message { id } => Some(id),
+fn ids(events: &[AcpEvent]) -> Vec<u64> {
+    let id = |event: &AcpEvent| match event.kind {
+        AcpEventKind::Message { id } => Some(id),
         _ => None,
     };
     events.iter().filter_map(id).collect()
@@ -90,7 +93,7 @@ async fn the_end_of_the_agent_is_the_end_of_the_stream() {
     let exited = chunk("event: exited\ndata: {\"code\":0}\n\n");
     let (events, ended, resumed) = run(Some(7), &[format!("{HEAD}{}{exited}{END}", message(8))]).await;
     ended.unwrap();
-    assert_eq!(events[1], Event { kind: EventKind::Exited, data: r#"{"code":0}"#.into() });
+    assert_eq!(events[1], AcpEvent { kind: AcpEventKind::Exited, data: r#"{"code":0}"#.into() });
     assert_eq!(resumed, [Some("7".into())]);
 }
 

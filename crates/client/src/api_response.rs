@@ -1,4 +1,4 @@
-//! What a server answered: its bytes, and what they mean.
+//! A response of a server: its bytes, and the type that they encode.
 
 use std::marker::PhantomData;
 
@@ -8,18 +8,19 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
-/// An answer. Its bytes are as the server sent them, so what a newer server says is passed on whole.
+/// A response with a JSON body of type `T`. It keeps the original bytes, so that fields of a newer server are not lost when
+/// the body is passed on.
 #[derive(Debug, Clone)]
-pub struct Answer<T> {
+pub struct ApiResponse<T> {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
-    meaning: PhantomData<fn() -> T>,
+    body_type: PhantomData<fn() -> T>,
 }
 
-impl<T> Answer<T> {
+impl<T> ApiResponse<T> {
     pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
-        Self { status, headers, body, meaning: PhantomData }
+        Self { status, headers, body, body_type: PhantomData }
     }
 
     /// The body, byte for byte.
@@ -37,11 +38,11 @@ impl<T> Answer<T> {
     }
 }
 
-impl<T: DeserializeOwned> Answer<T> {
-    /// What the body says.
+impl<T: DeserializeOwned> ApiResponse<T> {
+    /// Parses the body.
     pub fn read(&self) -> Result<T> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            Error::unexpected(self.status, format!("the body cannot be read: {error}"), &self.body)
+            Error::unexpected(self.status, format!("the body is invalid: {error}"), &self.body)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A request that becomes a WebSocket.
+//! Opens WebSockets.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use hyper::upgrade::Upgraded;
@@ -17,43 +17,43 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A WebSocket of a server.
+/// An open WebSocket to a server.
 pub type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// A request for a WebSocket, and what its answer has to say.
+/// The handshake of one WebSocket: the headers of the request, and the check of the response.
 #[derive(Debug)]
-pub struct Handshake {
+pub struct WebSocketHandshake {
     key: String,
 }
 
-impl Handshake {
-    /// A new one for each request.
-    #[expect(clippy::new_without_default, reason = "no two are the same")]
+impl WebSocketHandshake {
+    /// A handshake with a new random key.
+    #[expect(clippy::new_without_default, reason = "each handshake has a random key")]
     pub fn new() -> Self {
         Self { key: generate_key() }
     }
 
-    /// What the request says.
+    /// The headers of the request.
     pub fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
         headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
-        // It is base64.
+        // Never empty: base64 is valid in a header.
         let key = HeaderValue::try_from(&self.key).unwrap_or(HeaderValue::from_static(""));
         headers.insert(header::SEC_WEBSOCKET_KEY, key);
         headers
     }
 
-    /// The WebSocket that the request was answered with.
+    /// Turns the response into a WebSocket.
     ///
     /// # Errors
-    /// If it was answered with something else.
+    /// If the server did not accept the handshake.
     pub async fn finish<B>(self, response: Response<B>) -> Result<WebSocket> {
         self.finish_with(response, None).await
     }
 
-    /// The same, with limits of its own.
+    /// Like [`finish`](Self::finish), with limits for messages and buffers.
     async fn finish_with<B>(
         self,
         response: Response<B>,
@@ -61,24 +61,24 @@ impl Handshake {
     ) -> Result<WebSocket> {
         let status = response.status();
         let accept = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
-        let understood = accept
+        let is_accepted = accept
             .is_some_and(|accept| accept.as_bytes() == derive_accept_key(self.key.as_bytes()).as_bytes());
-        if status != StatusCode::SWITCHING_PROTOCOLS || !understood {
-            return Err(Error::unexpected(status, "it is not a WebSocket", b""));
+        if status != StatusCode::SWITCHING_PROTOCOLS || !is_accepted {
+            return Err(Error::unexpected(status, "the server did not open a WebSocket", b""));
         }
         let upgraded = hyper::upgrade::on(response).await.map_err(Error::transport)?;
         Ok(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, config).await)
     }
 }
 
-/// Asks for a WebSocket; what is refused is told as for any other request.
+/// Opens a WebSocket. A problem document is an error, as for any other request.
 pub(crate) async fn open(request: RequestBuilder) -> Result<WebSocket> {
     open_with(request, None).await
 }
 
-/// The same, with limits of its own.
+/// Like [`open`], with limits for messages and buffers.
 pub(crate) async fn open_with(request: RequestBuilder, config: Option<WebSocketConfig>) -> Result<WebSocket> {
-    let handshake = Handshake::new();
-    let response = client::accepted(request.headers(handshake.headers())).await?;
+    let handshake = WebSocketHandshake::new();
+    let response = client::send_checked(request.headers(handshake.headers())).await?;
     handshake.finish_with(Response::<reqwest::Body>::from(response), config).await
 }

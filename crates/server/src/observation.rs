@@ -1,4 +1,4 @@
-//! What happens in a worker, over a WebSocket that can only be listened to.
+//! Serves an observation stream over a read-only WebSocket.
 
 use bytes::Bytes;
 use protocol::observation::{DiagnosticKind, ObservationFrame, StreamEnd, StreamLeg};
@@ -10,47 +10,47 @@ use websocket::{IncomingMessage, KeepAlive, SplitReceiver, WebSocketSender, clos
 
 use crate::WebSocket;
 
-/// What happens in a worker, as frames.
-pub trait Observed: Send {
-    /// Whose stream it is.
+/// The source of an observation stream.
+pub trait ObservationSource: Send {
+    /// The part of the way from daemon to viewer that this stream serves.
     const LEG: StreamLeg;
 
     /// The next frames, waiting for them. Cancel safe.
     ///
     /// # Errors
-    /// When there are none any more: how it ends.
+    /// The end of the stream.
     fn next(&mut self) -> impl Future<Output = Result<Vec<Bytes>, StreamEnd>> + Send;
 }
 
-/// Where to begin.
+/// The position at which to start.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WatchQuery {
-    /// The cursor of the last event that was received; only what happens from now on if left out.
+    /// The cursor of the last received event; only new events if left out.
     pub cursor: Option<String>,
 }
 
-/// The largest message of a peer, which has nothing to say.
+/// The largest message from the peer. It may send none, so this only bounds the memory.
 pub const INPUT_BYTES_MAX: usize = 4 << 10;
 
 /// Sends the frames until they end or the peer leaves.
-pub async fn serve<O: Observed>(socket: WebSocket, observed: O, keep_alive: KeepAlive) {
-    serve_until(socket, observed, keep_alive, std::future::pending()).await;
+pub async fn serve<O: ObservationSource>(socket: WebSocket, source: O, keep_alive: KeepAlive) {
+    serve_until(socket, source, keep_alive, std::future::pending()).await;
 }
 
-/// Sends the frames until they end, the peer leaves, or `over` resolves, which then says how the stream ends.
-pub async fn serve_until<O: Observed>(
+/// Sends the frames until they end, the peer leaves, or `stop` resolves, which then decides how the stream ends.
+pub async fn serve_until<O: ObservationSource>(
     socket: WebSocket,
-    mut observed: O,
+    mut source: O,
     keep_alive: KeepAlive,
-    over: impl Future<Output = StreamEnd> + Send,
+    stop: impl Future<Output = StreamEnd> + Send,
 ) {
     let (mut sender, mut receiver) = websocket::split(socket, keep_alive);
     let end = tokio::select! {
         biased;
-        end = over => Some(end),
-        end = send_frames(&mut observed, &mut sender) => end,
+        end = stop => Some(end),
+        end = send_frames(&mut source, &mut sender) => end,
         end = reject_messages(&mut receiver, O::LEG) => end,
     };
     let Some(end) = end else { return };
@@ -66,11 +66,11 @@ pub async fn serve_until<O: Observed>(
 
 /// Sends the frames. Returns how they end, or `None` if the peer is lost.
 async fn send_frames<S: AsyncRead + AsyncWrite + Unpin>(
-    observed: &mut impl Observed,
+    source: &mut impl ObservationSource,
     sender: &mut WebSocketSender<S>,
 ) -> Option<StreamEnd> {
     loop {
-        match sender.ping_until(observed.next()).await.ok()? {
+        match sender.ping_until(source.next()).await.ok()? {
             Ok(frames) => sender.send_all(frames.into_iter().filter_map(text)).await.ok()?,
             Err(end) => return Some(end),
         }
@@ -83,14 +83,16 @@ async fn reject_messages<S: AsyncRead + AsyncWrite + Unpin>(
     leg: StreamLeg,
 ) -> Option<StreamEnd> {
     match receiver.next().await.ok()? {
-        IncomingMessage::Text(_) | IncomingMessage::Binary(_) => {
-            Some(StreamEnd::new(leg, DiagnosticKind::ObservationOnly, "this stream can only be listened to"))
-        }
+        IncomingMessage::Text(_) | IncomingMessage::Binary(_) => Some(StreamEnd::new(
+            leg,
+            DiagnosticKind::ObservationOnly,
+            "this stream is read-only: send commands to the other routes",
+        )),
         IncomingMessage::Close(_) => None,
     }
 }
 
-/// A frame as a message; all of ours are text.
+/// The WebSocket message for a frame. All our frames are text.
 fn text(frame: Bytes) -> Option<Message> {
     Some(Message::Text(Utf8Bytes::try_from(frame).ok()?))
 }

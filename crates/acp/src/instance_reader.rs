@@ -1,20 +1,20 @@
-//! A reader of the messages of an instance.
+//! A reader of the event stream of an instance.
 
 use std::task::{Context, Poll};
 
 use journal::{JournalItem, RingReader};
 use subscribers::Subscription;
 
-/// A reader of the messages of an instance. An instance that lingers is not deleted while it has one.
+/// A reader of the event stream of an instance. It keeps an instance with a linger time from being deleted.
 #[derive(Debug)]
-pub struct Listener {
+pub struct InstanceReader {
     pub(crate) reader: RingReader,
     /// `None` if the instance does not linger.
     pub(crate) _subscription: Option<Subscription>,
 }
 
-impl Listener {
-    /// The next of what the agent says; `None` once nothing will come any more.
+impl InstanceReader {
+    /// The next events; `None` once the agent has exited and all events were read.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<JournalItem>> {
         self.reader.poll_next(cx)
     }

@@ -1,0 +1,79 @@
+//! Joins a hub: the daemon opens a tunnel to it, and the hub sends its requests through the tunnel. So a daemon needs no
+//! address that the hub can reach.
+
+use std::time::Duration;
+
+use backoff::Backoff;
+use client::{Client, Error, WebSocket};
+use protocol::RuntimeId;
+use server::{ErrorChain, InProcessService};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+use websocket::KeepAlive;
+
+/// The shortest and the longest delay before the daemon dials the hub again.
+const REDIAL_MIN: Duration = Duration::from_millis(100);
+const REDIAL_MAX: Duration = Duration::from_secs(5);
+
+/// A tunnel that lasted this long resets the backoff. A shorter one does not: two daemons that join as the same runtime
+/// displace each other, and would otherwise do so ten times a second.
+const STABLE_AFTER: Duration = Duration::from_secs(1);
+
+/// How long the hub may take to accept the connection.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The hub that a daemon joins.
+#[derive(Debug, Clone)]
+pub struct HubJoin {
+    /// A client of the hub, with the join token.
+    pub hub: Client,
+    /// The runtime to join as. If given, joining fails with a token for another runtime.
+    pub name: Option<RuntimeId>,
+}
+
+impl HubJoin {
+    /// Keeps a tunnel to the hub open until `stop` is cancelled, and serves its requests with `service`.
+    pub(crate) async fn keep_joined(self, service: InProcessService, stop: CancellationToken) {
+        let mut backoff = Backoff::new(REDIAL_MIN, REDIAL_MAX);
+        // A reason is logged once, however often the attempt fails for it.
+        let mut logged_reason = None;
+        loop {
+            match stop.run_until_cancelled(self.dial()).await {
+                None => return,
+                Some(Ok(socket)) => {
+                    info!("joined the hub");
+                    logged_reason = None;
+                    let joined_at = Instant::now();
+                    serve_tunnel(socket, service.clone(), stop.clone()).await;
+                    if joined_at.elapsed() >= STABLE_AFTER {
+                        backoff.reset();
+                    }
+                }
+                Some(Err(reason)) => {
+                    if logged_reason.as_ref() != Some(&reason) {
+                        warn!(%reason, "could not join the hub; trying again");
+                        logged_reason = Some(reason);
+                    }
+                }
+            }
+            if stop.run_until_cancelled(backoff.wait()).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    async fn dial(&self) -> Result<WebSocket, String> {
+        match timeout(DIAL_TIMEOUT, self.hub.join(self.name.as_ref())).await {
+            Ok(joined) => joined.map_err(|error: Error| ErrorChain(&error).to_string()),
+            Err(_) => Err(format!("the hub did not respond within {} s", DIAL_TIMEOUT.as_secs())),
+        }
+    }
+}
+
+/// Serves the requests from the tunnel until it is lost or `stop` is cancelled.
+async fn serve_tunnel(socket: WebSocket, service: InProcessService, stop: CancellationToken) {
+    let (near, far) = tunnel::pipe();
+    // Each half ends when the other does. Joining both lets the last responses through.
+    tokio::join!(tunnel::serve(near, service, stop), tunnel::carry(socket, far, KeepAlive::default()));
+}
