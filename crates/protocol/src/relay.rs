@@ -1,8 +1,9 @@
-//! The environment relay, `ya-environment-relay.v1`: how a device lends what its owner selected.
+//! The environment relay protocol, `ya-environment-relay.v1`: a device lends the capabilities that its owner
+//! selected.
 //!
-//! Both ends of a connection say the same eight kinds of frames ([`Frame`]). What can be asked is in one table
-//! ([`METHODS`]), its types in a module for each family. Fields that are not known are left out, not refused; a kind of
-//! frame that is not known is a fault of the peer.
+//! Both ends of a connection exchange the same eight kinds of frames ([`Frame`]). All methods are declared in one
+//! table ([`METHODS`]); each capability family has a module with their types. A reader ignores unknown fields and
+//! treats an unknown kind of frame as a protocol error of the peer.
 
 mod accepted;
 pub mod artifact;
@@ -57,7 +58,7 @@ pub use root::{Mode, Root};
 pub use schema::schemas;
 pub use virtual_path::VirtualPath;
 
-/// The name of the protocol, which the first frame of a device says.
+/// The protocol name, sent in the first frame of a device.
 pub const PROTOCOL: &str = "ya-environment-relay.v1";
 
 #[cfg(test)]

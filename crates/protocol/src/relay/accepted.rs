@@ -1,4 +1,4 @@
-//! What a device is accepted for.
+//! The relay server's answer to the hello of a device.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use super::{Family, Flow, Root, family};
 
-/// What a device is accepted for, in answer to its hello: the event `relay.accepted`.
+/// The relay server's answer to a hello: payload of the event `relay.accepted`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accepted {
-    /// The connection.
+    /// Identifies the connection.
     pub connection_id: String,
-    /// The families that are offered, on and granted; others that a newer peer may name are left out.
+    /// The families that are offered, enabled and granted. A reader ignores families that it does not know.
     #[serde(deserialize_with = "family::known")]
     pub accepted_capabilities: Vec<Family>,
-    /// The roots among them, each with what may be done in it; none if the peer says nothing of them.
+    /// The accepted roots with their effective modes. Absent if the peer does not report roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_roots: Option<Vec<Root>>,
-    /// When, by the clock of the server.
+    /// Current time of the relay server.
     pub server_time: Timestamp,
-    /// How much of a stream the server takes at once; none if it knows no credit.
+    /// The server's stream window; absent if the server does not support stream credit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// What both know beyond the protocol; neither uses anything else.
+    /// Protocol extensions that both sides support. Neither side uses any other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
 }

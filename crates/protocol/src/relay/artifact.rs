@@ -1,4 +1,4 @@
-//! `artifact.*`: files for the runtime's store.
+//! `artifact.*`: files for the artifact store of the runtime.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,28 +8,28 @@ use serde_json::{Map, Value};
 
 use super::Sha256;
 
-/// Asks for a place in the store.
+/// Parameters of `artifact.reserve`: reserves space in the artifact store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReserveArtifact {
-    /// The run that it belongs to.
+    /// The run that the artifact belongs to.
     pub run_id: String,
-    /// What it is, such as `screenshot`.
+    /// Kind of artifact, such as `screenshot`.
     pub kind: String,
-    /// What its bytes are.
+    /// MIME type of the content.
     pub mime_type: String,
-    /// More about it.
+    /// Further properties, free-form.
     #[serde(default)]
     pub metadata: Map<String, Value>,
 }
 
-/// A place in the store.
+/// A reserved upload.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reservation {
-    /// The artifact.
+    /// Identifies the artifact.
     pub artifact_id: String,
-    /// Where its bytes are put.
+    /// URL to which the content is uploaded.
     pub upload_url: String,
-    /// With what; a secret is among them.
+    /// Headers for the upload request. One of them holds a secret token.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
@@ -40,66 +40,66 @@ impl fmt::Debug for Reservation {
     }
 }
 
-/// Puts bytes of a small artifact.
+/// Parameters of `artifact.upload`: uploads a part of a small artifact over the relay connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UploadArtifact {
-    /// The artifact.
+    /// Identifies the artifact.
     pub artifact_id: String,
-    /// The place of the first byte.
+    /// Position of the first byte in the artifact.
     pub offset: u64,
     /// The bytes in base64.
     pub data: String,
-    /// Whether nothing comes after them.
+    /// Whether this is the last part.
     #[serde(default)]
     pub last: bool,
 }
 
-/// Bytes have arrived.
+/// Upload progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Received {
-    /// How many there are by now.
+    /// Number of bytes received so far.
     pub received_bytes: u64,
 }
 
-/// Says that all bytes of an artifact are there.
+/// Parameters of `artifact.complete`: completes an upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompleteArtifact {
-    /// The artifact.
+    /// Identifies the artifact.
     pub artifact_id: String,
-    /// How many.
+    /// Size of the content in bytes.
     pub size_bytes: u64,
-    /// Their hash.
+    /// SHA-256 of the content.
     pub sha256: Sha256,
 }
 
-/// Gives the place back.
+/// Parameters of `artifact.abort`: aborts an upload and frees the reservation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AbortArtifact {
-    /// The artifact.
+    /// Identifies the artifact.
     pub artifact_id: String,
-    /// Why.
+    /// Reason for aborting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// An artifact can be had.
+/// Payload of the event `artifact.uploaded`: an artifact is available.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Uploaded {
-    /// The artifact.
+    /// Identifies the artifact.
     pub artifact_id: String,
-    /// The run that it belongs to.
+    /// The run that the artifact belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// What it is.
+    /// Kind of artifact, such as `screenshot`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What its bytes are.
+    /// MIME type of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// How many.
+    /// Size of the content in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// Their hash.
+    /// SHA-256 of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Sha256>,
 }

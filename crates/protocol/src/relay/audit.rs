@@ -1,4 +1,4 @@
-//! What was asked of a device, and what came of it.
+//! Audit entries: requests to devices and their outcomes.
 
 mod about;
 pub mod chain;
@@ -12,83 +12,83 @@ pub use about::About;
 
 use super::{ClientId, Code, Family, RootId, Sha256, VirtualPath};
 
-/// A request and what came of it. What is not of the document may be left out.
+/// One request to a device and its outcome. Fields beyond the requirement document are optional.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntry {
-    /// Its name.
+    /// Identifies the entry.
     pub id: String,
-    /// The connection.
+    /// The connection that carried the request.
     pub connection_id: String,
     /// The device.
     pub client_id: ClientId,
-    /// What was asked.
+    /// Requested method.
     pub method: String,
-    /// For which session.
+    /// The session for which the request was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// For which run.
+    /// The run for which the request was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// For which tool call.
+    /// The tool call for which the request was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The family; none if there is no such method.
+    /// Capability family of the method; absent for an unknown method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<Family>,
-    /// Whether it was allowed.
+    /// The policy decision.
     pub policy_decision: Decision,
-    /// When it was asked.
+    /// Time at which the request arrived.
     pub started_at: Timestamp,
-    /// When it was answered; none if it is not, or was not before the end.
+    /// Time of the response; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    /// What came of it; none if it is not answered.
+    /// Outcome; absent if there was no response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Why nothing came of it. Not of the document, as all below.
+    /// Error code of a failed request. This field and all below are additions to the requirement document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Code>,
-    /// The root, if it was about a file.
+    /// The root, for a file request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_id: Option<RootId>,
-    /// The path, if it was about a file.
+    /// The path, for a file request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_path: Option<VirtualPath>,
-    /// What was asked in short, without contents and secrets.
+    /// Short description of the parameters, without contents and secrets.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub summary: Map<String, Value>,
-    /// The place in the chain.
+    /// Position in the hash chain, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The `hash` of the entry before it; none if it is the first.
+    /// `hash` of the previous entry; absent in the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_hash: Option<Sha256>,
-    /// The hash of this entry without this field.
+    /// Hash of this entry without this field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<Sha256>,
 }
 
-/// Whether a request was allowed.
+/// The policy decision on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// By the grant.
+    /// Allowed by the grant.
     Allowed,
-    /// By somebody.
+    /// Approved by a user.
     Approved,
-    /// Not.
+    /// Blocked.
     Blocked,
 }
 
-/// What came of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RequestStatus")]
 pub enum Status {
-    /// What was asked for.
+    /// The request succeeded.
     Succeeded,
-    /// An error.
+    /// The request failed.
     Failed,
-    /// Nothing, as it was no longer wanted.
+    /// The request was cancelled.
     Cancelled,
 }

@@ -1,20 +1,20 @@
-//! Whether the peer is there.
+//! Liveness checks.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether the peer is there, and that it is.
+/// A ping, or the pong that repeats its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Beat {
-    /// Which question.
+    /// Identifies the ping.
     pub id: String,
-    /// When it was asked, by the clock of who asked and in its spelling, as the answer says the same.
+    /// Time of the ping by the clock of its sender. Stays a string so that the pong repeats it byte for byte.
     pub ts: String,
 }
 
 impl Beat {
-    /// A question that is asked now.
+    /// Creates a ping with the current time.
     pub fn now(id: impl Into<String>) -> Self {
         Self { id: id.into(), ts: Timestamp::now().to_string() }
     }

@@ -1,4 +1,4 @@
-//! What an environment is made of.
+//! The binding from which an environment is created.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use serde_json::{Map, Value};
 
 use super::{ClientId, Family, Root, family};
 
-/// What an environment is made of: a device and what of it is used.
+/// Binds an environment to a device: the roots and capability families that it uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Binding {
-    /// The connection.
+    /// Connection of the device.
     pub connection_id: String,
     /// The device.
     pub client_id: ClientId,
-    /// Its directories.
+    /// Roots that the environment uses.
     pub roots: Vec<Root>,
-    /// What of it is used; others that a newer peer may name are left out.
+    /// Capability families that the environment uses. A reader ignores families that it does not know.
     #[serde(deserialize_with = "family::known")]
     pub capabilities: Vec<Family>,
-    /// More about it.
+    /// Further properties, free-form.
     #[serde(default)]
     pub metadata: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! What a device offers, family by family.
+//! The capabilities that a device offers, by family.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::Family;
 use crate::json_object;
 
-/// What a device offers. What is left out is not offered.
+/// The capabilities that a device offers. An absent family is not offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DeviceCapabilities")]
 pub struct Capabilities {
-    /// Directories.
+    /// Files: the roots that the device lends.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Fileops>")]
     pub fileops: Option<Fileops>,
-    /// Commands.
+    /// Shell commands.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Shell>")]
     pub shell: Option<Shell>,
@@ -24,29 +24,29 @@ pub struct Capabilities {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Tools>")]
     pub tools: Option<Tools>,
-    /// Things that outlive a request.
+    /// Provider objects that outlive a request.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Switch>")]
     pub resources: Option<Switch>,
-    /// Files for the runtime's store.
+    /// Artifact uploads.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Switch>")]
     pub artifacts: Option<Switch>,
-    /// The desktop.
+    /// Desktop control.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Computer>")]
     pub computer: Option<Computer>,
-    /// How much of a stream it takes at once; none if it knows no credit.
+    /// The device's stream window; absent if the device does not support stream credit.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "json_object::optional")]
     #[schemars(with = "Option<Flow>")]
     pub flow: Option<Flow>,
-    /// Names of what it knows beyond the protocol, such as `file.move`.
+    /// Protocol extensions that the device supports, such as `file.move`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<String>,
 }
 
 impl Capabilities {
-    /// The families that are on.
+    /// Returns the enabled families.
     pub fn families(&self) -> BTreeSet<Family> {
         let is_on = |family: &Family| match family {
             Family::Fileops => self.fileops.as_ref().is_some_and(|it| it.enabled),
@@ -60,38 +60,38 @@ impl Capabilities {
     }
 }
 
-/// Directories.
+/// File access.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fileops {
-    /// Whether it is on.
+    /// Whether the family is enabled.
     pub enabled: bool,
-    /// Which.
+    /// Roots that the device offers.
     #[serde(default)]
     pub roots: Vec<OfferedRoot>,
 }
 
-/// A directory, as a device says it: nothing about it is checked yet.
+/// A root as the device describes it, not validated yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedRoot {
-    /// Its name.
+    /// Identifies the root.
     pub root_id: String,
-    /// What its owner calls it.
+    /// Display name, chosen by the owner of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Where a model sees it.
+    /// Absolute path under which agents see the root.
     pub virtual_path: String,
     /// `ro` or `rw`.
     pub mode: String,
 }
 
-/// Commands.
+/// Shell commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Shell {
-    /// Whether it is on.
+    /// Whether the family is enabled.
     pub enabled: bool,
-    /// What they run in, such as `sandboxed_local_shell`; it is true.
+    /// Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it.
     pub runtime: String,
-    /// Whether a terminal can be had.
+    /// Whether commands can have a terminal.
     #[serde(default)]
     pub interactive: bool,
 }
@@ -99,44 +99,45 @@ pub struct Shell {
 /// Tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tools {
-    /// Whether it is on.
+    /// Whether the family is enabled.
     pub enabled: bool,
-    /// How many there are now.
+    /// Number of currently registered tools.
     #[serde(default)]
     pub tool_count: u64,
 }
 
-/// A family of which nothing more is said.
+/// A family without further properties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Switch {
-    /// Whether it is on.
+    /// Whether the family is enabled.
     pub enabled: bool,
 }
 
-/// The desktop.
+/// Desktop control.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Computer {
-    /// Whether it is on.
+    /// Whether the family is enabled.
     pub enabled: bool,
     /// `linux`, `macos` or `windows`.
     pub platform: String,
-    /// Whether it can be seen.
+    /// Whether screenshots are supported.
     #[serde(default)]
     pub screenshots: bool,
-    /// Whether the tree of what is on it can be read.
+    /// Whether the accessibility tree can be read.
     #[serde(default)]
     pub accessibility_tree: bool,
-    /// Whether an element can be acted on.
+    /// Whether actions can address an element of the accessibility tree.
     #[serde(default)]
     pub semantic_actions: bool,
-    /// Whether a place can be acted on.
+    /// Whether actions can address a screen position.
     #[serde(default)]
     pub coordinate_input: bool,
 }
 
-/// How much of the stream of each request this side takes before it says `stream.credit`.
+/// Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
-    /// Bytes of stream messages, each counted whole, that the peer may send for a request without further credit.
+    /// Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
+    /// its full length.
     pub window_bytes: u64,
 }

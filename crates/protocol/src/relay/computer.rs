@@ -1,4 +1,4 @@
-//! `computer.*`: the desktop (appendix C).
+//! `computer.*`: desktop control.
 
 mod act;
 mod element;
@@ -14,67 +14,67 @@ pub use act::{
 pub use element::{Element, Sensitive, Surface};
 pub use see::{App, Cursor, Redaction, Region, Screenshot, See, SeeTarget, Snapshot, Window};
 
-/// How the desktop is.
+/// State of the desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComputerStatus {
-    /// Whether it can be used.
+    /// Whether the desktop is available, and who controls it.
     pub state: Control,
     /// `linux`, `macos` or `windows`.
     pub platform: String,
-    /// What its owner allowed.
+    /// Permissions of the operating system that desktop control needs.
     #[serde(default)]
     pub permissions: Vec<Permission>,
-    /// The program in front.
+    /// Name of the foreground application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_app: Option<String>,
-    /// The window in front.
+    /// Title of the foreground window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_window: Option<String>,
 }
 
-/// Something that the system asks the owner for.
+/// A permission that the operating system requests from the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permission {
-    /// What, such as `screen`.
+    /// Name of the permission, such as `screen`.
     pub name: String,
-    /// `granted` or why not.
+    /// `granted`, or the reason why it is missing.
     pub state: String,
 }
 
-/// Who controls the desktop.
+/// Whether the desktop is available, and who controls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
-    /// Nobody; it can be used.
+    /// Available and idle.
     Ready,
-    /// It is off.
+    /// Disabled by the owner.
     Disabled,
-    /// The system's permission is missing.
+    /// A permission of the operating system is missing.
     PermissionRequired,
-    /// Nobody yet.
+    /// Not available yet.
     Starting,
-    /// The agent.
+    /// An agent controls the desktop.
     Active,
-    /// Nobody for a while.
+    /// Paused.
     Paused,
-    /// Its owner.
+    /// The owner controls the desktop.
     UserTakeover,
-    /// It is broken, or something that this version does not know.
+    /// Failed, or in a state that this version does not know.
     #[serde(other)]
     Errored,
 }
 
-/// Pauses, resumes, takes over or releases.
+/// Parameters of `computer.pause`, `computer.resume`, `computer.takeover` and `computer.release`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetControl {
-    /// Why.
+    /// Reason for the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Who controls the desktop now.
+/// New state of the desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlState {
-    /// Who.
+    /// Whether the desktop is available, and who controls it.
     pub state: Control,
 }

@@ -1,4 +1,4 @@
-//! Why a request came to nothing.
+//! Errors of relay requests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,42 +6,42 @@ use serde_json::{Map, Value};
 
 use crate::json_object::JsonObject;
 
-/// Why a request came to nothing. It never holds a path of the host, a token or a value of the environment.
+/// Error of a relay request. It never contains host paths, tokens or values of environment variables.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct RelayError {
-    /// What kind of failure.
+    /// Error code.
     pub code: Code,
-    /// For people and models.
+    /// Message for users and models.
     pub message: String,
-    /// Whether trying otherwise can help.
+    /// Whether the caller can recover by trying something else.
     pub recoverable: bool,
-    /// More for programs: ids and limits.
+    /// Details for programs, such as ids and limits.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
-/// Every kind of failure.
+/// Error codes of relay requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The request makes no sense.
+    /// The request is invalid.
     InvalidRequest,
-    /// There is no such method.
+    /// The method does not exist.
     UnknownMethod,
-    /// What it needs was not accepted, or is not there now.
+    /// The capability was not accepted, or is currently unavailable.
     CapabilityUnavailable,
-    /// The grant does not allow it.
+    /// The grant does not allow the request.
     PermissionDenied,
-    /// Somebody would have to approve it, and nobody can.
+    /// The request needs an approval that was not given.
     ApprovalRequired,
-    /// A policy forbids it.
+    /// A policy forbids the request.
     PolicyBlocked,
-    /// There is no such thing.
+    /// The requested object does not exist.
     NotFound,
-    /// It took too long.
+    /// The request took too long.
     Timeout,
-    /// It was cancelled.
+    /// The request was cancelled.
     Cancelled,
     /// The provider failed.
     ProviderError,
@@ -52,27 +52,27 @@ pub enum Code {
 }
 
 impl RelayError {
-    /// A failure without details; trying otherwise can help unless the code says that it cannot.
+    /// Creates an error without details. Its code determines whether it is recoverable.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let recoverable = code.is_recoverable();
         Self { code, message: message.into(), recoverable, details: Map::new() }
     }
 
-    /// The same, with one detail more.
+    /// Adds a detail.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.into(), value.into());
         self
     }
 
-    /// Whether nobody can tell that what was to end has ended.
+    /// Whether it is unknown if the cancelled work has stopped.
     pub fn is_lost(&self) -> bool {
         self.details.get("lost").is_some_and(|lost| *lost == true)
     }
 }
 
 impl Code {
-    /// Every code.
+    /// All codes.
     pub const ALL: [Self; 12] = [
         Self::InvalidRequest,
         Self::UnknownMethod,
@@ -88,7 +88,7 @@ impl Code {
         Self::ArtifactError,
     ];
 
-    /// Its name.
+    /// Name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",
@@ -106,13 +106,13 @@ impl Code {
         }
     }
 
-    /// Whether trying otherwise usually helps.
+    /// Whether callers can usually recover by trying something else.
     fn is_recoverable(self) -> bool {
         !matches!(self, Self::UnknownMethod | Self::CapabilityUnavailable | Self::PolicyBlocked)
     }
 }
 
-/// A failure as a peer says it, which may know more kinds.
+/// An error as the peer sent it, possibly with a code that this version does not know.
 #[derive(Deserialize)]
 struct Said {
     code: String,
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for RelayError {
     }
 }
 
-/// A kind that is not known is a failure of the provider, and its name is kept in `details.code`.
+/// Maps an unknown code to `provider_error` and preserves it in `details.code`.
 impl From<Said> for RelayError {
     fn from(Said { code, message, recoverable, details }: Said) -> Self {
         let mut details = details.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What happens on a connection without being asked for.
+//! Events on a relay connection.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,20 @@ use super::{
     tool::{ToolList, Unregistration},
 };
 
-/// Something happened; nobody answers.
+/// An event. It has no response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventFrame {
-    /// What, such as `relay.accepted`.
+    /// Event name, such as `relay.accepted`.
     pub event: String,
-    /// More about it.
+    /// Details of the event.
     #[serde(default = "Json::empty")]
     pub payload: Json,
 }
 
-/// Declares the events: name and payload.
+/// Declares the events, each with its name and payload.
 macro_rules! events {
     ($($(#[$doc:meta])* $event:ident($payload:ty) = $name:literal;)*) => {
-        /// What happened.
+        /// The known events.
         #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
         #[serde(tag = "event", content = "payload")]
         pub enum Event {$(
@@ -33,15 +33,15 @@ macro_rules! events {
         )*}
 
         impl Event {
-            /// The name of every event.
+            /// The names of all events.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
         }
 
         impl EventFrame {
-            /// What happened; none if there is no such event here, which is no fault.
+            /// Parses the payload. Returns `None` for an unknown event, which is not an error.
             ///
             /// # Errors
-            /// If the payload is not that of the event.
+            /// Fails if the payload does not fit the event.
             pub fn read(&self) -> serde_json::Result<Option<Event>> {
                 match self.event.as_str() {
                     $($name => self.payload.object().map(|payload| Some(Event::$event(payload))),)*
@@ -61,63 +61,64 @@ macro_rules! events {
 }
 
 events! {
-    /// The hello was accepted.
+    /// The relay server accepted the hello.
     Accepted(Accepted) = "relay.accepted";
-    /// A family is there, or not any more.
+    /// The state of a capability family changed.
     CapabilityUpdated(CapabilityUpdated) = "capability.updated";
-    /// Nothing new is done for now.
+    /// A provider stopped accepting new requests.
     ProviderPaused(Pause) = "provider.paused";
-    /// It is again.
+    /// A provider accepts requests again.
     ProviderResumed(Pause) = "provider.resumed";
-    /// An artifact can be had.
+    /// An artifact is available.
     ArtifactUploaded(Uploaded) = "artifact.uploaded";
-    /// There are new tools.
+    /// Tools were registered.
     ToolRegistered(ToolList) = "tool.registered";
-    /// Tools are gone.
+    /// Tools were unregistered.
     ToolUnregistered(Unregistration) = "tool.unregistered";
-    /// A resource has changed.
+    /// A resource changed.
     ResourceUpdated(ResourceUpdated) = "resource.updated";
-    /// More of a stream can be taken. Not of the document: said only to a peer that announced a `flow`.
+    /// A reader can receive more of a stream. An addition to the requirement document: sent only to a peer that
+    /// announced a `flow`.
     StreamCredit(Credit) = "stream.credit";
 }
 
-/// A family is there, or not any more.
+/// The state of a capability family changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityUpdated {
-    /// Which.
+    /// The family.
     pub capability: Family,
-    /// How it is now.
+    /// The new state.
     pub state: State,
 }
 
-/// How something is.
+/// State of a capability family or a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RelayState")]
 pub enum State {
-    /// Soon there.
+    /// Starting.
     Starting,
-    /// There.
+    /// Available.
     Online,
-    /// Not there.
+    /// Unavailable.
     Offline,
-    /// Stopped for a while.
+    /// Paused.
     Paused,
-    /// There, but not all of it.
+    /// Available with restrictions.
     Degraded,
-    /// Somebody must allow it first.
+    /// Waiting for a permission.
     PermissionRequired,
-    /// No longer allowed.
+    /// Access was revoked.
     Revoked,
-    /// Broken.
+    /// Failed.
     Error,
-    /// Something that this version does not know, so it is not there.
+    /// A state that this version does not know. Treated as unavailable.
     #[serde(other)]
     Unknown,
 }
 
 impl State {
-    /// Whether it can be used.
+    /// Whether requests are accepted in this state.
     pub fn is_available(self) -> bool {
         matches!(self, Self::Online | Self::Degraded)
     }
@@ -126,29 +127,29 @@ impl State {
 /// A provider was paused or resumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pause {
-    /// Why.
+    /// Reason for the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A resource has changed.
+/// A resource changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceUpdated {
-    /// Which.
+    /// The resource.
     pub resource_id: String,
-    /// How it is now, if that has changed.
+    /// The new state, if it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// What changed on the disk, if it is a watch.
+    /// The file change, if the resource is a watch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
 
-/// More of a stream can be taken.
+/// Additional credit for a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Credit {
-    /// The request.
+    /// The request that the stream belongs to.
     pub id: String,
-    /// Bytes of stream messages, each counted whole, on top of what could be sent before.
+    /// Additional bytes of stream messages that the peer may send. Each message counts with its full length.
     pub bytes: u64,
 }

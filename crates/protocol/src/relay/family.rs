@@ -1,33 +1,33 @@
-//! What methods are about.
+//! Capability families.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// What methods are about, which is offered, granted and accepted as one. `browser` is kept for later.
+/// A group of methods that is offered, granted and accepted as a whole. The name `browser` is reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Files: `file.*`.
+    /// Files and directories: `file.*`.
     Fileops,
-    /// Commands: `shell.*`.
+    /// Shell commands: `shell.*`.
     Shell,
     /// Tools: `tool.*`.
     Tools,
-    /// Things that outlive a request: `resource.*`.
+    /// Provider objects that outlive a request: `resource.*`.
     Resources,
-    /// Files for the runtime's store: `artifact.*`.
+    /// Artifact uploads: `artifact.*`.
     Artifacts,
-    /// The desktop: `computer.*`.
+    /// Desktop control: `computer.*`.
     Computer,
 }
 
 impl Family {
-    /// Every family.
+    /// All families.
     pub const ALL: [Self; 6] =
         [Self::Fileops, Self::Shell, Self::Tools, Self::Resources, Self::Artifacts, Self::Computer];
 
-    /// Its name.
+    /// Name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fileops => "fileops",
@@ -40,7 +40,7 @@ impl Family {
     }
 }
 
-/// Those families of a list that are known, as a newer peer may know more.
+/// Deserialises a list of families and skips unknown ones, which a newer peer may send.
 pub(super) fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Family>, D::Error> {
     let said: Vec<Value> = Vec::deserialize(deserializer)?;
     Ok(said.iter().filter_map(|family| Family::deserialize(family).ok()).collect())

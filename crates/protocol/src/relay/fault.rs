@@ -1,6 +1,6 @@
-//! What is wrong with what a peer said, without saying it again.
+//! Parse errors that do not repeat the input.
 
-/// What is wrong: what was expected and where, but not what came instead, as that may be a secret.
+/// Describes the expected input but not the received one, which may contain secrets.
 pub(crate) fn of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(", expected ") {

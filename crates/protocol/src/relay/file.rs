@@ -12,168 +12,169 @@ pub use search::{Case, Match, MatchBatch, SearchFiles, Searched};
 
 use super::{Encoding, RelayPath, RootId, Sha256};
 
-/// Reads a file.
+/// Parameters of `file.read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadFile {
     /// The root.
     pub root_id: RootId,
-    /// The file.
+    /// Path of the file.
     pub path: RelayPath,
-    /// How its bytes are wanted.
+    /// Encoding of the returned bytes.
     #[serde(default)]
     pub encoding: ReadEncoding,
-    /// The first byte.
+    /// Position of the first byte; 0 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// How many bytes at most.
+    /// Maximum number of bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
 }
 
-/// How the bytes of a file that is read come.
+/// Encoding of file content that is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ReadEncoding {
-    /// As they are, which are UTF-8.
+    /// Plain UTF-8 text.
     #[default]
     #[serde(rename = "utf-8", alias = "utf8")]
     Utf8,
-    /// In base64, with padding.
+    /// Base64 with padding.
     #[serde(rename = "base64")]
     Base64,
-    /// As they are, behind the response in a binary message; where both sides know [`BINARY_READ`](super::BINARY_READ).
+    /// Raw bytes after the response in a binary message. Requires that both sides support
+    /// [`BINARY_READ`](super::BINARY_READ).
     #[serde(rename = "binary")]
     Binary,
 }
 
-/// Bytes of a file.
+/// Content of a file, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileContent {
-    /// The bytes; empty if they come behind the response.
+    /// The bytes in the given encoding; empty if they follow the response in a binary message.
     pub content: String,
-    /// How they are written.
+    /// Encoding of `content`.
     #[serde(default)]
     pub encoding: ReadEncoding,
-    /// How long the whole file is.
+    /// Size of the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// Whether these are the last bytes.
+    /// Whether the content reaches the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eof: Option<bool>,
 }
 
-/// Writes a file.
+/// Parameters of `file.write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteFile {
     /// The root.
     pub root_id: RootId,
-    /// The file.
+    /// Path of the file.
     pub path: RelayPath,
-    /// The bytes.
+    /// The bytes in the given encoding.
     pub content: String,
-    /// How they are written.
+    /// Encoding of `content`.
     #[serde(default)]
     pub encoding: Encoding,
-    /// Whether they come after what is there.
+    /// Append to the file instead of replacing it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub append: bool,
-    /// Whether the file may be there before.
+    /// Whether the file may or must exist already; it may by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<CreateMode>,
-    /// Only if the file is still like this.
+    /// Write only if the file is still in this version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_match: Option<IfMatch>,
 }
 
-/// Whether a file may be there before it is written.
+/// Whether a file may or must exist before a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CreateMode {
-    /// It may.
+    /// The file may exist.
     #[default]
     Always,
-    /// It must not.
+    /// The file must not exist.
     New,
-    /// It must.
+    /// The file must exist.
     Existing,
 }
 
-/// How a file was when it was last seen.
+/// A version of a file, as the caller last saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum IfMatch {
-    /// By its bytes.
+    /// Identified by content.
     Hash {
-        /// Their hash.
+        /// SHA-256 of the content.
         sha256: Sha256,
     },
-    /// By what the file system says.
+    /// Identified by metadata.
     Stamp {
-        /// When it was changed.
+        /// Modification time.
         mtime: Timestamp,
-        /// How long it was.
+        /// Size in bytes.
         size_bytes: u64,
     },
 }
 
-/// A file was written.
+/// Result of `file.write`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
-    /// How long it is now.
+    /// New size of the file in bytes.
     pub size_bytes: u64,
-    /// The hash of all of it.
+    /// SHA-256 of the whole file.
     pub sha256: Sha256,
 }
 
-/// Lists a directory.
+/// Parameters of `file.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListFiles {
     /// The root.
     pub root_id: RootId,
-    /// The directory.
+    /// Path of the directory.
     pub path: RelayPath,
-    /// Whether what is below its directories is wanted too.
+    /// Include the contents of subdirectories.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recursive: bool,
-    /// How far below at most.
+    /// Maximum depth below the directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// Whether names with a dot in front are wanted.
+    /// Include names that start with a dot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_hidden: Option<bool>,
-    /// How many at most.
+    /// Maximum number of entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The `next_page` of the page before.
+    /// `next_page` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
 }
 
-/// What is in a directory.
+/// Entries of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileList {
-    /// Its entries.
+    /// The entries.
     pub entries: Vec<Entry>,
-    /// Where it goes on, if it does.
+    /// Token for the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_page: Option<String>,
 }
 
-/// What is in a directory, by name.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Entry {
-    /// Its name; below the directory that was asked for, its path from there.
+    /// Name of the entry. In a recursive listing, its path relative to the listed directory.
     pub name: String,
-    /// What it is.
+    /// Kind of entry.
     pub kind: EntryKind,
-    /// How long it is.
+    /// Size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// When it was changed.
+    /// Modification time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtime: Option<Timestamp>,
 }
 
-/// What a path leads to.
+/// Kind of directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
@@ -181,76 +182,76 @@ pub enum EntryKind {
     File,
     /// A directory.
     Dir,
-    /// A link.
+    /// A symbolic link.
     Symlink,
-    /// Something else.
+    /// Anything else, such as a socket.
     #[serde(other)]
     Other,
 }
 
-/// Describes what a path leads to.
+/// Parameters of `file.stat`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatFile {
     /// The root.
     pub root_id: RootId,
-    /// The path.
+    /// Path of the file or directory.
     pub path: RelayPath,
 }
 
-/// What a path leads to.
+/// Metadata of a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileStat {
-    /// What it is.
+    /// Kind of entry; symbolic links are not followed.
     pub kind: EntryKind,
-    /// How long it is.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// When it was changed.
+    /// Modification time.
     pub mtime: Timestamp,
-    /// Its permissions, as Unix numbers them.
+    /// Unix permission bits.
     pub mode: u32,
-    /// Whether it is a file, also through a link.
+    /// Whether the path is a file, following symbolic links.
     pub is_file: bool,
-    /// Whether it is a directory, also through a link.
+    /// Whether the path is a directory, following symbolic links.
     pub is_dir: bool,
-    /// Which file or directory it is, also through a link: the same by whichever path, in whichever root.
+    /// Identifies the file or directory, following symbolic links: equal for all paths and roots that lead to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
 }
 
-/// Makes a directory.
+/// Parameters of `file.mkdir`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MakeDir {
     /// The root.
     pub root_id: RootId,
-    /// The directory.
+    /// Path of the directory.
     pub path: RelayPath,
-    /// Whether those above it are made too, and it may be there before.
+    /// Create missing parent directories, and accept that the directory exists already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub parents: bool,
 }
 
-/// A directory is there.
+/// Result of `file.mkdir`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DirMade {
-    /// Whether it was not there before.
+    /// Whether the directory was created; `false` if it existed already.
     pub created: bool,
 }
 
-/// Deletes what a path leads to.
+/// Parameters of `file.delete`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeleteFile {
     /// The root.
     pub root_id: RootId,
-    /// The path; never that of the root.
+    /// Path of the file or directory. The root itself cannot be deleted.
     pub path: RelayPath,
-    /// Whether a directory goes with all that is in it.
+    /// Delete a directory with everything in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recursive: bool,
 }
 
-/// A path leads nowhere now.
+/// Result of `file.delete`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Deleted {
-    /// Whether it led somewhere before.
+    /// Whether there was anything to delete.
     pub deleted: bool,
 }

@@ -10,46 +10,47 @@ use serde::{
 
 use super::{Beat, Cancel, EventFrame, Hello, Request, Response, StreamFrame, fault};
 
-/// The longest id, in bytes: whatever is answered with it fits in a message.
+/// Maximum length of an id in bytes, so that a response that repeats it always fits in a message.
 const ID_BYTES_MAX: usize = 256;
 
-/// What either end of a connection says, one in each message.
+/// One message of a relay connection, in either direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Frame {
-    /// The first frame of a device: who it is and what it offers.
+    /// The first frame of a device: its identity and the capabilities that it offers.
     Hello(Hello),
-    /// Something happened; nobody answers.
+    /// An event. It has no response.
     Event(EventFrame),
-    /// Something is asked.
+    /// A request.
     Request(Request),
-    /// What came of a request; nothing follows for its id.
+    /// The outcome of a request, and the last frame for its id.
     Response(Response),
-    /// Something on the way to the response.
+    /// Partial output or progress of a request, sent before its response.
     Stream(StreamFrame),
-    /// The request is no longer wanted.
+    /// Cancels a request.
     Cancel(Cancel),
-    /// Whether the peer is there.
+    /// Checks that the peer is alive.
     Ping(Beat),
-    /// It is: the same id and time.
+    /// Answers a ping with the same id and time.
     Pong(Beat),
 }
 
-/// What is no frame.
+/// A message that is not a valid frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Malformed {
-    /// Why, without any value that was said.
+    /// Description of the error. It does not repeat received values, which may be secrets.
     pub reason: String,
-    /// The id of the request that it was meant to be, if that can be seen.
+    /// Id of the request that the message was meant to be, if it can be determined. The reader can answer it with an
+    /// error.
     pub request: Option<String>,
 }
 
 impl Frame {
-    /// Reads a message. The params, results, data and payloads in it are not looked at.
+    /// Parses a message. The params, results, data and payloads in it stay unparsed.
     ///
     /// # Errors
-    /// If it is no frame.
+    /// Fails if the message is not a valid frame.
     pub fn read(text: &str) -> Result<Self, Malformed> {
         let frame = match kind(text)?.as_str() {
             "hello" => fields(text).map(Frame::Hello),
@@ -72,7 +73,7 @@ impl Frame {
         }
     }
 
-    /// The id of the request, or of the question whether the peer is there.
+    /// Id of the request or the ping.
     fn id(&self) -> Option<&str> {
         match self {
             Self::Hello(_) | Self::Event(_) => None,
@@ -85,19 +86,20 @@ impl Frame {
         }
     }
 
-    /// Writes it as a message.
+    /// Serialises the frame.
     pub fn write(&self) -> String {
-        // A wire type always can be serialised.
+        // Serialising a wire type cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// The kind of a frame, which is an object. It usually comes first, so that the rest is read only once.
+/// Finds the `type` of a frame without parsing the rest. Peers usually send it first, so the scan ends early and the
+/// frame is parsed only once.
 fn kind(text: &str) -> Result<String, Malformed> {
     let mut found = None;
     let sought = serde_json::Deserializer::from_str(text).deserialize_map(Seek(&mut found));
     match (found, sought) {
-        // What is found ends the search, which is an error for serde.
+        // The visitor stops at the `type` by returning an error, so a value wins over the error.
         (Some(kind), _) => Ok(kind),
         (None, Err(error)) => Err(malformed(&error)),
         (None, Ok(())) => Err(Malformed { reason: "a frame has a `type`".into(), request: None }),
@@ -125,7 +127,7 @@ impl<'de> Visitor<'de> for Seek<'_> {
     }
 }
 
-/// The id of what was meant to be a request, if it can be answered.
+/// Finds the id of a malformed request, unless it is too long to be repeated in a response.
 fn id(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {

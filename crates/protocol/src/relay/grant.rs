@@ -1,4 +1,4 @@
-//! What a device may offer and a runtime may use.
+//! Grants: what a device may offer to a runtime.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -7,95 +7,95 @@ use serde::{Deserialize, Serialize};
 use super::{Approval, ClientId, Family, Mode, Root, RootId, VirtualPath};
 use crate::RuntimeId;
 
-/// What a device may offer and a runtime may use. Nothing else is there.
+/// Allows a runtime to use capabilities of a device. Everything not granted is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
-    /// Its name.
+    /// Identifies the grant.
     pub grant_id: String,
     /// The device.
     pub client_id: ClientId,
     /// The runtime.
     pub runtime_id: RuntimeId,
-    /// The workspace or space, if it is for one.
+    /// The workspace or space that the grant is limited to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_id: Option<String>,
-    /// What it allows.
+    /// The granted capability families.
     pub capabilities: Vec<CapabilityGrant>,
-    /// When it ends.
+    /// Time at which the grant expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When it was given.
+    /// Time at which the grant was created.
     pub created_at: Timestamp,
 }
 
-/// What is allowed of a family.
+/// A granted capability family.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityGrant {
     /// The family.
     pub capability: Family,
-    /// Whether anything is.
+    /// Whether the family is granted.
     pub enabled: bool,
-    /// The policy that says more.
+    /// The policy that restricts its use further.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_id: Option<String>,
-    /// The directories, each by itself.
+    /// The granted roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<Vec<Root>>,
-    /// What commands may do; not of the document.
+    /// Restrictions on shell commands. An addition to the requirement document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shell: Option<ShellGrant>,
 }
 
-/// What commands may do.
+/// Restrictions on shell commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShellGrant {
-    /// Where they may run; in every root that is granted if left out.
+    /// Directories in which commands may run; by default all granted roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Vec<VirtualPath>>,
-    /// The variables of the environment that they may have.
+    /// Names of the environment variables that commands may have, set by the caller or by the owner of the device.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Whether they reach the network.
+    /// Network access of commands.
     #[serde(default)]
     pub network: Network,
-    /// Who must be asked before.
+    /// The approval that a command needs.
     pub approval_policy: Approval,
-    /// How long each may take.
+    /// Maximum run time of a command in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime_max_ms: Option<u64>,
-    /// How much each may write.
+    /// Maximum output of a command in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit_bytes: Option<u64>,
-    /// Whether a shell without a sandbox will do.
+    /// Whether commands may run on a device without a sandbox.
     #[serde(default)]
     pub unsandboxed: bool,
 }
 
-/// What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
-/// only take away. Without them a request may touch whatever was accepted.
+/// Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
+/// lends. A request without limits may use everything that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
-    /// The directories, each with what may be done in it.
+    /// Usable roots, with their effective modes.
     pub roots: Vec<Root>,
-    /// What commands may do; none if there may be no commands.
+    /// Restrictions on shell commands; absent if commands are not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<ShellGrant>,
 }
 
 impl Terms {
-    /// What may be done in a root; none if it is not among them.
+    /// Access mode of a root, or `None` if the request must not use the root.
     pub fn mode(&self, root: &RootId) -> Option<Mode> {
         self.roots.iter().find(|granted| granted.root_id == *root).map(|granted| granted.mode)
     }
 }
 
-/// Whether commands reach the network; the lesser is the stricter.
+/// Network access of commands. A lesser value is stricter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// They do not.
+    /// No network access.
     #[default]
     None,
-    /// They do.
+    /// Unrestricted network access.
     Full,
 }

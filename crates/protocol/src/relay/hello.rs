@@ -1,4 +1,4 @@
-//! The first frame of a device: who it is and what it offers.
+//! The first frame of a device: its identity and the capabilities that it offers.
 
 use std::collections::BTreeSet;
 
@@ -8,52 +8,52 @@ use serde::{Deserialize, Serialize};
 use super::{Capabilities, ClientId, Code, Family, Mode, OfferedRoot, PROTOCOL, RelayError, Root};
 use crate::json_object;
 
-/// How many roots a device may offer: each is looked at for every other.
+/// Maximum number of roots that a device may offer. Validation compares each root with every other.
 pub const ROOTS_MAX: usize = 256;
 
-/// Who a device is and what it offers, as it says it. [`check`](Self::check) makes an [`Offer`] of it.
+/// Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into an [`Offer`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
-    /// [`PROTOCOL`].
+    /// Must be [`PROTOCOL`].
     pub protocol: String,
-    /// The device.
+    /// Id of the device.
     pub client_id: String,
-    /// What kind of device, such as `headless`.
+    /// Kind of device, such as `headless`.
     pub client_kind: String,
-    /// The version of its program.
+    /// Version of the device program.
     pub client_version: String,
-    /// What it offers.
+    /// The offered capabilities.
     #[serde(default, deserialize_with = "json_object::one")]
     #[schemars(with = "Capabilities")]
     pub capabilities: Capabilities,
 }
 
-/// What a device offers, once it is known to make sense.
+/// The validated content of a hello.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The device.
     pub client_id: ClientId,
-    /// What is on.
+    /// The enabled families.
     pub families: BTreeSet<Family>,
-    /// The directories; none if files are off.
+    /// The offered roots; empty if file access is disabled.
     pub roots: Vec<Root>,
 }
 
-/// What of a hello makes no sense.
+/// An invalid field of a hello.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}`: {reason}")]
 pub struct InvalidHello {
-    /// Where, such as `capabilities.fileops.roots[1].mode`.
+    /// Path of the field, such as `capabilities.fileops.roots[1].mode`.
     pub field: String,
-    /// Why.
+    /// Description of the problem.
     pub reason: String,
 }
 
 impl Hello {
-    /// What the device offers.
+    /// Validates the hello.
     ///
     /// # Errors
-    /// If it speaks another protocol, or the same root twice, roots within each other or what is no path, mode or name.
+    /// Fails for another protocol version, invalid ids, paths or modes, and for duplicate or overlapping roots.
     pub fn check(&self) -> Result<Offer, InvalidHello> {
         if self.protocol != PROTOCOL {
             let theirs: String = self.protocol.chars().filter(|c| !c.is_control()).take(64).collect();

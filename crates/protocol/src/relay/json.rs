@@ -1,4 +1,4 @@
-//! A JSON value as it was said, which is read by whom it is for.
+//! Unparsed JSON values.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use serde_json::{Value, value::RawValue};
 
 use crate::json_object::JsonObject;
 
-/// A JSON value as it was said, and the bytes that came with it. Whoever only passes it on reads neither.
+/// An unparsed JSON value with optional attached bytes. A proxy forwards both without parsing them.
 ///
-/// The bytes are no part of the value: they travel behind it in a binary message, where both sides know how.
+/// The bytes are not part of the JSON text. They follow it in a binary message, if both sides support that.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Json {
@@ -21,42 +21,42 @@ pub struct Json {
 }
 
 impl Json {
-    /// A value of ours.
+    /// Serialises a value.
     pub fn of(value: &impl Serialize) -> Self {
-        // A wire type always can be serialised.
+        // Serialising a wire type cannot fail.
         Self::from(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 
-    /// A value that is written already: it is looked through, not copied.
+    /// Wraps JSON text after checking its syntax, without copying it.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// Fails if the text is not valid JSON.
     pub fn written(text: String) -> serde_json::Result<Self> {
         RawValue::from_string(text).map(Self::from)
     }
 
-    /// `{}`.
+    /// An empty object.
     pub fn empty() -> Self {
         Self::of(&serde_json::Map::new())
     }
 
-    /// The same value, with these bytes.
+    /// Attaches bytes.
     #[must_use]
     pub fn with_bytes(self, bytes: Bytes) -> Self {
         Self { bytes, ..self }
     }
 
-    /// The bytes that came with it.
+    /// The attached bytes.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// How long all of it is.
+    /// Total length in bytes of the JSON text and the attached bytes.
     pub fn size(&self) -> usize {
         self.as_str().len() + self.bytes.len()
     }
 
-    /// As it was said.
+    /// The JSON text.
     pub fn as_str(&self) -> &str {
         self.value.get()
     }
@@ -66,18 +66,18 @@ impl Json {
         self.as_str() == "null"
     }
 
-    /// What it means.
+    /// Parses the value.
     ///
     /// # Errors
-    /// If it is something else.
+    /// Fails if the value does not have the type `T`.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(self.as_str())
     }
 
-    /// What it means, if it is an object.
+    /// Parses the value, which must be a JSON object: serde would also accept an array for a struct.
     ///
     /// # Errors
-    /// If it is something else.
+    /// Fails if the value is not an object or does not have the type `T`.
     pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         self.read().map(|JsonObject(value)| value)
     }
@@ -89,8 +89,7 @@ impl From<Box<RawValue>> for Json {
     }
 }
 
-/// Two are the same if they mean the same, however they are written. What is nested too deep to be read is the same as
-/// nothing else.
+/// Compares values rather than spellings. A value that is nested too deep to be parsed equals only the same text.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         let means_the_same = || Some(self.read::<Value>().ok()? == other.read::<Value>().ok()?);

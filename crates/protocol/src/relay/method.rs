@@ -1,4 +1,4 @@
-//! What can be asked: one table, which routing, policy, audit and documentation read.
+//! The methods of the relay. Routing, policy, audit and documentation all read the same table.
 
 mod table;
 
@@ -9,67 +9,67 @@ pub use table::*;
 
 use super::{Code, Context, Family, Json, RelayError, Request, fault};
 
-/// Something that can be asked, as a type.
+/// A method, as a type.
 pub trait Method {
-    /// Its row of the table.
+    /// The row of the method in the table.
     const ROW: &'static Row;
-    /// With what it is asked.
+    /// Type of the parameters.
     type Params: Serialize + DeserializeOwned + JsonSchema;
-    /// What comes of it.
+    /// Type of the result.
     type Result: Serialize + DeserializeOwned + JsonSchema;
 
-    /// Asks for it.
+    /// Builds a request.
     fn request(id: impl Into<String>, params: &Self::Params, context: Option<Context>) -> Request {
         Request { id: id.into(), method: Self::ROW.name.into(), params: Json::of(params), context }
     }
 
-    /// Reads with what it is asked.
+    /// Parses the parameters.
     ///
     /// # Errors
-    /// `invalid_request` if it is something else.
+    /// Fails with `invalid_request` if the parameters are invalid.
     fn params(json: &Json) -> Result<Self::Params, RelayError> {
         json.object().map_err(|error| refused(Code::InvalidRequest, Self::ROW, "params", &error))
     }
 
-    /// Reads what came of it.
+    /// Parses the result.
     ///
     /// # Errors
-    /// `provider_error` if it is something else.
+    /// Fails with `provider_error` if the result is invalid.
     fn result(json: &Json) -> Result<Self::Result, RelayError> {
         json.object().map_err(|error| refused(Code::ProviderError, Self::ROW, "result", &error))
     }
 }
 
-/// Something that can be asked.
+/// A method, as a row of the table.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name.
+    /// Name on the wire, such as `file.read`.
     pub name: &'static str,
-    /// What must be accepted for it.
+    /// The capability family that must be accepted.
     pub family: Family,
-    /// Who may ask it; the other side answers.
+    /// The side that sends the request; the other side responds.
     pub asked_by: Side,
-    /// Whether it changes anything.
+    /// Whether the method changes anything.
     pub access: Access,
-    /// With what it is asked.
+    /// Type of the parameters.
     pub params: Shape,
-    /// What comes of it.
+    /// Type of the result.
     pub result: Shape,
 }
 
 impl Row {
-    /// What is said of params that make no sense, without saying them again.
+    /// The error for invalid parameters. It does not repeat received values, which may be secrets.
     pub fn invalid_params(&self, error: &serde_json::Error) -> RelayError {
         refused(Code::InvalidRequest, self, "params", error)
     }
 
-    /// The method with this name; none is `unknown_method`.
+    /// Finds a method by name. If there is none, the request fails with `unknown_method`.
     pub fn find(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|row| row.name == name)
     }
 
-    /// Whether it is about something that goes on already, so that nothing begins with it: a device that is paused does it
-    /// all the same.
+    /// Whether the method controls an operation that is already running. A paused device still accepts such requests,
+    /// since they start nothing new.
     pub fn goes_on(&self) -> bool {
         let rows: [&Row; 6] = [
             ShellInput::ROW,
@@ -83,17 +83,17 @@ impl Row {
     }
 }
 
-/// One side of a connection.
+/// A side of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The relay server and the runtimes behind it.
+    /// The relay server, on behalf of runtimes.
     Runtime,
-    /// The device and its providers.
+    /// The device, on behalf of its providers.
     Provider,
 }
 
 impl Side {
-    /// Its name.
+    /// Name in the schema document.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Runtime => "runtime",
@@ -102,17 +102,17 @@ impl Side {
     }
 }
 
-/// Whether a method changes anything outside of the connection.
+/// Whether a method has effects outside of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// It only looks.
+    /// The method only reads.
     Read,
-    /// It does something.
+    /// The method has effects.
     Write,
 }
 
 impl Access {
-    /// Its name.
+    /// Name in the schema document.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -121,7 +121,7 @@ impl Access {
     }
 }
 
-/// A type of the wire, for those who only know the name of a method.
+/// A wire type, for callers that know a method only by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     read: fn(&Json) -> serde_json::Result<Json>,
@@ -136,21 +136,21 @@ impl Shape {
         }
     }
 
-    /// The same value without what is not known.
+    /// Parses the value and serialises it again without unknown fields.
     ///
     /// # Errors
-    /// If it is something else.
+    /// Fails if the value does not have this type.
     pub fn read(&self, json: &Json) -> serde_json::Result<Json> {
         (self.read)(json)
     }
 
-    /// Its JSON Schema.
+    /// JSON Schema of the type.
     pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         (self.schema)(generator)
     }
 }
 
-/// `{}`.
+/// An empty object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nothing {}
 

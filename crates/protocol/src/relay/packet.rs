@@ -1,27 +1,27 @@
-//! What carries a frame: one message of a WebSocket.
+//! WebSocket messages that carry frames.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{Frame, Malformed, Response};
 
-/// What a side says in its hello, and the other in its acceptance, if it takes the bytes of a file in a binary message
-///.
+/// Protocol extension: the results of `file.read` may carry raw bytes in a binary message. A device announces it in
+/// its hello, and the relay server confirms it when it accepts the connection.
 pub const BINARY_READ: &str = "file.read.binary";
 
-/// The length of a frame, before it.
+/// Length of the prefix that holds the length of the frame.
 const LENGTH_BYTES: usize = size_of::<u32>();
 
-/// One message of a WebSocket, with one frame in it.
+/// A WebSocket message with one frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Packet {
-    /// The frame.
+    /// The frame as JSON text.
     Text(String),
-    /// A response whose result has bytes: the length of the frame in four bytes, the largest first; the frame; the bytes.
+    /// A response with attached bytes: the length of the frame as a big-endian `u32`, the frame, the bytes.
     Binary(Bytes),
 }
 
 impl Packet {
-    /// How long it is.
+    /// Length of the message in bytes.
     pub fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -29,10 +29,10 @@ impl Packet {
         }
     }
 
-    /// Reads a binary message, whose bytes are shared and not copied.
+    /// Parses a binary message. The attached bytes share its buffer instead of being copied.
     ///
     /// # Errors
-    /// If it is no response with a result.
+    /// Fails if the message is not a response with a result.
     pub fn read(message: &Bytes) -> Result<Response, Malformed> {
         let malformed = |reason: &str| Malformed { reason: reason.into(), request: None };
         let frame = message.split_first_chunk::<LENGTH_BYTES>().and_then(|(length, rest)| {
@@ -58,7 +58,7 @@ impl From<Response> for Packet {
             Err(_) => Bytes::new(),
         };
         let text = Frame::Response(response).write();
-        // A frame fits in far less than four gigabytes.
+        // Message limits are far below four gigabytes, so the length of a frame always fits.
         let Some(length) = u32::try_from(text.len()).ok().filter(|_| !bytes.is_empty()) else {
             return Self::Text(text);
         };

@@ -1,52 +1,53 @@
-//! Paths below a root.
+//! Paths relative to a root.
 
 use std::{fmt, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest path that is taken, in bytes: what Linux takes.
+/// Maximum length of a path in bytes, equal to the limit of Linux.
 pub const PATH_MAX: usize = 4096;
 
-/// A path below a root: relative and with `/` between its parts. It is as it was said and may hold `..`;
-/// whether it stays below the root is told by [`normal`](Self::normal) and by the provider, which looks at the disk.
+/// A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normal`](Self::normal)
+/// detects lexically that it leaves the root, and the provider checks the file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct RelayPath(String);
 
-/// Why a text is no path.
+/// Rules that a path can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPath {
-    /// It starts with `/`.
+    /// A path below a root starts with `/`.
     #[error("a path below a root must be relative")]
     Absolute,
-    /// It does not start with `/`, or names only `/`.
+    /// A virtual path does not start with `/`, or is `/` itself.
     #[error("a virtual path must be absolute and below `/`")]
     Relative,
-    /// It goes up.
+    /// A virtual path contains `..`.
     #[error("a virtual path must not hold `..`")]
     Parent,
-    /// It holds a NUL.
+    /// The path contains a NUL character.
     #[error("a path must not hold a NUL")]
     Nul,
-    /// It holds `\`.
+    /// The path contains `\`.
     #[error("a path must have `/` between its parts, not `\\`")]
     Backslash,
-    /// A part of it starts with a drive.
+    /// A component starts with a drive letter.
     #[error("a path must not hold a drive letter")]
     Drive,
-    /// It is longer than [`PATH_MAX`].
+    /// The path is longer than [`PATH_MAX`].
     #[error("a path must not be longer than {PATH_MAX} bytes")]
     TooLong,
 }
 
 impl RelayPath {
-    /// As it was said; empty for the root itself.
+    /// The path as received; empty for the root itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path without `.`, `..` and empty parts; none if it leaves the root on its way. Links are not looked at.
+    /// Resolves `.`, `..` and empty components lexically, without following symbolic links. Returns `None` if the
+    /// path leaves the root at any point.
     pub fn normal(&self) -> Option<Self> {
         let mut parts = Vec::new();
         for part in self.0.split('/') {
@@ -72,7 +73,7 @@ impl FromStr for RelayPath {
     }
 }
 
-/// What no path may hold.
+/// Checks the rules that all paths share.
 pub(super) fn spelling(text: &str) -> Result<(), InvalidPath> {
     if text.len() > PATH_MAX {
         return Err(InvalidPath::TooLong);
@@ -82,7 +83,7 @@ pub(super) fn spelling(text: &str) -> Result<(), InvalidPath> {
         Some(_) => return Err(InvalidPath::Backslash),
         None => {}
     }
-    // In every part, as one may come to the front when `..` is resolved.
+    // Check every component: resolving `..` can move any of them to the front.
     let is_drive = |part: &str| matches!(part.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if text.split('/').any(is_drive) {
         return Err(InvalidPath::Drive);

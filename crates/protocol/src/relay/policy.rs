@@ -1,40 +1,40 @@
-//! What can come of a tool, and who must be asked before.
+//! Risk levels and approval policies.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What can come of a tool; the greater is the worse.
+/// Risk of using a tool. A greater value is riskier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Nothing bad.
+    /// Harmless.
     Low,
-    /// What can be undone.
+    /// Has effects that can be undone.
     Medium,
-    /// What is hard to undo.
+    /// Has effects that are hard to undo.
     High,
-    /// What cannot be undone.
+    /// Has effects that cannot be undone.
     Critical,
 }
 
-/// Who must be asked before something is done; the greater is the stricter.
+/// The approval that an operation needs. A greater value is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// Nobody.
+    /// No approval.
     Allow,
-    /// Somebody, once for all.
+    /// A user approves once, for all later requests.
     AskOnce,
-    /// Somebody, once in each run.
+    /// A user approves once per run.
     AskOncePerRun,
-    /// Somebody, each time.
+    /// A user approves each request.
     AlwaysAsk,
-    /// It is not done.
+    /// The operation is forbidden.
     Block,
 }
 
 impl Approval {
-    /// What holds if the one suggests this and the other says that: the stricter.
+    /// Returns the stricter of two policies.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         self.max(other)

@@ -1,4 +1,4 @@
-//! What is asked, for whom, and that it is no longer wanted.
+//! Requests, their context and their cancellation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,22 @@ use serde_json::{Map, Value};
 
 use super::{Json, Terms};
 
-/// Something is asked.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
-    /// Not that of another request of the same peer that goes on.
+    /// Identifies the request. Must differ from all pending requests of the same sender.
     pub id: String,
-    /// What, such as `file.read`.
+    /// Method name, such as `file.read`.
     pub method: String,
-    /// With what.
+    /// Parameters of the method.
     #[serde(default = "Json::empty")]
     pub params: Json,
-    /// For which session and run.
+    /// The session and run for which the request is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
 }
 
-/// What a request is made for. It is passed on as it is.
+/// The origin of a request. Forwarded unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     /// The session.
@@ -36,20 +36,20 @@ pub struct Context {
     /// The workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    /// What may be touched for it. Only the relay server says that; whatever a runtime says of it is dropped there.
+    /// Limits of this request, set by the relay server. The server discards limits that a runtime sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
-    /// Whatever else is said.
+    /// Unknown fields, forwarded unchanged.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-/// A request is no longer wanted.
+/// Cancels a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancel {
-    /// The request.
+    /// Id of the request.
     pub id: String,
-    /// Why, such as `user_cancelled`.
+    /// Reason for the cancellation, such as `user_cancelled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `resource.*`: things of a provider that outlive a request.
+//! `resource.*`: provider objects that outlive a request.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -7,57 +7,57 @@ use serde_json::{Map, Value};
 
 use super::State;
 
-/// Lists resources.
+/// Parameters of `resource.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ListResources {
-    /// Only those of this kind.
+    /// List only resources of this kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
 }
 
-/// Which resources there are.
+/// All resources of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceList {
-    /// Every resource.
+    /// The resources.
     pub resources: Vec<Resource>,
 }
 
-/// A thing of a provider.
+/// A provider object that outlives a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resource {
-    /// Its name.
+    /// Identifies the resource.
     pub resource_id: String,
-    /// What it is, such as `browser_session`.
+    /// Kind of resource, such as `browser_session`.
     pub kind: String,
-    /// How it is.
+    /// Current state.
     pub state: State,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
     /// Whether its state can be exported and restored.
     pub resumable: bool,
 }
 
-/// Names a resource: to look at it, to dispose of it or to export its state.
+/// Parameters of `resource.get`, `resource.dispose` and `resource.export_state`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceRef {
     /// The resource.
     pub resource_id: String,
 }
 
-/// Makes a resource.
+/// Parameters of `resource.create`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreateResource {
-    /// What it is.
+    /// Kind of resource.
     pub kind: String,
-    /// How it is made.
+    /// Options of the provider.
     #[serde(default)]
     pub options: Map<String, Value>,
-    /// The run with which it ends.
+    /// The run that owns the resource. The resource is disposed when the run ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
 }
 
-/// The state of a resource, without secrets.
+/// Exported state of a resource, without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceState {
     /// The state.
@@ -66,11 +66,11 @@ pub struct ResourceState {
     pub opaque: bool,
 }
 
-/// Makes a resource as it was.
+/// Parameters of `resource.restore_state`: creates a resource from exported state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RestoreResource {
-    /// What it is.
+    /// Kind of resource.
     pub kind: String,
-    /// Its state.
+    /// The exported state.
     pub state: Value,
 }

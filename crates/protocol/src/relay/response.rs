@@ -1,4 +1,4 @@
-//! What comes of a request, and what comes before that.
+//! Responses, and the stream frames that precede them.
 
 use std::borrow::Cow;
 
@@ -7,39 +7,39 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStru
 
 use super::{Json, RelayError};
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Answer")]
+#[serde(try_from = "WireResponse")]
 pub struct Response {
-    /// The request.
+    /// Id of the request.
     pub id: String,
-    /// What came of it.
+    /// The result or the error.
     pub outcome: Result<Json, RelayError>,
 }
 
-/// A response as it is written: with one of both.
+/// A response on the wire: either `result` or `error` is present.
 #[derive(Deserialize, JsonSchema)]
-struct Answer {
-    /// The request.
+struct WireResponse {
+    /// Id of the request.
     id: String,
-    /// What came of it.
+    /// Result of a successful request.
     #[serde(default, deserialize_with = "said")]
     #[schemars(with = "Option<Json>")]
     result: Option<Json>,
-    /// Why nothing came of it.
+    /// Error of a failed request.
     error: Option<RelayError>,
 }
 
-/// `null` is a result too.
+/// Distinguishes a `null` result from an absent one: both would be `None` by default.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
 
-/// Some peers write every field, and `null` where there is nothing: next to an error that is no result.
-impl TryFrom<Answer> for Response {
+/// Some peers write all fields, with `null` for absent ones: a `null` result next to an error counts as absent.
+impl TryFrom<WireResponse> for Response {
     type Error = &'static str;
 
-    fn try_from(Answer { id, result, error }: Answer) -> Result<Self, &'static str> {
+    fn try_from(WireResponse { id, result, error }: WireResponse) -> Result<Self, &'static str> {
         let outcome = match (result, error) {
             (Some(result), Some(_)) if !result.is_null() => {
                 return Err("a response has either a `result` or an `error`");
@@ -52,7 +52,7 @@ impl TryFrom<Answer> for Response {
     }
 }
 
-/// By hand, as a result may be large and need not be copied.
+/// Written by hand so that a large result is not copied into a `WireResponse`.
 impl Serialize for Response {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut answer = serializer.serialize_struct("Response", 2)?;
@@ -71,35 +71,35 @@ impl JsonSchema for Response {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Answer::json_schema(generator)
+        WireResponse::json_schema(generator)
     }
 }
 
-/// Something on the way to a response.
+/// Partial output or progress of a request, sent before its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFrame {
-    /// The request.
+    /// Id of the request.
     pub id: String,
-    /// What, such as `stdout`.
+    /// Kind of output, such as `stdout`.
     pub event: String,
-    /// How many came before it for this request; ours always say it.
+    /// Number of earlier stream frames of the request. Tombolo always sends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The thing itself.
+    /// The content.
     pub data: Json,
-    /// How bytes are written in `data`, if not as text.
+    /// Encoding of `data` if it holds bytes; UTF-8 text by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
 }
 
-/// How bytes are written in a text.
+/// Encoding of bytes in a JSON string.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Encoding {
-    /// As they are, which are UTF-8.
+    /// Plain UTF-8 text.
     #[default]
     #[serde(rename = "utf-8", alias = "utf8")]
     Utf8,
-    /// In base64, with padding.
+    /// Base64 with padding.
     #[serde(rename = "base64")]
     Base64,
 }

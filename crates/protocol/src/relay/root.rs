@@ -1,31 +1,31 @@
-//! Directories that a device lends.
+//! Roots: directories that a device lends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RootId, VirtualPath};
 
-/// A directory that a device lends, as it was granted, accepted or bound.
+/// A directory that a device lends, as granted, accepted or bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Root {
-    /// Its name.
+    /// Identifies the root.
     pub root_id: RootId,
-    /// What its owner calls it.
+    /// Display name, chosen by the owner of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Where a model sees it.
+    /// Absolute path under which agents see the root.
     pub virtual_path: VirtualPath,
-    /// What may be done in it.
+    /// Access mode.
     pub mode: Mode,
 }
 
-/// What may be done in a root; the lesser is the stricter.
+/// Access mode of a root. A lesser value is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "RootMode")]
 pub enum Mode {
-    /// Only reading.
+    /// Read only.
     Ro,
-    /// Reading and writing.
+    /// Read and write.
     Rw,
 }

@@ -1,12 +1,12 @@
-//! A JSON Schema of everything that is said on a connection.
+//! JSON Schema of the relay protocol.
 
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{AuditEntry, Binding, Event, Frame, Grant, METHODS, computer, file, shell};
 
-/// A JSON Schema (2020-12) of a frame, with every type under `$defs` and, under `methods`, the table of methods with
-/// their params and results.
+/// Generates a JSON Schema (2020-12) of [`Frame`]. All types are under `$defs`; the table of methods with their
+/// params and results is under `methods`.
 pub fn schemas() -> Map<String, Value> {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     let frame = generator.subschema_for::<Frame>();
@@ -14,11 +14,11 @@ pub fn schemas() -> Map<String, Value> {
     generator.subschema_for::<Grant>();
     generator.subschema_for::<Binding>();
     generator.subschema_for::<AuditEntry>();
-    // These are the `data` of stream frames.
+    // These types are the `data` of stream frames.
     generator.subschema_for::<file::MatchBatch>();
     generator.subschema_for::<file::Change>();
     generator.subschema_for::<shell::Started>();
-    // And this is in an artifact.
+    // This type is the content of an artifact.
     generator.subschema_for::<computer::Element>();
     let methods: Map<_, _> = METHODS
         .iter()

@@ -1,4 +1,4 @@
-//! `shell.*`: commands.
+//! `shell.*`: shell commands.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +8,46 @@ use serde::{Deserialize, Serialize};
 
 use super::{Encoding, VirtualPath};
 
-/// Starts a command: one of `command` and `argv`.
+/// Parameters of `shell.start`. Exactly one of `command` and `argv` is required.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartCommand {
-    /// A line for the shell.
+    /// Command line for the shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// A program and its arguments.
+    /// Program and arguments, run without a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argv: Option<Vec<String>>,
-    /// Where it runs; below a root.
+    /// Working directory, below a root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<VirtualPath>,
-    /// Variables for it, as far as they are granted.
+    /// Environment variables, limited to the granted names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// How long it may take.
+    /// Time limit in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// A terminal of this size; without it there is none.
+    /// Size of the terminal; without it the command gets no terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pty: Option<Size>,
-    /// Whether the answer comes when it has started, not when it has ended.
+    /// Respond when the command has started instead of when it has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// How much of its output is wanted at most.
+    /// Maximum output in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_limit_bytes: Option<u64>,
 }
 
-/// What is run.
+/// The program that a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program<'a> {
-    /// A line for the shell.
+    /// Command line for the shell.
     Line(&'a str),
-    /// A program and its arguments.
+    /// Program and arguments, run without a shell.
     Argv(&'a str, &'a [String]),
 }
 
 impl StartCommand {
-    /// What is run; none unless there is one of `command` and `argv`.
+    /// Returns the program, or `None` unless exactly one of `command` and `argv` is present.
     pub fn program(&self) -> Option<Program<'_>> {
         match (self.command.as_deref(), self.argv.as_deref()) {
             (Some(line), None) => Some(Program::Line(line)),
@@ -57,153 +57,153 @@ impl StartCommand {
     }
 }
 
-/// The size of a terminal in characters.
+/// Size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Size {
-    /// Characters in a row.
+    /// Number of columns.
     pub cols: u16,
-    /// Rows.
+    /// Number of rows.
     pub rows: u16,
 }
 
-/// A command has ended, or has started if it is in the background.
+/// Result of `shell.start`: the command has ended or, in the background, started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
-    /// How it ended; 128 and the signal's number if a signal ended it, none in the background.
+    /// Exit code; 128 plus the signal number after a signal. Absent for a background command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How long it took.
+    /// Run time in milliseconds.
     pub duration_ms: u64,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<Signal>,
-    /// Whether output was cut.
+    /// Whether output was cut at a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
-    /// How much output there was.
+    /// Output produced, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_seen: Option<u64>,
-    /// How much of it was sent.
+    /// Output sent, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_sent: Option<u64>,
-    /// The command.
+    /// Id of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_id: Option<String>,
 }
 
-/// A command has started: the `data` of its first `status` frame.
+/// The command has started: `data` of its first `status` stream frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Started {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
 }
 
-/// Writes to what a command reads.
+/// Parameters of `shell.input`: writes to the standard input of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandInput {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
-    /// The bytes.
+    /// The bytes in the given encoding.
     #[serde(default)]
     pub data: String,
-    /// How they are written.
+    /// Encoding of `data`; UTF-8 text by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
-    /// Whether nothing comes after them.
+    /// Close the standard input after these bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub eof: bool,
 }
 
-/// Changes the size of a terminal.
+/// Parameters of `shell.resize`: changes the size of the terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResizeCommand {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
-    /// Characters in a row.
+    /// Number of columns.
     pub cols: u16,
-    /// Rows.
+    /// Number of rows.
     pub rows: u16,
 }
 
-/// Sends a signal.
+/// Parameters of `shell.signal`: sends a signal to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignalCommand {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
-    /// Which.
+    /// The signal.
     pub signal: Signal,
 }
 
-/// A signal.
+/// A Unix signal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Signal {
-    /// By its number.
+    /// Signal number.
     Number(i32),
-    /// By its name, such as `SIGTERM` or `TERM`.
+    /// Signal name, such as `SIGTERM` or `TERM`.
     Name(String),
 }
 
-/// Ends a command.
+/// Parameters of `shell.cancel`: stops a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelCommand {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
-    /// Why.
+    /// Reason for the cancellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// How a command is.
+/// Parameters of `shell.status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InspectCommand {
-    /// The command.
+    /// Id of the command.
     pub command_id: String,
-    /// Whether its output since the last time is wanted.
+    /// Include the output since the previous `shell.status`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drain: bool,
 }
 
-/// How a command is.
+/// Status of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandStatus {
-    /// Whether it runs.
+    /// Whether the command is running.
     pub state: CommandState,
-    /// How it ended.
+    /// Exit code of an ended command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// When it was started.
+    /// Start time.
     pub started_at: Timestamp,
-    /// Whether output is lost.
+    /// Whether output was lost.
     pub output_truncated: bool,
-    /// Its output since the last time.
+    /// Output since the previous `shell.status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Output>,
 }
 
-/// Whether a command runs.
+/// Whether a command is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandState {
-    /// It does.
+    /// The command is running.
     Running,
-    /// It ended.
+    /// The command has exited.
     Exited,
-    /// A signal ended it.
+    /// A signal ended the command.
     Killed,
-    /// Nobody can tell.
+    /// The state is unknown.
     #[serde(other)]
     Lost,
 }
 
-/// Something that a command wrote.
+/// A piece of output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Output {
     /// `stdout` or `stderr`.
     pub event: String,
-    /// The bytes.
+    /// The bytes in the given encoding.
     pub data: String,
-    /// How they are written, if not as text.
+    /// Encoding of `data`; UTF-8 text by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
 }

@@ -1,4 +1,4 @@
-//! `tool.*`: what a device can do beyond files and commands.
+//! `tool.*`: functions of a device beyond files and commands.
 
 use std::collections::HashSet;
 
@@ -8,24 +8,24 @@ use serde_json::{Map, Value};
 
 use super::{Approval, Family, Json, Risk, ToolName, fault};
 
-/// A tool (A.8).
+/// Description of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolDescriptor {
-    /// Its name.
+    /// Unique name on the device.
     pub name: ToolName,
-    /// What people call it.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, for the model.
+    /// Description for the model.
     pub description: String,
-    /// A JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input_schema: Map<String, Value>,
-    /// The family that it belongs to.
+    /// The capability family that the tool belongs to.
     #[serde(default = "tools")]
     pub capability: Family,
-    /// What can come of it.
+    /// Risk of using the tool.
     pub risk: Risk,
-    /// Who must be asked before, as far as the device is concerned.
+    /// The approval that the device requires. The policy of the runtime can be stricter.
     pub approval_policy: Approval,
 }
 
@@ -33,22 +33,22 @@ fn tools() -> Family {
     Family::Tools
 }
 
-/// Tools: all that there are, those to add, or those that were added. Each is read by itself, so that one that makes no
-/// sense does not take the others with it.
+/// A list of tools: all tools of a device, tools to register, or newly registered tools. Each tool is parsed
+/// separately, so that one invalid tool does not invalidate the others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolList {
-    /// The tools, as they were said.
+    /// The tools, not parsed yet.
     #[schemars(with = "Vec<ToolDescriptor>")]
     pub tools: Vec<Json>,
 }
 
 impl ToolList {
-    /// Tools of ours.
+    /// Creates a list from tool descriptions.
     pub fn of(tools: &[ToolDescriptor]) -> Self {
         Self { tools: tools.iter().map(Json::of).collect() }
     }
 
-    /// The tools, and those that are none: also each that has the name of one before it.
+    /// Parses the tools. Rejects those that are invalid or repeat an earlier name.
     pub fn read(&self) -> (Vec<ToolDescriptor>, Vec<Rejected>) {
         let (mut tools, mut rejected) = (Vec::new(), Vec::new());
         let mut names = HashSet::new();
@@ -66,7 +66,7 @@ impl ToolList {
     }
 }
 
-/// The name of what is no tool; empty if it has none.
+/// The name of an invalid tool; empty if it has none.
 fn name(said: &Json) -> String {
     #[derive(Deserialize)]
     struct Named {
@@ -75,107 +75,107 @@ fn name(said: &Json) -> String {
     said.object().map(|named: Named| named.name).unwrap_or_default()
 }
 
-/// Which tools were added.
+/// Result of `tool.register`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Registered {
-    /// Those that were.
+    /// Names of the registered tools.
     pub registered: Vec<ToolName>,
-    /// Those that were not.
+    /// Tools that were not registered.
     #[serde(default)]
     pub rejected: Vec<Rejected>,
 }
 
-/// A tool that was not added.
+/// A tool that was not registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejected {
-    /// Its name, which may be what is wrong with it.
+    /// Name of the tool, possibly invalid.
     pub name: String,
-    /// Why.
+    /// Reason for the rejection.
     pub reason: String,
 }
 
-/// Takes tools away, or says that they were taken away.
+/// Parameters of `tool.unregister`, and payload of the event `tool.unregistered`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unregistration {
-    /// Their names.
+    /// Names of the tools.
     pub names: Vec<ToolName>,
 }
 
-/// Which tools were taken away.
+/// Result of `tool.unregister`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unregistered {
-    /// Those that were there.
+    /// Names of the tools that were registered before.
     pub unregistered: Vec<ToolName>,
 }
 
-/// Uses a tool.
+/// Parameters of `tool.call`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallTool {
-    /// The tool.
+    /// Name of the tool.
     pub name: ToolName,
-    /// What for.
+    /// Arguments, as the input schema of the tool describes them.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// A name for this use, by which it can be cancelled.
+    /// Identifies the call, for `tool.cancel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
 }
 
-/// What a tool answers.
+/// Result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResult {
-    /// For the model.
+    /// Content for the model.
     pub content: ToolContent,
-    /// For programs.
+    /// Structured content for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// Whether it is the story of a failure.
+    /// Whether the tool failed; the content then describes the failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
 
-/// What a tool answers to a model.
+/// Content of a tool result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ToolContent {
-    /// A text.
+    /// Plain text.
     Text(String),
-    /// Texts, pictures and others.
+    /// A list of parts, such as text and images.
     Parts(Vec<ToolPart>),
 }
 
-/// A part of what a tool answers.
+/// A part of a tool result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ToolPart {
-    /// A text.
+    /// Text.
     Text {
         /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     Image {
-        /// Its bytes in base64.
+        /// The image in base64.
         data: String,
-        /// What they are.
+        /// MIME type of the image.
         mime_type: String,
     },
-    /// An artifact.
+    /// A stored artifact.
     Artifact {
-        /// Which.
+        /// Id of the artifact.
         artifact_id: String,
-        /// What it is.
+        /// MIME type of the artifact.
         #[serde(skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
-    /// Something that this version does not know, as it was said.
+    /// A part that this version does not know, forwarded unchanged.
     #[serde(untagged)]
     Other(Map<String, Value>),
 }
 
-/// Stops a tool.
+/// Parameters of `tool.cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelTool {
-    /// The use of it.
+    /// Id of the call.
     pub call_id: String,
 }

@@ -1,4 +1,4 @@
-//! Paths as a model sees them.
+//! Virtual paths: the absolute paths that agents see.
 
 use std::{fmt, str::FromStr};
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{InvalidPath, RelayPath, path};
 
-/// A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
-/// spelling.
+/// An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
+/// contains no `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct VirtualPath(String);
 
 impl VirtualPath {
-    /// As text.
+    /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path of `path` below this one; empty if it is this one, none if it is elsewhere.
+    /// Returns `path` relative to this one: empty if both are equal, `None` if `path` is not below.
     pub fn below(&self, path: &Self) -> Option<RelayPath> {
         let rest = path.0.strip_prefix(&self.0)?;
         let relative = if rest.is_empty() { rest } else { rest.strip_prefix('/')? };
         relative.parse().ok()
     }
 
-    /// A path below this one; none if it leaves it.
+    /// Appends a relative path. Returns `None` if the result would not be below this path.
     pub fn join(&self, path: &RelayPath) -> Option<Self> {
         let path = path.normal()?;
         if path.as_str().is_empty() {

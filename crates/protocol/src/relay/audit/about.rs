@@ -1,26 +1,26 @@
-//! What a request is about, in short: for records, not for deciding anything.
+//! Short descriptions of requests, for audit records only: no decision is based on them.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::relay::{Json, RelayPath, RootId, ToolName, VirtualPath};
 
-/// The longest text that is kept of a request.
+/// Maximum length of a recorded text, in characters. Longer ones are cut.
 const TEXT_CHARS_MAX: usize = 128;
 
-/// What a request is about, in short: which file, which program, how much; never contents, arguments, values of the
-/// environment or other places for secrets.
+/// Short description of a request: the file, the program, sizes. It never contains file contents, arguments, values
+/// of environment variables or anything else that may hold secrets.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct About {
-    /// The root, if it is about a file.
+    /// The root, for a file request.
     pub root_id: Option<RootId>,
-    /// The path below it, as it was said.
+    /// The path below the root, as the caller wrote it.
     pub path: Option<RelayPath>,
-    /// The rest.
+    /// All other properties.
     pub summary: Map<String, Value>,
 }
 
-/// What is looked at of the params of any method.
+/// The parameters, of any method, that the description uses.
 #[derive(Default, Deserialize)]
 struct Said<'a> {
     #[serde(borrow)]
@@ -48,7 +48,7 @@ struct Said<'a> {
 }
 
 impl About {
-    /// What params are about. What makes no sense is left out.
+    /// Describes the parameters of a request. Parameters of the wrong type are omitted.
     pub fn params(params: &Json) -> Self {
         let said: Said<'_> = serde_json::from_str(params.as_str()).unwrap_or_default();
         let mut about = Self { root_id: read(said.root_id), path: read(said.path), summary: Map::new() };
@@ -92,10 +92,10 @@ fn read<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
 
-/// The program that a line for a shell begins with, after variables that are set for it: their values are left out.
+/// Returns the program that a shell line starts, skipping leading variable assignments: their values may be secrets.
 fn program(line: &str) -> Option<String> {
     let word = line.split_whitespace().find(|word| !word.contains('='))?;
-    // Behind a quote may be a part of a value.
+    // After a quote or an escape, the word may be part of an assigned value.
     let sets = line.split(word).next().unwrap_or_default();
     (is_program(word) && !sets.contains(['\'', '"', '`', '$', '\\'])).then(|| word.to_owned())
 }

@@ -1,11 +1,13 @@
-//! Audit entries that hold on to each other, so that none can be changed or taken out unseen.
+//! Audit entries form a hash chain: changing or removing an entry breaks it.
 //!
-//! Each entry has its place (`seq`, from 1 on), the hash of the one before it (`prev_hash`, not there in the first) and its
-//! own (`hash`): SHA-256, in hexadecimal, of the entry as canonical JSON without `hash`. Canonical JSON has no space between
-//! its tokens, and the members of each object in the order of the bytes of their names; its numbers are integers. Who
-//! verifies reads the entry as it was written, so what a newer version adds to one counts too.
+//! Each entry holds its position (`seq`, from 1), the hash of the previous entry (`prev_hash`, absent in the first)
+//! and its own hash (`hash`): the SHA-256, in hexadecimal, of the entry as canonical JSON without `hash`. Canonical
+//! JSON has no whitespace between tokens, sorts the members of each object by the bytes of their names, and contains
+//! only integers as numbers. Verification hashes the stored JSON rather than a parsed [`AuditEntry`], so fields added
+//! by newer versions are covered too.
 //!
-//! A chain does not tell whether its end was cut off: for that its [`Head`] is compared with one that was kept elsewhere.
+//! The chain alone does not reveal that entries were cut off at its end. To detect that, compare its [`Head`] with a
+//! copy stored elsewhere.
 
 use std::fmt::Write;
 
@@ -17,40 +19,40 @@ use crate::relay::{AuditEntry, Sha256};
 /// The last entry of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Its place.
+    /// Position of the entry.
     pub seq: u64,
-    /// Its hash.
+    /// Hash of the entry.
     pub hash: Sha256,
 }
 
-/// Where a chain is broken: the first entry of which something does not hold.
+/// The first entry at which a chain is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq}: {why}")]
 pub struct Broken {
-    /// Its place, as it follows from those before it.
+    /// Expected position of the entry.
     pub seq: u64,
-    /// What does not hold.
+    /// The violated rule.
     pub why: Why,
 }
 
-/// What does not hold of an entry.
+/// Rules of the chain that an entry can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
-    /// It is no entry of a chain.
+    /// `seq` or `hash` is missing or malformed.
     #[error("it is not an entry of a chain")]
     NoEntry,
-    /// It is not the one that follows.
+    /// `seq` is not the expected position: entries were removed or reordered.
     #[error("another one stands here: one is missing, or they were moved")]
     Place,
-    /// The one before it is not the one that was there when it was written.
+    /// `prev_hash` is not the hash of the previous entry.
     #[error("the entry before it is not the one that it was written after")]
     Before,
-    /// It is not what it was when it was written.
+    /// `hash` does not match the content.
     #[error("it was changed")]
     Changed,
 }
 
-/// The entry as the one that follows `head`; as the first of a chain if there is none.
+/// Appends `entry` after `head`, or as the first entry of a chain. Returns the linked entry and the new head.
 #[must_use]
 pub fn link(head: Option<&Head>, entry: AuditEntry) -> (AuditEntry, Head) {
     let seq = head.map_or(1, |head| head.seq.saturating_add(1));
@@ -60,46 +62,46 @@ pub fn link(head: Option<&Head>, entry: AuditEntry) -> (AuditEntry, Head) {
     (AuditEntry { hash: Some(hash.clone()), ..entry }, Head { seq, hash })
 }
 
-/// Whether all entries of a chain are there, from the first on, as they were written; its last.
+/// Verifies a complete chain, from its first entry, and returns its head.
 ///
 /// # Errors
-/// The first entry of which that does not hold.
+/// Returns the first entry that breaks the chain.
 pub fn verify<'a>(entries: impl IntoIterator<Item = &'a Value>) -> Result<Option<Head>, Broken> {
     let mut chained = Chained::default();
     entries.into_iter().try_for_each(|entry| chained.follow(entry))?;
     Ok(chained.head().cloned())
 }
 
-/// Entries of a chain that were looked at one after the other and hold.
+/// Verifies the entries of a chain one by one.
 #[derive(Debug, Clone, Default)]
 pub struct Chained {
     head: Option<Head>,
-    /// Whatever comes first is taken as it is.
+    /// Whether the chain may start at any position.
     anywhere: bool,
 }
 
 impl Chained {
-    /// Begins with whatever comes first, as older entries are no longer kept.
+    /// Starts at any position, for chains whose oldest entries were deleted.
     #[must_use]
     pub fn anywhere() -> Self {
         Self { head: None, anywhere: true }
     }
 
-    /// Begins with what follows this one.
+    /// Starts after `head`.
     #[must_use]
     pub fn after(head: Option<Head>) -> Self {
         Self { head, anywhere: false }
     }
 
-    /// The last that was looked at.
+    /// The last verified entry.
     pub fn head(&self) -> Option<&Head> {
         self.head.as_ref()
     }
 
-    /// Looks at the next entry, as it was written.
+    /// Verifies the next entry, given as its stored JSON.
     ///
     /// # Errors
-    /// If something of it does not hold; it is then not the last one.
+    /// Fails if the entry breaks the chain; the head then stays unchanged.
     pub fn follow(&mut self, entry: &Value) -> Result<(), Broken> {
         let said = entry.get("seq").and_then(Value::as_u64);
         let first = self.head.is_none() && self.anywhere;
@@ -130,7 +132,7 @@ fn text<'a>(entry: &'a Value, name: &str) -> Option<&'a str> {
     entry.get(name).and_then(Value::as_str)
 }
 
-/// The hash of an entry.
+/// Computes the hash of an entry.
 fn hash(entry: &Value) -> Sha256 {
     let mut text = String::new();
     canonical(entry, &mut text, true);
@@ -142,7 +144,8 @@ fn hash(entry: &Value) -> Sha256 {
     text.parse().unwrap_or_else(|_| unreachable!("64 hexadecimal digits"))
 }
 
-/// Writes canonical JSON; of the entry itself without `hash`. What was read is not nested deeper than it may be.
+/// Appends canonical JSON to `to`, omitting the `hash` of the entry itself. The recursion is bounded because the JSON
+/// parser limits nesting.
 fn canonical(value: &Value, to: &mut String, is_entry: bool) {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! `computer.act`: doing something on the screen.
+//! `computer.act`: actions on the desktop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,30 +6,30 @@ use serde_json::{Map, Value};
 
 use super::{Snapshot, Window};
 
-/// Does something.
+/// Parameters of `computer.act`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Act {
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
-/// Something to do.
+/// An action on the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Action {
-    /// What.
+    /// Kind of action.
     pub kind: ActionKind,
-    /// To what.
+    /// The target of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<ActTarget>,
-    /// With what.
+    /// Input of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<ActInput>,
-    /// How.
+    /// Options of the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<ActOptions>,
 }
 
-/// What is done.
+/// Kind of action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -51,44 +51,44 @@ pub enum ActionKind {
     CloseWindow,
 }
 
-/// To what something is done.
+/// The target of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ActTarget {
-    /// An element.
+    /// An element of the accessibility tree.
     Element {
-        /// Which.
+        /// The element.
         #[serde(rename = "ref")]
         element: ElementRef,
     },
-    /// A place, in pixels of the picture.
+    /// A position, in screenshot pixels.
     Coordinate {
-        /// From the left.
+        /// Distance from the left edge.
         x: f64,
-        /// From above.
+        /// Distance from the upper edge.
         y: f64,
-        /// On which display.
+        /// The display.
         #[serde(skip_serializing_if = "Option::is_none")]
         display_id: Option<String>,
-        /// Of which snapshot.
+        /// The snapshot whose screenshot the position refers to.
         #[serde(skip_serializing_if = "Option::is_none")]
         snapshot_id: Option<String>,
     },
-    /// A program.
+    /// An application.
     App {
-        /// Which.
+        /// Name of the application.
         app_name: String,
     },
     /// A window.
     Window(Window),
-    /// An entry of a menu.
+    /// A menu item.
     MenuItem {
-        /// The names from the menu to the entry.
+        /// Titles from the menu down to the item.
         path: Vec<String>,
     },
 }
 
-/// An element of a snapshot.
+/// Refers to an element of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ElementRef {
     /// The snapshot.
@@ -97,161 +97,161 @@ pub struct ElementRef {
     pub element_id: String,
 }
 
-/// With what something is done.
+/// Input of an action.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActInput {
-    /// What is typed.
+    /// Text to type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Which keys are pressed.
+    /// Keys to press.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// How far to the right.
+    /// Scroll distance to the right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_x: Option<f64>,
-    /// How far down.
+    /// Scroll distance down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_y: Option<f64>,
-    /// Where it is let go.
+    /// Where a drag ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drag_to: Option<ActTarget>,
-    /// How long.
+    /// Duration of a wait, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// The new value.
+    /// Value to set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// How something is done.
+/// Options of an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActOptions {
-    /// In which way.
+    /// Preferred way of acting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_strategy: Option<Preference>,
-    /// Only if the screen is still as the snapshot shows it.
+    /// Fail if the screen has changed since the snapshot.
     #[serde(default)]
     pub require_fresh_snapshot: bool,
-    /// How long to wait after it.
+    /// Delay after the action, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_after_ms: Option<u64>,
-    /// Whether it is only tried out.
+    /// Check the action without performing it.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// In which way something should be done.
+/// Preferred way of acting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// By asking the element.
+    /// Through the accessibility interface.
     Semantic,
-    /// By a place.
+    /// By pointer and keyboard input at a position.
     Coordinate,
-    /// By asking the element if it can be.
+    /// Through the accessibility interface where possible, otherwise at a position.
     #[default]
     Auto,
 }
 
-/// What came of it.
+/// Result of an action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActResult {
-    /// A name for it.
+    /// Identifies the action.
     pub action_id: String,
-    /// Whether it was done.
+    /// Outcome.
     pub status: ActStatus,
-    /// Who did it.
+    /// The provider that handled the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
-    /// How it was done.
+    /// How the action was performed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
-    /// The snapshot that it was based on.
+    /// The snapshot that the action was based on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_snapshot_id: Option<String>,
-    /// What was on the screen then.
+    /// Snapshot taken after the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_snapshot: Option<Snapshot>,
-    /// Ids of artifacts that came of it.
+    /// Ids of artifacts that the action produced.
     #[serde(default)]
     pub artifacts: Vec<String>,
-    /// Why it was not done.
+    /// Error of an action that was not performed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ActFault>,
-    /// What the policy says of it.
+    /// Details of the policy decision.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub policy: Map<String, Value>,
-    /// All of it in words.
+    /// Summary in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-/// Whether something was done.
+/// Outcome of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActStatus {
-    /// It was.
+    /// The action was performed.
     Succeeded,
-    /// It did not work.
+    /// The action failed.
     Failed,
-    /// A policy forbids it.
+    /// A policy forbids the action.
     Blocked,
-    /// Somebody must allow it first.
+    /// A user must approve the action first.
     RequiresApproval,
 }
 
-/// How something was done.
+/// How an action was performed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
-    /// In which way.
+    /// The way of acting.
     pub strategy: Strategy,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// What did not work.
+    /// Problems that did not prevent the action.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
 
-/// In which way something was done.
+/// The way in which an action was performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// By asking the element.
+    /// Through the accessibility interface.
     Accessibility,
-    /// By a place.
+    /// By pointer and keyboard input at a position.
     Coordinate,
-    /// By both.
+    /// By a combination of both.
     Hybrid,
 }
 
-/// Why something was not done.
+/// Error of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActFault {
-    /// What kind of failure.
+    /// Error code.
     pub code: ActCode,
-    /// For people and models.
+    /// Message for users and models.
     pub message: String,
-    /// Whether trying otherwise can help.
+    /// Whether the caller can recover by trying something else.
     pub recoverable: bool,
 }
 
-/// Why something was not done.
+/// Error codes of actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActCode {
-    /// The system's permission is missing.
+    /// A permission of the operating system is missing.
     PermissionMissing,
-    /// There is no such element.
+    /// The target does not exist.
     TargetNotFound,
-    /// The screen has changed.
+    /// The screen has changed since the snapshot.
     TargetStale,
-    /// The program is not there.
+    /// The application is not available.
     AppUnavailable,
-    /// A policy forbids it.
+    /// A policy forbids the action.
     PolicyBlocked,
-    /// The owner paused it.
+    /// The owner paused desktop control.
     UserPaused,
-    /// The provider failed, or something that this version does not know.
+    /// The provider failed, or returned a code that this version does not know.
     #[serde(other)]
     ProviderError,
 }

@@ -1,79 +1,79 @@
-//! What is on the screen, as a tree: the content of an artifact.
+//! The accessibility tree of a snapshot, stored as an artifact.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Region;
 
-/// An element of a snapshot, with those in it.
+/// An element of the accessibility tree, with its children.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Element {
-    /// Its name within the snapshot.
+    /// Identifies the element within its snapshot.
     pub id: String,
-    /// What it is, such as `button`.
+    /// Role of the element, such as `button`.
     pub role: String,
-    /// What is written above it.
+    /// Title of the element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is written beside it.
+    /// Label next to the element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What is written in it.
+    /// Value of the element, such as its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What it is for.
+    /// Purpose of the element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where it is, in pixels of the picture.
+    /// Position and size, in screenshot pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Region>,
-    /// Whether it can be used.
+    /// Whether the element accepts input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Whether keys go to it.
+    /// Whether the element has the keyboard focus.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focused: Option<bool>,
     /// Whether it is selected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
-    /// What can be done to it.
+    /// Actions that the element supports.
     #[serde(default)]
     pub actions: Vec<String>,
-    /// Why somebody should be asked before it is used.
+    /// Present if an action on the element should need approval, with the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Sensitive>,
-    /// What is in it.
+    /// Child elements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Self>,
 }
 
-/// That something on the screen is sensitive.
+/// Marks an element as sensitive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sensitive {
-    /// In which way.
+    /// Category of the sensitive surface.
     pub surface: Surface,
-    /// How sure that is, from 0 to 1.
+    /// Confidence of the classification, from 0 to 1.
     pub confidence: f64,
-    /// Why.
+    /// Explanation of the classification.
     pub reason: String,
 }
 
-/// In which way something on the screen is sensitive.
+/// Categories of sensitive surfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
-    /// A password is typed there.
+    /// A field for a password or another credential.
     CredentialField,
-    /// Money is spent there.
+    /// A payment.
     Payment,
-    /// The system is changed there.
+    /// Settings of the operating system.
     SystemSettings,
-    /// Files are chosen there.
+    /// A dialog for choosing files.
     FileDialog,
-    /// The owner keeps it for themselves.
+    /// An application that the owner marked as private.
     PrivateApp,
-    /// Something is lost.
+    /// An action that destroys data.
     DestructiveAction,
-    /// Others read it.
+    /// A message to other people.
     ExternalCommunication,
 }

@@ -1,168 +1,168 @@
-//! `computer.see`: what is on the screen.
+//! `computer.see`: snapshots of the desktop.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Looks at the screen.
+/// Parameters of `computer.see`: takes a snapshot of the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct See {
-    /// At what of it.
+    /// Part of the desktop.
     pub target: SeeTarget,
-    /// Whether a picture is wanted.
+    /// Include a screenshot.
     #[serde(default)]
     pub include_screenshot: bool,
-    /// Whether the tree of what is on it is wanted.
+    /// Include the accessibility tree.
     #[serde(default)]
     pub include_accessibility_tree: bool,
-    /// Whether its text is wanted.
+    /// Include the visible text.
     #[serde(default)]
     pub include_text: bool,
-    /// Whether the place of the pointer is wanted.
+    /// Include the pointer position.
     #[serde(default)]
     pub include_cursor: bool,
-    /// How deep the tree may be.
+    /// Maximum depth of the accessibility tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u32>,
-    /// How many nodes it may have.
+    /// Maximum number of nodes in the accessibility tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_nodes: Option<u32>,
-    /// How much is hidden.
+    /// How much of the content is redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redaction_policy: Option<Redaction>,
 }
 
-/// A part of the screen.
+/// Part of the desktop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SeeTarget {
     /// A display.
     Display {
-        /// Which; the first if left out.
+        /// The display; the first by default.
         #[serde(skip_serializing_if = "Option::is_none")]
         display_id: Option<String>,
     },
-    /// A program.
+    /// The windows of an application.
     App {
-        /// Which.
+        /// Name of the application.
         app_name: String,
     },
     /// A window.
     Window(Window),
-    /// A part of a display.
+    /// A rectangle of a display.
     Region {
-        /// Which display; the first if left out.
+        /// The display; the first by default.
         #[serde(skip_serializing_if = "Option::is_none")]
         display_id: Option<String>,
-        /// Which part.
+        /// The rectangle.
         rect: Region,
     },
 }
 
-/// How much of the screen is hidden.
+/// How much of the content is redacted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Redaction {
-    /// What its owner chose.
+    /// As the owner of the device configured it.
     #[default]
     Default,
-    /// More.
+    /// More than by default.
     Strict,
     /// Nothing.
     Off,
 }
 
-/// A rectangle in pixels.
+/// A rectangle, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Region {
-    /// Its left edge.
+    /// Left edge.
     pub x: f64,
-    /// Its upper edge.
+    /// Upper edge.
     pub y: f64,
-    /// Its width.
+    /// Width.
     pub width: f64,
-    /// Its height.
+    /// Height.
     pub height: f64,
 }
 
-/// A program that has windows.
+/// An application with windows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct App {
-    /// Its name.
+    /// Name of the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_name: Option<String>,
 }
 
-/// A window: one of these is enough to find it.
+/// Identifies a window. One of the fields is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
-    /// Its id.
+    /// Id of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_id: Option<String>,
-    /// Its program.
+    /// Name of its application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_name: Option<String>,
-    /// What is written above it.
+    /// Title of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// What was on the screen. Ids of elements hold within it.
+/// A snapshot of the desktop. Element ids are valid only within it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Snapshot {
-    /// Its name.
+    /// Identifies the snapshot.
     pub snapshot_id: String,
-    /// Who took it.
+    /// The provider that took the snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
-    /// When.
+    /// Time of the snapshot.
     pub created_at: Timestamp,
-    /// Of what.
+    /// The captured part of the desktop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<SeeTarget>,
-    /// The picture.
+    /// The screenshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<Screenshot>,
-    /// The artifact that holds the tree of elements.
+    /// The artifact with the accessibility tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accessibility_tree_artifact_id: Option<String>,
-    /// The program in front.
+    /// The foreground application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_app: Option<App>,
-    /// The window in front.
+    /// The foreground window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_window: Option<Window>,
-    /// Where the pointer is.
+    /// Pointer position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
-    /// What did not work.
+    /// Problems that did not prevent the snapshot.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// All of it in words.
+    /// Summary in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-/// Where the pointer is, in pixels of the picture.
+/// Pointer position, in screenshot pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cursor {
-    /// From the left.
+    /// Distance from the left edge.
     pub x: f64,
-    /// From above.
+    /// Distance from the upper edge.
     pub y: f64,
 }
 
-/// A picture of the screen.
+/// A screenshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Screenshot {
-    /// The artifact.
+    /// The artifact with the image.
     pub artifact_id: String,
-    /// What its bytes are.
+    /// MIME type of the image.
     pub mime_type: String,
-    /// Its width in pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Its height in pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// How many pixels of the device are one of it.
+    /// Device pixels per screenshot pixel.
     pub scale_factor: f64,
 }

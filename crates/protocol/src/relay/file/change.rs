@@ -1,4 +1,4 @@
-//! `file.watch`: what changes on the disk.
+//! `file.watch`: notifications about file changes.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -6,54 +6,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::relay::{RelayPath, RootId};
 
-/// Watches a directory or file.
+/// Parameters of `file.watch`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WatchFiles {
     /// The root.
     pub root_id: RootId,
-    /// The path.
+    /// Path of the file or directory.
     pub path: RelayPath,
-    /// Whether what is below its directories is watched too.
+    /// Watch subdirectories as well.
     #[serde(default)]
     pub recursive: bool,
 }
 
-/// It is watched until the resource is disposed of.
+/// A started watch. It ends when its resource is disposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Watching {
-    /// The resource.
+    /// Resource id of the watch.
     pub watch_id: String,
 }
 
-/// Something changed.
+/// A change of a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// The root.
     pub root_id: RootId,
-    /// The path.
+    /// Path of the file or directory.
     pub path: RelayPath,
-    /// What happened to it.
+    /// Kind of change.
     pub kind: ChangeKind,
-    /// What it was called before.
+    /// Previous path, after a rename.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_path: Option<RelayPath>,
-    /// When.
+    /// Time of the change.
     pub ts: Timestamp,
 }
 
-/// What happened to a path.
+/// Kind of file change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// It is new.
+    /// The path was created.
     Created,
-    /// It is different.
+    /// The path was modified.
     Modified,
-    /// It is gone.
+    /// The path was deleted.
     Deleted,
-    /// It has another name.
+    /// The path was renamed.
     Renamed,
-    /// Too much happened to tell: look at everything below it again.
+    /// Individual changes were lost, or this version does not know the kind. Rescan everything below the path.
     #[serde(other)]
     Unknown,
 }

@@ -1,89 +1,89 @@
-//! `file.search`: what is in files.
+//! `file.search`: text search in files.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::relay::{RelayPath, RootId};
 
-/// Searches files as ripgrep does.
+/// Parameters of `file.search`, with the semantics of ripgrep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchFiles {
     /// The root.
     pub root_id: RootId,
-    /// The directory or file.
+    /// File or directory to search.
     pub path: RelayPath,
-    /// What is looked for.
+    /// Pattern to search for.
     pub pattern: String,
-    /// Whether the pattern is a regular expression; otherwise it is a text.
+    /// Interpret the pattern as a regular expression instead of a literal text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub regex: bool,
-    /// Whether upper and lower case differ.
+    /// Case sensitivity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<Case>,
-    /// Only files that match one of these globs.
+    /// Search only files that match one of these globs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// No files that match one of these globs.
+    /// Skip files that match one of these globs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// How many lines around each match are wanted.
+    /// Number of context lines around each match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<u32>,
-    /// How many matches at most.
+    /// Maximum number of matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// How long it may take.
+    /// Time limit in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
 
-/// Whether upper and lower case differ.
+/// Case sensitivity of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Case {
-    /// They do.
+    /// Upper and lower case differ.
     #[default]
     Sensitive,
-    /// They do not.
+    /// Upper and lower case are equal.
     Insensitive,
-    /// They do if the pattern has an upper case letter.
+    /// Case sensitive only if the pattern contains an upper-case letter.
     Smart,
 }
 
-/// Matches that were found since the last batch: the `data` of a `progress` frame.
+/// Matches found since the previous batch: `data` of a `progress` stream frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MatchBatch {
     /// The matches.
     pub matches: Vec<Match>,
 }
 
-/// A line that matches.
+/// A matching line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Match {
-    /// The file, below the root.
+    /// Path of the file below the root.
     pub path: RelayPath,
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// The byte of the line where it starts, from 1.
+    /// Byte position of the match in the line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u64>,
-    /// The line itself.
+    /// The matching line.
     pub text: String,
-    /// The lines before it.
+    /// Context lines before the match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// The lines after it.
+    /// Context lines after the match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
 
-/// The search is over.
+/// Result of `file.search`, sent after all batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Searched {
-    /// How many lines matched.
+    /// Number of matching lines.
     pub matches: u64,
-    /// In how many files.
+    /// Number of files with matches.
     pub files: u64,
-    /// Whether there are more than were looked for.
+    /// Whether the search stopped at a limit.
     pub truncated: bool,
 }

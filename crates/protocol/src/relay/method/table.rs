@@ -8,10 +8,10 @@ use super::{
     Side::{Provider, Runtime},
 };
 
-/// Declares the methods: a type and a row for each.
+/// Declares the methods: a type and a table row for each.
 macro_rules! methods {
     ($($method:ident = $name:literal $family:ident $asked_by:ident $access:ident $params:ty => $result:ty;)*) => {
-        /// Everything that can be asked.
+        /// All methods.
         pub static METHODS: [Row; 36] = [$(row::$method),*];
 
         mod row {
