@@ -147,6 +147,7 @@ pub(crate) struct SandboxDaemon {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "it is parsed once per process")]
 pub(crate) enum SandboxCommand {
     #[command(flatten)]
     Resource(ApiResource),

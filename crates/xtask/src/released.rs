@@ -173,7 +173,7 @@ mod tests {
         );
     }
 
-    fn names(session: Value) -> ApiNames {
+    fn names(session: &Value) -> ApiNames {
         ApiNames::from_document(&json!({
             "paths": { "/v1/sessions": { "get": { "operationId": "sessions_list" }, "post": {
                 "operationId": "sessions_create",
@@ -189,14 +189,15 @@ mod tests {
 
     #[test]
     fn additions_pass_and_removals_fail() {
-        let released = names(json!({ "properties": { "id": {}, "title": {} }, "required": ["id", "title"] }));
+        let released =
+            names(&json!({ "properties": { "id": {}, "title": {} }, "required": ["id", "title"] }));
         let more = names(
-            json!({ "properties": { "id": {}, "title": {}, "new": {} }, "required": ["id", "title", "new"] }),
+            &json!({ "properties": { "id": {}, "title": {}, "new": {} }, "required": ["id", "title", "new"] }),
         );
         assert_eq!(released.broken_by(&more), Vec::<String>::new());
-        let renamed = names(json!({ "properties": { "id": {}, "name": {} }, "required": ["id"] }));
+        let renamed = names(&json!({ "properties": { "id": {}, "name": {} }, "required": ["id"] }));
         assert_eq!(released.broken_by(&renamed), ["`Session` lost the property `title`"]);
-        let optional = names(json!({ "properties": { "id": {}, "title": {} }, "required": ["id"] }));
+        let optional = names(&json!({ "properties": { "id": {}, "title": {} }, "required": ["id"] }));
         assert_eq!(released.broken_by(&optional), ["`Session` no longer always has `title`"]);
         let mut stricter = released.clone();
         stricter.schemas.get_mut("Create").unwrap().required.insert("model".into());

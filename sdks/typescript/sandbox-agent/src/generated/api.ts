@@ -1165,9 +1165,9 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Look at the terminal of a process and type on it, over a WebSocket.
-         * @description Binary frames are the terminal's bytes, both ways, one frame for each piece that was shown. Text frames are JSON: a
-         *     `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process goes on when the connection is closed.
+         * Attach to the terminal of a process over a WebSocket.
+         * @description Binary frames carry the terminal's bytes in both directions, one frame per output entry. Text frames are JSON: a
+         *     `TerminalEvent` from the daemon, a `TerminalCommand` to it. The process keeps running when the connection closes.
          */
         readonly get: operations["processes_terminal"];
         readonly put?: never;
@@ -1698,13 +1698,13 @@ export interface components {
             readonly author?: components["schemas"]["Author"] | null;
         };
         /**
-         * @description Who must be asked before something is done; the greater is the stricter.
+         * @description The approval that an operation needs. A greater value is stricter.
          *
-         *     - `allow`: Nobody.
-         *     - `ask_once`: Somebody, once for all.
-         *     - `ask_once_per_run`: Somebody, once in each run.
-         *     - `always_ask`: Somebody, each time.
-         *     - `block`: It is not done.
+         *     - `allow`: No approval.
+         *     - `ask_once`: A user approves once, for all later requests.
+         *     - `ask_once_per_run`: A user approves once per run.
+         *     - `always_ask`: A user approves each request.
+         *     - `block`: The operation is forbidden.
          * @enum {string}
          */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
@@ -1763,19 +1763,19 @@ export interface components {
             readonly seq: number;
         };
         readonly Author: string;
-        /** @description What an environment is made of: a device and what of it is used. */
+        /** @description Binds an environment to a device: the roots and capability families that it uses. */
         readonly Binding: {
-            /** @description What of it is used; others that a newer peer may name are left out. */
+            /** @description Capability families that the environment uses. A reader ignores families that it does not know. */
             readonly capabilities: readonly components["schemas"]["Family"][];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
-            /** @description The connection. */
+            /** @description Connection of the device. */
             readonly connection_id: string;
-            /** @description More about it. */
+            /** @description Further properties, free-form. */
             readonly metadata: {
                 readonly [key: string]: unknown;
             };
-            /** @description Its directories. */
+            /** @description Roots that the environment uses. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
         /** @description The response of `GET /api/whoami` and of `POST /api/login`. */
@@ -1785,17 +1785,17 @@ export interface components {
             /** @description The user of the caller. */
             readonly user: components["schemas"]["User"];
         };
-        /** @description What is allowed of a family. */
+        /** @description A granted capability family. */
         readonly CapabilityGrant: {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
-            /** @description Whether anything is. */
+            /** @description Whether the family is granted. */
             readonly enabled: boolean;
-            /** @description The policy that says more. */
+            /** @description The policy that restricts its use further. */
             readonly policy_id?: string | null;
-            /** @description The directories, each by itself. */
+            /** @description The granted roots. */
             readonly roots?: readonly components["schemas"]["Root"][] | null;
-            /** @description What commands may do; not of the document. */
+            /** @description Restrictions on shell commands. An addition to the requirement document. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
         /** @description The state of a capability family. */
@@ -1807,17 +1807,17 @@ export interface components {
         };
         readonly ClientId: string;
         /**
-         * @description Every kind of failure.
+         * @description Error codes of relay requests.
          *
-         *     - `invalid_request`: The request makes no sense.
-         *     - `unknown_method`: There is no such method.
-         *     - `capability_unavailable`: What it needs was not accepted, or is not there now.
-         *     - `permission_denied`: The grant does not allow it.
-         *     - `approval_required`: Somebody would have to approve it, and nobody can.
-         *     - `policy_blocked`: A policy forbids it.
-         *     - `not_found`: There is no such thing.
-         *     - `timeout`: It took too long.
-         *     - `cancelled`: It was cancelled.
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
          *     - `provider_error`: The provider failed.
          *     - `relay_disconnected`: The connection was lost.
          *     - `artifact_error`: An artifact could not be stored.
@@ -1829,29 +1829,29 @@ export interface components {
             /** @description All commands; they replace the earlier ones. */
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
-        /** @description The desktop. */
+        /** @description Desktop control. */
         readonly Computer: {
             /**
-             * @description Whether the tree of what is on it can be read.
+             * @description Whether the accessibility tree can be read.
              * @default false
              */
             readonly accessibility_tree?: boolean;
             /**
-             * @description Whether a place can be acted on.
+             * @description Whether actions can address a screen position.
              * @default false
              */
             readonly coordinate_input?: boolean;
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /** @description `linux`, `macos` or `windows`. */
             readonly platform: string;
             /**
-             * @description Whether it can be seen.
+             * @description Whether screenshots are supported.
              * @default false
              */
             readonly screenshots?: boolean;
             /**
-             * @description Whether an element can be acted on.
+             * @description Whether actions can address an element of the accessibility tree.
              * @default false
              */
             readonly semantic_actions?: boolean;
@@ -1879,13 +1879,13 @@ export interface components {
              */
             readonly workspace?: components["schemas"]["WorkspaceName"];
         };
-        /** @description What a request is made for. It is passed on as it is. */
+        /** @description The origin of a request. Forwarded unchanged. */
         readonly Context: {
             /** @description The run. */
             readonly run_id?: string | null;
             /** @description The session. */
             readonly session_id?: string | null;
-            /** @description What may be touched for it. Only the relay server says that; whatever a runtime says of it is dropped there. */
+            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
             readonly terms?: components["schemas"]["Terms"] | null;
             /** @description The tool call. */
             readonly tool_call_id?: string | null;
@@ -1978,11 +1978,11 @@ export interface components {
             };
         };
         /**
-         * @description Whether a request was allowed.
+         * @description The policy decision on a request.
          *
-         *     - `allowed`: By the grant.
-         *     - `approved`: By somebody.
-         *     - `blocked`: Not.
+         *     - `allowed`: Allowed by the grant.
+         *     - `approved`: Approved by a user.
+         *     - `blocked`: Blocked.
          * @enum {string}
          */
         readonly Decision: "allowed" | "approved" | "blocked";
@@ -2023,21 +2023,21 @@ export interface components {
             /** @description The secret to connect with as `Authorization: Bearer …`. No other response contains it. */
             readonly secret: string;
         };
-        /** @description What a device offers. What is left out is not offered. */
+        /** @description The capabilities that a device offers. An absent family is not offered. */
         readonly DeviceCapabilities: {
-            /** @description Files for the runtime's store. */
+            /** @description Artifact uploads. */
             readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description The desktop. */
+            /** @description Desktop control. */
             readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
+            /** @description Protocol extensions that the device supports, such as `file.move`. */
             readonly extensions?: readonly string[];
-            /** @description Directories. */
+            /** @description Files: the roots that the device lends. */
             readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description How much of a stream it takes at once; none if it knows no credit. */
+            /** @description The device's stream window; absent if the device does not support stream credit. */
             readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Things that outlive a request. */
+            /** @description Provider objects that outlive a request. */
             readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Commands. */
+            /** @description Shell commands. */
             readonly shell?: components["schemas"]["Shell"] | null;
             /** @description Tools. */
             readonly tools?: components["schemas"]["Tools"] | null;
@@ -2332,14 +2332,14 @@ export interface components {
             readonly source: string;
         };
         /**
-         * @description What methods are about, which is offered, granted and accepted as one. `browser` is kept for later.
+         * @description A group of methods that is offered, granted and accepted as a whole. The name `browser` is reserved.
          *
-         *     - `fileops`: Files: `file.*`.
-         *     - `shell`: Commands: `shell.*`.
+         *     - `fileops`: Files and directories: `file.*`.
+         *     - `shell`: Shell commands: `shell.*`.
          *     - `tools`: Tools: `tool.*`.
-         *     - `resources`: Things that outlive a request: `resource.*`.
-         *     - `artifacts`: Files for the runtime's store: `artifact.*`.
-         *     - `computer`: The desktop: `computer.*`.
+         *     - `resources`: Provider objects that outlive a request: `resource.*`.
+         *     - `artifacts`: Artifact uploads: `artifact.*`.
+         *     - `computer`: Desktop control: `computer.*`.
          * @enum {string}
          */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
@@ -2354,45 +2354,46 @@ export interface components {
             /** @description A unified diff, where the agent reports one. */
             readonly unified?: string;
         };
-        /** @description Directories. */
+        /** @description File access. */
         readonly Fileops: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
-             * @description Which.
+             * @description Roots that the device offers.
              * @default []
              */
             readonly roots?: readonly components["schemas"]["OfferedRoot"][];
         };
-        /** @description How much of the stream of each request this side takes before it says `stream.credit`. */
+        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
         readonly Flow: {
             /**
              * Format: uint64
-             * @description Bytes of stream messages, each counted whole, that the peer may send for a request without further credit.
+             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
+             *     its full length.
              */
             readonly window_bytes: number;
         };
-        /** @description What a device may offer and a runtime may use. Nothing else is there. */
+        /** @description Allows a runtime to use capabilities of a device. Everything not granted is refused. */
         readonly Grant: {
-            /** @description What it allows. */
+            /** @description The granted capability families. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description When it was given.
+             * @description Time at which the grant was created.
              */
             readonly created_at: string;
             /**
              * Format: date-time
-             * @description When it ends.
+             * @description Time at which the grant expires.
              */
             readonly expires_at?: string;
-            /** @description Its name. */
+            /** @description Identifies the grant. */
             readonly grant_id: string;
             /** @description The runtime. */
             readonly runtime_id: components["schemas"]["RuntimeId"];
-            /** @description The workspace or space, if it is for one. */
+            /** @description The workspace or space that the grant is limited to. */
             readonly scope_id?: string;
         };
         /** @description The response of `GET /api/grants`. */
@@ -2710,10 +2711,10 @@ export interface components {
          */
         readonly MessageRole: "user" | "assistant" | "system" | "other";
         /**
-         * @description Whether commands reach the network; the lesser is the stricter.
+         * @description Network access of commands. A lesser value is stricter.
          *
-         *     - `none`: They do not.
-         *     - `full`: They do.
+         *     - `none`: No network access.
+         *     - `full`: Unrestricted network access.
          * @enum {string}
          */
         readonly Network: "none" | "full";
@@ -2749,15 +2750,15 @@ export interface components {
              */
             readonly kind: "event";
         };
-        /** @description A directory, as a device says it: nothing about it is checked yet. */
+        /** @description A root as the device describes it, not validated yet. */
         readonly OfferedRoot: {
-            /** @description What its owner calls it. */
+            /** @description Display name, chosen by the owner of the device. */
             readonly label?: string | null;
             /** @description `ro` or `rw`. */
             readonly mode: string;
-            /** @description Its name. */
+            /** @description Identifies the root. */
             readonly root_id: string;
-            /** @description Where a model sees it. */
+            /** @description Absolute path under which agents see the root. */
             readonly virtual_path: string;
         };
         /** @description The credentials of a registered device, which are sent once. */
@@ -3073,31 +3074,31 @@ export interface components {
             /** @description The path, if the subject is a file. */
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
-        /** @description Why a request came to nothing. It never holds a path of the host, a token or a value of the environment. */
+        /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
-            /** @description What kind of failure. */
+            /** @description Error code. */
             readonly code: components["schemas"]["Code"];
-            /** @description More for programs: ids and limits. */
+            /** @description Details for programs, such as ids and limits. */
             readonly details?: {
                 readonly [key: string]: unknown;
             };
-            /** @description For people and models. */
+            /** @description Message for users and models. */
             readonly message: string;
-            /** @description Whether trying otherwise can help. */
+            /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
         /**
-         * @description How something is.
+         * @description State of a capability family or a resource.
          *
-         *     - `starting`: Soon there.
-         *     - `online`: There.
-         *     - `offline`: Not there.
-         *     - `paused`: Stopped for a while.
-         *     - `degraded`: There, but not all of it.
-         *     - `permission_required`: Somebody must allow it first.
-         *     - `revoked`: No longer allowed.
-         *     - `error`: Broken.
-         *     - `unknown`: Something that this version does not know, so it is not there.
+         *     - `starting`: Starting.
+         *     - `online`: Available.
+         *     - `offline`: Unavailable.
+         *     - `paused`: Paused.
+         *     - `degraded`: Available with restrictions.
+         *     - `permission_required`: Waiting for a permission.
+         *     - `revoked`: Access was revoked.
+         *     - `error`: Failed.
+         *     - `unknown`: A state that this version does not know. Treated as unavailable.
          * @enum {string}
          */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
@@ -3146,11 +3147,11 @@ export interface components {
             readonly toolHash: components["schemas"]["Sha256"] | null;
         };
         /**
-         * @description What came of a request.
+         * @description Outcome of a request.
          *
-         *     - `succeeded`: What was asked for.
-         *     - `failed`: An error.
-         *     - `cancelled`: Nothing, as it was no longer wanted.
+         *     - `succeeded`: The request succeeded.
+         *     - `failed`: The request failed.
+         *     - `cancelled`: The request was cancelled.
          * @enum {string}
          */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
@@ -3172,23 +3173,23 @@ export interface components {
          * @enum {string}
          */
         readonly Role: "viewer" | "controller" | "owner";
-        /** @description A directory that a device lends, as it was granted, accepted or bound. */
+        /** @description A directory that a device lends, as granted, accepted or bound. */
         readonly Root: {
-            /** @description What its owner calls it. */
+            /** @description Display name, chosen by the owner of the device. */
             readonly label?: string | null;
-            /** @description What may be done in it. */
+            /** @description Access mode. */
             readonly mode: components["schemas"]["RootMode"];
-            /** @description Its name. */
+            /** @description Identifies the root. */
             readonly root_id: components["schemas"]["RootId"];
-            /** @description Where a model sees it. */
+            /** @description Absolute path under which agents see the root. */
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
         /**
-         * @description What may be done in a root; the lesser is the stricter.
+         * @description Access mode of a root. A lesser value is stricter.
          *
-         *     - `ro`: Only reading.
-         *     - `rw`: Reading and writing.
+         *     - `ro`: Read only.
+         *     - `rw`: Read and write.
          * @enum {string}
          */
         readonly RootMode: "ro" | "rw";
@@ -3370,46 +3371,46 @@ export interface components {
             readonly enabled: boolean;
         };
         readonly Sha256: string;
-        /** @description Commands. */
+        /** @description Shell commands. */
         readonly Shell: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
-             * @description Whether a terminal can be had.
+             * @description Whether commands can have a terminal.
              * @default false
              */
             readonly interactive?: boolean;
-            /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
+            /** @description Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it. */
             readonly runtime: string;
         };
-        /** @description What commands may do. */
+        /** @description Restrictions on shell commands. */
         readonly ShellGrant: {
-            /** @description Who must be asked before. */
+            /** @description The approval that a command needs. */
             readonly approval_policy: components["schemas"]["Approval"];
-            /** @description Where they may run; in every root that is granted if left out. */
+            /** @description Directories in which commands may run; by default all granted roots. */
             readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
             /**
-             * @description The variables of the environment that they may have.
+             * @description Names of the environment variables that commands may have, set by the caller or by the owner of the device.
              * @default []
              */
             readonly env?: readonly string[];
             /**
-             * @description Whether they reach the network.
+             * @description Network access of commands.
              * @default none
              */
             readonly network?: components["schemas"]["Network"];
             /**
              * Format: uint64
-             * @description How much each may write.
+             * @description Maximum output of a command in bytes.
              */
             readonly output_limit_bytes?: number | null;
             /**
              * Format: uint64
-             * @description How long each may take.
+             * @description Maximum run time of a command in milliseconds.
              */
             readonly runtime_max_ms?: number | null;
             /**
-             * @description Whether a shell without a sandbox will do.
+             * @description Whether commands may run on a device without a sandbox.
              * @default false
              */
             readonly unsandboxed?: boolean;
@@ -3495,19 +3496,19 @@ export interface components {
             /** @description A message for people. */
             readonly message: string;
         };
-        /** @description A family of which nothing more is said. */
+        /** @description A family without further properties. */
         readonly Switch: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
         };
         /**
-         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
-         *     only take away. Without them a request may touch whatever was accepted.
+         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
+         *     lends. A request without limits may use everything that was accepted.
          */
         readonly Terms: {
-            /** @description The directories, each with what may be done in it. */
+            /** @description Usable roots, with their effective modes. */
             readonly roots: readonly components["schemas"]["Root"][];
-            /** @description What commands may do; none if there may be no commands. */
+            /** @description Restrictions on shell commands; absent if commands are not allowed. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
         /** @description The response of `POST /api/tokens`. */
@@ -3634,11 +3635,11 @@ export interface components {
         readonly ToolStatus: "pending" | "running" | "completed" | "failed" | "cancelled" | "other";
         /** @description Tools. */
         readonly Tools: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
              * Format: uint64
-             * @description How many there are now.
+             * @description Number of currently registered tools.
              * @default 0
              */
             readonly tool_count?: number;
@@ -3719,8 +3720,8 @@ export interface components {
         };
         readonly UserName: string;
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
-         *     spelling.
+         * @description An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
+         *     contains no `..`.
          */
         readonly VirtualPath: string;
         /** @description A question or permission that a person must answer. */
@@ -5198,7 +5199,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description What a device may offer and a runtime may use. Nothing else is there. */
+            /** @description Allows a runtime to use capabilities of a device. Everything not granted is refused. */
             readonly 201: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5559,7 +5560,7 @@ export interface operations {
     readonly hub_workers_watch: {
         readonly parameters: {
             readonly query?: {
-                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                /** @description The cursor of the last received event; only new events if left out. */
                 readonly cursor?: string;
             };
             readonly header?: never;
@@ -7698,7 +7699,7 @@ export interface operations {
     readonly processes_terminal: {
         readonly parameters: {
             readonly query?: {
-                /** @description The number of the last piece that was seen; everything that is kept is shown if left out. */
+                /** @description The number of the last output entry that the client received; all retained output if left out. */
                 readonly after?: number;
             };
             readonly header?: never;
@@ -8453,7 +8454,7 @@ export interface operations {
     readonly workers_watch: {
         readonly parameters: {
             readonly query?: {
-                /** @description The cursor of the last event that was received; only what happens from now on if left out. */
+                /** @description The cursor of the last received event; only new events if left out. */
                 readonly cursor?: string;
             };
             readonly header?: never;

@@ -7,148 +7,148 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Gives the place back. */
+        /** @description Parameters of `artifact.abort`: aborts an upload and frees the reservation. */
         readonly AbortArtifact: {
-            /** @description The artifact. */
+            /** @description Identifies the artifact. */
             readonly artifact_id: string;
-            /** @description Why. */
+            /** @description Reason for aborting. */
             readonly reason?: string | null;
         };
-        /** @description What a device is accepted for, in answer to its hello: the event `relay.accepted`. */
+        /** @description The relay server's answer to a hello: payload of the event `relay.accepted`. */
         readonly Accepted: {
-            /** @description The families that are offered, on and granted; others that a newer peer may name are left out. */
+            /** @description The families that are offered, enabled and granted. A reader ignores families that it does not know. */
             readonly accepted_capabilities: readonly components["schemas"]["Family"][];
-            /** @description The roots among them, each with what may be done in it; none if the peer says nothing of them. */
+            /** @description The accepted roots with their effective modes. Absent if the peer does not report roots. */
             readonly accepted_roots?: readonly components["schemas"]["Root"][] | null;
-            /** @description The connection. */
+            /** @description Identifies the connection. */
             readonly connection_id: string;
-            /** @description What both know beyond the protocol; neither uses anything else. */
+            /** @description Protocol extensions that both sides support. Neither side uses any other. */
             readonly extensions?: readonly string[];
-            /** @description How much of a stream the server takes at once; none if it knows no credit. */
+            /** @description The server's stream window; absent if the server does not support stream credit. */
             readonly flow?: components["schemas"]["Flow"] | null;
             /**
              * Format: date-time
-             * @description When, by the clock of the server.
+             * @description Current time of the relay server.
              */
             readonly server_time: string;
         };
-        /** @description Does something. */
+        /** @description Parameters of `computer.act`. */
         readonly Act: {
-            /** @description What. */
+            /** @description The action. */
             readonly action: components["schemas"]["Action"];
         };
-        /** @description Why something was not done. */
+        /** @description Error codes of actions. */
         readonly ActCode: "permission_missing" | "target_not_found" | "target_stale" | "app_unavailable" | "policy_blocked" | "user_paused" | "provider_error";
-        /** @description Why something was not done. */
+        /** @description Error of an action. */
         readonly ActFault: {
-            /** @description What kind of failure. */
+            /** @description Error code. */
             readonly code: components["schemas"]["ActCode"];
-            /** @description For people and models. */
+            /** @description Message for users and models. */
             readonly message: string;
-            /** @description Whether trying otherwise can help. */
+            /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
-        /** @description With what something is done. */
+        /** @description Input of an action. */
         readonly ActInput: {
             /**
              * Format: double
-             * @description How far to the right.
+             * @description Scroll distance to the right.
              */
             readonly delta_x?: number | null;
             /**
              * Format: double
-             * @description How far down.
+             * @description Scroll distance down.
              */
             readonly delta_y?: number | null;
-            /** @description Where it is let go. */
+            /** @description Where a drag ends. */
             readonly drag_to?: components["schemas"]["ActTarget"] | null;
-            /** @description Which keys are pressed. */
+            /** @description Keys to press. */
             readonly keys?: readonly string[];
             /**
              * Format: double
-             * @description How long.
+             * @description Duration of a wait, in seconds.
              */
             readonly seconds?: number | null;
-            /** @description What is typed. */
+            /** @description Text to type. */
             readonly text?: string | null;
-            /** @description The new value. */
+            /** @description Value to set. */
             readonly value?: string | null;
         };
-        /** @description How something is done. */
+        /** @description Options of an action. */
         readonly ActOptions: {
             /**
-             * @description Whether it is only tried out.
+             * @description Check the action without performing it.
              * @default false
              */
             readonly dry_run?: boolean;
-            /** @description In which way. */
+            /** @description Preferred way of acting. */
             readonly preferred_strategy?: components["schemas"]["Preference"] | null;
             /**
-             * @description Only if the screen is still as the snapshot shows it.
+             * @description Fail if the screen has changed since the snapshot.
              * @default false
              */
             readonly require_fresh_snapshot?: boolean;
             /**
              * Format: uint64
-             * @description How long to wait after it.
+             * @description Delay after the action, in milliseconds.
              */
             readonly wait_after_ms?: number | null;
         };
-        /** @description What came of it. */
+        /** @description Result of an action. */
         readonly ActResult: {
-            /** @description A name for it. */
+            /** @description Identifies the action. */
             readonly action_id: string;
-            /** @description What was on the screen then. */
+            /** @description Snapshot taken after the action. */
             readonly after_snapshot?: components["schemas"]["Snapshot"] | null;
             /**
-             * @description Ids of artifacts that came of it.
+             * @description Ids of artifacts that the action produced.
              * @default []
              */
             readonly artifacts?: readonly string[];
-            /** @description The snapshot that it was based on. */
+            /** @description The snapshot that the action was based on. */
             readonly before_snapshot_id?: string | null;
-            /** @description Why it was not done. */
+            /** @description Error of an action that was not performed. */
             readonly error?: components["schemas"]["ActFault"] | null;
-            /** @description How it was done. */
+            /** @description How the action was performed. */
             readonly execution?: components["schemas"]["Execution"] | null;
-            /** @description What the policy says of it. */
+            /** @description Details of the policy decision. */
             readonly policy?: {
                 readonly [key: string]: unknown;
             };
-            /** @description Who did it. */
+            /** @description The provider that handled the action. */
             readonly provider_id?: string | null;
-            /** @description Whether it was done. */
+            /** @description Outcome. */
             readonly status: components["schemas"]["ActStatus"];
-            /** @description All of it in words. */
+            /** @description Summary in words. */
             readonly summary?: string | null;
         };
-        /** @description Whether something was done. */
+        /** @description Outcome of an action. */
         readonly ActStatus: "succeeded" | "failed" | "blocked" | "requires_approval";
-        /** @description To what something is done. */
+        /** @description The target of an action. */
         readonly ActTarget: {
             /** @constant */
             readonly kind: "element";
-            /** @description Which. */
+            /** @description The element. */
             readonly ref: components["schemas"]["ElementRef"];
         } | {
-            /** @description On which display. */
+            /** @description The display. */
             readonly display_id?: string | null;
             /** @constant */
             readonly kind: "coordinate";
-            /** @description Of which snapshot. */
+            /** @description The snapshot whose screenshot the position refers to. */
             readonly snapshot_id?: string | null;
             /**
              * Format: double
-             * @description From the left.
+             * @description Distance from the left edge.
              */
             readonly x: number;
             /**
              * Format: double
-             * @description From above.
+             * @description Distance from the upper edge.
              */
             readonly y: number;
         } | {
-            /** @description Which. */
+            /** @description Name of the application. */
             readonly app_name: string;
             /** @constant */
             readonly kind: "app";
@@ -158,282 +158,282 @@ export interface components {
         } & components["schemas"]["Window"]) | {
             /** @constant */
             readonly kind: "menu_item";
-            /** @description The names from the menu to the entry. */
+            /** @description Titles from the menu down to the item. */
             readonly path: readonly string[];
         };
-        /** @description Something to do. */
+        /** @description An action on the desktop. */
         readonly Action: {
-            /** @description With what. */
+            /** @description Input of the action. */
             readonly input?: components["schemas"]["ActInput"] | null;
-            /** @description What. */
+            /** @description Kind of action. */
             readonly kind: components["schemas"]["ActionKind"];
-            /** @description How. */
+            /** @description Options of the action. */
             readonly options?: components["schemas"]["ActOptions"] | null;
-            /** @description To what. */
+            /** @description The target of the action. */
             readonly target?: components["schemas"]["ActTarget"] | null;
         };
         /**
-         * @description What is done.
+         * @description Kind of action.
          * @enum {string}
          */
         readonly ActionKind: "click" | "double_click" | "right_click" | "drag" | "scroll" | "type_text" | "press_key" | "hotkey" | "focus_app" | "focus_window" | "select_menu" | "set_value" | "wait" | "open_app" | "close_window";
-        /** @description A program that has windows. */
+        /** @description An application with windows. */
         readonly App: {
-            /** @description Its name. */
+            /** @description Name of the application. */
             readonly app_name?: string | null;
         };
-        /** @description Who must be asked before something is done; the greater is the stricter. */
+        /** @description The approval that an operation needs. A greater value is stricter. */
         readonly Approval: "allow" | "ask_once" | "ask_once_per_run" | "always_ask" | "block";
-        /** @description A request and what came of it. What is not of the document may be left out. */
+        /** @description One request to a device and its outcome. Fields beyond the requirement document are optional. */
         readonly AuditEntry: {
-            /** @description The family; none if there is no such method. */
+            /** @description Capability family of the method; absent for an unknown method. */
             readonly capability?: components["schemas"]["Family"] | null;
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description When it was answered; none if it is not, or was not before the end.
+             * @description Time of the response; absent if there was none.
              */
             readonly completed_at?: string | null;
-            /** @description The connection. */
+            /** @description The connection that carried the request. */
             readonly connection_id: string;
-            /** @description Why nothing came of it. Not of the document, as all below. */
+            /** @description Error code of a failed request. This field and all below are additions to the requirement document. */
             readonly error?: components["schemas"]["Code"] | null;
-            /** @description The hash of this entry without this field. */
+            /** @description Hash of this entry without this field. */
             readonly hash?: components["schemas"]["Sha256"] | null;
-            /** @description Its name. */
+            /** @description Identifies the entry. */
             readonly id: string;
-            /** @description What was asked. */
+            /** @description Requested method. */
             readonly method: string;
-            /** @description Whether it was allowed. */
+            /** @description The policy decision. */
             readonly policy_decision: components["schemas"]["Decision"];
-            /** @description The `hash` of the entry before it; none if it is the first. */
+            /** @description `hash` of the previous entry; absent in the first. */
             readonly prev_hash?: components["schemas"]["Sha256"] | null;
-            /** @description The root, if it was about a file. */
+            /** @description The root, for a file request. */
             readonly root_id?: components["schemas"]["RootId"] | null;
-            /** @description For which run. */
+            /** @description The run for which the request was made. */
             readonly run_id?: string | null;
             /**
              * Format: uint64
-             * @description The place in the chain.
+             * @description Position in the hash chain, from 1.
              */
             readonly seq?: number | null;
-            /** @description For which session. */
+            /** @description The session for which the request was made. */
             readonly session_id?: string | null;
             /**
              * Format: date-time
-             * @description When it was asked.
+             * @description Time at which the request arrived.
              */
             readonly started_at: string;
-            /** @description What came of it; none if it is not answered. */
+            /** @description Outcome; absent if there was no response. */
             readonly status?: components["schemas"]["RequestStatus"] | null;
-            /** @description What was asked in short, without contents and secrets. */
+            /** @description Short description of the parameters, without contents and secrets. */
             readonly summary?: {
                 readonly [key: string]: unknown;
             };
-            /** @description For which tool call. */
+            /** @description The tool call for which the request was made. */
             readonly tool_call_id?: string | null;
-            /** @description The path, if it was about a file. */
+            /** @description The path, for a file request. */
             readonly virtual_path?: components["schemas"]["VirtualPath"] | null;
         };
-        /** @description Whether the peer is there, and that it is. */
+        /** @description A ping, or the pong that repeats its fields. */
         readonly Beat: {
-            /** @description Which question. */
+            /** @description Identifies the ping. */
             readonly id: string;
-            /** @description When it was asked, by the clock of who asked and in its spelling, as the answer says the same. */
+            /** @description Time of the ping by the clock of its sender. Stays a string so that the pong repeats it byte for byte. */
             readonly ts: string;
         };
-        /** @description What an environment is made of: a device and what of it is used. */
+        /** @description Binds an environment to a device: the roots and capability families that it uses. */
         readonly Binding: {
-            /** @description What of it is used; others that a newer peer may name are left out. */
+            /** @description Capability families that the environment uses. A reader ignores families that it does not know. */
             readonly capabilities: readonly components["schemas"]["Family"][];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
-            /** @description The connection. */
+            /** @description Connection of the device. */
             readonly connection_id: string;
             /**
-             * @description More about it.
+             * @description Further properties, free-form.
              * @default {}
              */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
-            /** @description Its directories. */
+            /** @description Roots that the environment uses. */
             readonly roots: readonly components["schemas"]["Root"][];
         };
-        /** @description Uses a tool. */
+        /** @description Parameters of `tool.call`. */
         readonly CallTool: {
             /**
-             * @description What for.
+             * @description Arguments, as the input schema of the tool describes them.
              * @default {}
              */
             readonly arguments?: {
                 readonly [key: string]: unknown;
             };
-            /** @description A name for this use, by which it can be cancelled. */
+            /** @description Identifies the call, for `tool.cancel`. */
             readonly call_id?: string | null;
-            /** @description The tool. */
+            /** @description Name of the tool. */
             readonly name: components["schemas"]["ToolName"];
         };
-        /** @description A request is no longer wanted. */
+        /** @description Cancels a request. */
         readonly Cancel: {
-            /** @description The request. */
+            /** @description Id of the request. */
             readonly id: string;
-            /** @description Why, such as `user_cancelled`. */
+            /** @description Reason for the cancellation, such as `user_cancelled`. */
             readonly reason?: string | null;
         };
-        /** @description Ends a command. */
+        /** @description Parameters of `shell.cancel`: stops a command. */
         readonly CancelCommand: {
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
-            /** @description Why. */
+            /** @description Reason for the cancellation. */
             readonly reason?: string | null;
         };
-        /** @description Stops a tool. */
+        /** @description Parameters of `tool.cancel`. */
         readonly CancelTool: {
-            /** @description The use of it. */
+            /** @description Id of the call. */
             readonly call_id: string;
         };
-        /** @description What is allowed of a family. */
+        /** @description A granted capability family. */
         readonly CapabilityGrant: {
             /** @description The family. */
             readonly capability: components["schemas"]["Family"];
-            /** @description Whether anything is. */
+            /** @description Whether the family is granted. */
             readonly enabled: boolean;
-            /** @description The policy that says more. */
+            /** @description The policy that restricts its use further. */
             readonly policy_id?: string | null;
-            /** @description The directories, each by itself. */
+            /** @description The granted roots. */
             readonly roots?: readonly components["schemas"]["Root"][] | null;
-            /** @description What commands may do; not of the document. */
+            /** @description Restrictions on shell commands. An addition to the requirement document. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description A family is there, or not any more. */
+        /** @description The state of a capability family changed. */
         readonly CapabilityUpdated: {
-            /** @description Which. */
+            /** @description The family. */
             readonly capability: components["schemas"]["Family"];
-            /** @description How it is now. */
+            /** @description The new state. */
             readonly state: components["schemas"]["RelayState"];
         };
-        /** @description Whether upper and lower case differ. */
+        /** @description Case sensitivity of a search. */
         readonly Case: "sensitive" | "insensitive" | "smart";
-        /** @description Something changed. */
+        /** @description A change of a file or directory. */
         readonly Change: {
-            /** @description What happened to it. */
+            /** @description Kind of change. */
             readonly kind: components["schemas"]["ChangeKind"];
-            /** @description What it was called before. */
+            /** @description Previous path, after a rename. */
             readonly old_path?: components["schemas"]["RelayPath"] | null;
-            /** @description The path. */
+            /** @description Path of the file or directory. */
             readonly path: components["schemas"]["RelayPath"];
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
             /**
              * Format: date-time
-             * @description When.
+             * @description Time of the change.
              */
             readonly ts: string;
         };
-        /** @description What happened to a path. */
+        /** @description Kind of file change. */
         readonly ChangeKind: "created" | "modified" | "deleted" | "renamed" | "unknown";
         readonly ClientId: string;
-        /** @description Every kind of failure. */
+        /** @description Error codes of relay requests. */
         readonly Code: "invalid_request" | "unknown_method" | "capability_unavailable" | "permission_denied" | "approval_required" | "policy_blocked" | "not_found" | "timeout" | "cancelled" | "provider_error" | "relay_disconnected" | "artifact_error";
-        /** @description Writes to what a command reads. */
+        /** @description Parameters of `shell.input`: writes to the standard input of a command. */
         readonly CommandInput: {
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
             /**
-             * @description The bytes.
+             * @description The bytes in the given encoding.
              * @default
              */
             readonly data?: string;
-            /** @description How they are written. */
+            /** @description Encoding of `data`; UTF-8 text by default. */
             readonly encoding?: components["schemas"]["Encoding"] | null;
-            /** @description Whether nothing comes after them. */
+            /** @description Close the standard input after these bytes. */
             readonly eof?: boolean;
         };
-        /** @description Whether a command runs. */
+        /** @description Whether a command is running. */
         readonly CommandState: "running" | "exited" | "killed" | "lost";
-        /** @description How a command is. */
+        /** @description Status of a command. */
         readonly CommandStatus: {
             /**
              * Format: int32
-             * @description How it ended.
+             * @description Exit code of an ended command.
              */
             readonly exit_code?: number | null;
-            /** @description Its output since the last time. */
+            /** @description Output since the previous `shell.status`. */
             readonly output?: readonly components["schemas"]["Output"][];
-            /** @description Whether output is lost. */
+            /** @description Whether output was lost. */
             readonly output_truncated: boolean;
             /**
              * Format: date-time
-             * @description When it was started.
+             * @description Start time.
              */
             readonly started_at: string;
-            /** @description Whether it runs. */
+            /** @description Whether the command is running. */
             readonly state: components["schemas"]["CommandState"];
         };
-        /** @description Says that all bytes of an artifact are there. */
+        /** @description Parameters of `artifact.complete`: completes an upload. */
         readonly CompleteArtifact: {
-            /** @description The artifact. */
+            /** @description Identifies the artifact. */
             readonly artifact_id: string;
-            /** @description Their hash. */
+            /** @description SHA-256 of the content. */
             readonly sha256: components["schemas"]["Sha256"];
             /**
              * Format: uint64
-             * @description How many.
+             * @description Size of the content in bytes.
              */
             readonly size_bytes: number;
         };
-        /** @description The desktop. */
+        /** @description Desktop control. */
         readonly Computer: {
             /**
-             * @description Whether the tree of what is on it can be read.
+             * @description Whether the accessibility tree can be read.
              * @default false
              */
             readonly accessibility_tree?: boolean;
             /**
-             * @description Whether a place can be acted on.
+             * @description Whether actions can address a screen position.
              * @default false
              */
             readonly coordinate_input?: boolean;
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /** @description `linux`, `macos` or `windows`. */
             readonly platform: string;
             /**
-             * @description Whether it can be seen.
+             * @description Whether screenshots are supported.
              * @default false
              */
             readonly screenshots?: boolean;
             /**
-             * @description Whether an element can be acted on.
+             * @description Whether actions can address an element of the accessibility tree.
              * @default false
              */
             readonly semantic_actions?: boolean;
         };
-        /** @description How the desktop is. */
+        /** @description State of the desktop. */
         readonly ComputerStatus: {
-            /** @description The program in front. */
+            /** @description Name of the foreground application. */
             readonly active_app?: string | null;
-            /** @description The window in front. */
+            /** @description Title of the foreground window. */
             readonly active_window?: string | null;
             /**
-             * @description What its owner allowed.
+             * @description Permissions of the operating system that desktop control needs.
              * @default []
              */
             readonly permissions?: readonly components["schemas"]["Permission"][];
             /** @description `linux`, `macos` or `windows`. */
             readonly platform: string;
-            /** @description Whether it can be used. */
+            /** @description Whether the desktop is available, and who controls it. */
             readonly state: components["schemas"]["Control"];
         };
-        /** @description What a request is made for. It is passed on as it is. */
+        /** @description The origin of a request. Forwarded unchanged. */
         readonly Context: {
             /** @description The run. */
             readonly run_id?: string | null;
             /** @description The session. */
             readonly session_id?: string | null;
-            /** @description What may be touched for it. Only the relay server says that; whatever a runtime says of it is dropped there. */
+            /** @description Limits of this request, set by the relay server. The server discards limits that a runtime sends. */
             readonly terms?: components["schemas"]["Terms"] | null;
             /** @description The tool call. */
             readonly tool_call_id?: string | null;
@@ -442,182 +442,182 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        /** @description Who controls the desktop. */
+        /** @description Whether the desktop is available, and who controls it. */
         readonly Control: "ready" | "disabled" | "permission_required" | "starting" | "active" | "paused" | "user_takeover" | "errored";
-        /** @description Who controls the desktop now. */
+        /** @description New state of the desktop. */
         readonly ControlState: {
-            /** @description Who. */
+            /** @description Whether the desktop is available, and who controls it. */
             readonly state: components["schemas"]["Control"];
         };
-        /** @description Whether a file may be there before it is written. */
+        /** @description Whether a file may or must exist before a write. */
         readonly CreateMode: "always" | "new" | "existing";
-        /** @description Makes a resource. */
+        /** @description Parameters of `resource.create`. */
         readonly CreateResource: {
-            /** @description What it is. */
+            /** @description Kind of resource. */
             readonly kind: string;
             /**
-             * @description How it is made.
+             * @description Options of the provider.
              * @default {}
              */
             readonly options?: {
                 readonly [key: string]: unknown;
             };
-            /** @description The run with which it ends. */
+            /** @description The run that owns the resource. The resource is disposed when the run ends. */
             readonly run_id?: string | null;
         };
-        /** @description More of a stream can be taken. */
+        /** @description Additional credit for a stream. */
         readonly Credit: {
             /**
              * Format: uint64
-             * @description Bytes of stream messages, each counted whole, on top of what could be sent before.
+             * @description Additional bytes of stream messages that the peer may send. Each message counts with its full length.
              */
             readonly bytes: number;
-            /** @description The request. */
+            /** @description The request that the stream belongs to. */
             readonly id: string;
         };
-        /** @description Where the pointer is, in pixels of the picture. */
+        /** @description Pointer position, in screenshot pixels. */
         readonly Cursor: {
             /**
              * Format: double
-             * @description From the left.
+             * @description Distance from the left edge.
              */
             readonly x: number;
             /**
              * Format: double
-             * @description From above.
+             * @description Distance from the upper edge.
              */
             readonly y: number;
         };
-        /** @description Whether a request was allowed. */
+        /** @description The policy decision on a request. */
         readonly Decision: "allowed" | "approved" | "blocked";
-        /** @description Deletes what a path leads to. */
+        /** @description Parameters of `file.delete`. */
         readonly DeleteFile: {
-            /** @description The path; never that of the root. */
+            /** @description Path of the file or directory. The root itself cannot be deleted. */
             readonly path: components["schemas"]["RelayPath"];
-            /** @description Whether a directory goes with all that is in it. */
+            /** @description Delete a directory with everything in it. */
             readonly recursive?: boolean;
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description A path leads nowhere now. */
+        /** @description Result of `file.delete`. */
         readonly Deleted: {
-            /** @description Whether it led somewhere before. */
+            /** @description Whether there was anything to delete. */
             readonly deleted: boolean;
         };
-        /** @description What a device offers. What is left out is not offered. */
+        /** @description The capabilities that a device offers. An absent family is not offered. */
         readonly DeviceCapabilities: {
-            /** @description Files for the runtime's store. */
+            /** @description Artifact uploads. */
             readonly artifacts?: components["schemas"]["Switch"] | null;
-            /** @description The desktop. */
+            /** @description Desktop control. */
             readonly computer?: components["schemas"]["Computer"] | null;
-            /** @description Names of what it knows beyond the protocol, such as `file.move`. */
+            /** @description Protocol extensions that the device supports, such as `file.move`. */
             readonly extensions?: readonly string[];
-            /** @description Directories. */
+            /** @description Files: the roots that the device lends. */
             readonly fileops?: components["schemas"]["Fileops"] | null;
-            /** @description How much of a stream it takes at once; none if it knows no credit. */
+            /** @description The device's stream window; absent if the device does not support stream credit. */
             readonly flow?: components["schemas"]["Flow"] | null;
-            /** @description Things that outlive a request. */
+            /** @description Provider objects that outlive a request. */
             readonly resources?: components["schemas"]["Switch"] | null;
-            /** @description Commands. */
+            /** @description Shell commands. */
             readonly shell?: components["schemas"]["Shell"] | null;
             /** @description Tools. */
             readonly tools?: components["schemas"]["Tools"] | null;
         };
-        /** @description A directory is there. */
+        /** @description Result of `file.mkdir`. */
         readonly DirMade: {
-            /** @description Whether it was not there before. */
+            /** @description Whether the directory was created; `false` if it existed already. */
             readonly created: boolean;
         };
-        /** @description An element of a snapshot, with those in it. */
+        /** @description An element of the accessibility tree, with its children. */
         readonly Element: {
             /**
-             * @description What can be done to it.
+             * @description Actions that the element supports.
              * @default []
              */
             readonly actions?: readonly string[];
-            /** @description Where it is, in pixels of the picture. */
+            /** @description Position and size, in screenshot pixels. */
             readonly bounds?: components["schemas"]["Region"] | null;
-            /** @description What is in it. */
+            /** @description Child elements. */
             readonly children?: readonly components["schemas"]["Element"][];
-            /** @description What it is for. */
+            /** @description Purpose of the element. */
             readonly description?: string | null;
-            /** @description Whether it can be used. */
+            /** @description Whether the element accepts input. */
             readonly enabled?: boolean | null;
-            /** @description Whether keys go to it. */
+            /** @description Whether the element has the keyboard focus. */
             readonly focused?: boolean | null;
-            /** @description Its name within the snapshot. */
+            /** @description Identifies the element within its snapshot. */
             readonly id: string;
-            /** @description What is written beside it. */
+            /** @description Label next to the element. */
             readonly label?: string | null;
-            /** @description What it is, such as `button`. */
+            /** @description Role of the element, such as `button`. */
             readonly role: string;
             /** @description Whether it is selected. */
             readonly selected?: boolean | null;
-            /** @description Why somebody should be asked before it is used. */
+            /** @description Present if an action on the element should need approval, with the reason. */
             readonly sensitive?: components["schemas"]["Sensitive"] | null;
-            /** @description What is written above it. */
+            /** @description Title of the element. */
             readonly title?: string | null;
-            /** @description What is written in it. */
+            /** @description Value of the element, such as its text. */
             readonly value?: string | null;
         };
-        /** @description An element of a snapshot. */
+        /** @description Refers to an element of a snapshot. */
         readonly ElementRef: {
             /** @description The element. */
             readonly element_id: string;
             /** @description The snapshot. */
             readonly snapshot_id: string;
         };
-        /** @description How bytes are written in a text. */
+        /** @description Encoding of bytes in a JSON string. */
         readonly Encoding: "utf-8" | "base64";
-        /** @description A command has ended, or has started if it is in the background. */
+        /** @description Result of `shell.start`: the command has ended or, in the background, started. */
         readonly Ended: {
             /**
              * Format: uint64
-             * @description How much output there was.
+             * @description Output produced, in bytes.
              */
             readonly bytes_seen?: number | null;
             /**
              * Format: uint64
-             * @description How much of it was sent.
+             * @description Output sent, in bytes.
              */
             readonly bytes_sent?: number | null;
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id?: string | null;
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description Run time in milliseconds.
              */
             readonly duration_ms: number;
             /**
              * Format: int32
-             * @description How it ended; 128 and the signal's number if a signal ended it, none in the background.
+             * @description Exit code; 128 plus the signal number after a signal. Absent for a background command.
              */
             readonly exit_code?: number | null;
-            /** @description The signal that ended it. */
+            /** @description The signal that ended the command. */
             readonly signal?: components["schemas"]["Signal"] | null;
-            /** @description Whether output was cut. */
+            /** @description Whether output was cut at a limit. */
             readonly truncated?: boolean | null;
         };
-        /** @description What is in a directory, by name. */
+        /** @description An entry of a directory. */
         readonly Entry: {
-            /** @description What it is. */
+            /** @description Kind of entry. */
             readonly kind: components["schemas"]["EntryKind"];
             /**
              * Format: date-time
-             * @description When it was changed.
+             * @description Modification time.
              */
             readonly mtime?: string | null;
-            /** @description Its name; below the directory that was asked for, its path from there. */
+            /** @description Name of the entry. In a recursive listing, its path relative to the listed directory. */
             readonly name: string;
             /**
              * Format: uint64
-             * @description How long it is.
+             * @description Size in bytes.
              */
             readonly size_bytes?: number | null;
         };
-        /** @description What a path leads to. */
+        /** @description Kind of directory entry. */
         readonly EntryKind: "file" | "dir" | "symlink" | "other";
-        /** @description What happened. */
+        /** @description The known events. */
         readonly Event: {
             /** @constant */
             readonly event: "relay.accepted";
@@ -655,102 +655,103 @@ export interface components {
             readonly event: "stream.credit";
             readonly payload: components["schemas"]["Credit"];
         };
-        /** @description Something happened; nobody answers. */
+        /** @description An event. It has no response. */
         readonly EventFrame: {
-            /** @description What, such as `relay.accepted`. */
+            /** @description Event name, such as `relay.accepted`. */
             readonly event: string;
             /**
-             * @description More about it.
+             * @description Details of the event.
              * @default {}
              */
             readonly payload?: unknown;
         };
-        /** @description How something was done. */
+        /** @description How an action was performed. */
         readonly Execution: {
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description Duration in milliseconds.
              */
             readonly duration_ms: number;
-            /** @description In which way. */
+            /** @description The way of acting. */
             readonly strategy: components["schemas"]["Strategy"];
             /**
-             * @description What did not work.
+             * @description Problems that did not prevent the action.
              * @default []
              */
             readonly warnings?: readonly string[];
         };
-        /** @description What methods are about, which is offered, granted and accepted as one. `browser` is kept for later. */
+        /** @description A group of methods that is offered, granted and accepted as a whole. The name `browser` is reserved. */
         readonly Family: "fileops" | "shell" | "tools" | "resources" | "artifacts" | "computer";
-        /** @description Bytes of a file. */
+        /** @description Content of a file, or a part of it. */
         readonly FileContent: {
-            /** @description The bytes; empty if they come behind the response. */
+            /** @description The bytes in the given encoding; empty if they follow the response in a binary message. */
             readonly content: string;
             /**
-             * @description How they are written.
+             * @description Encoding of `content`.
              * @default utf-8
              */
             readonly encoding?: components["schemas"]["ReadEncoding"];
-            /** @description Whether these are the last bytes. */
+            /** @description Whether the content reaches the end of the file. */
             readonly eof?: boolean | null;
             /**
              * Format: uint64
-             * @description How long the whole file is.
+             * @description Size of the whole file.
              */
             readonly size_bytes?: number | null;
         };
-        /** @description What is in a directory. */
+        /** @description Entries of a directory. */
         readonly FileList: {
-            /** @description Its entries. */
+            /** @description The entries. */
             readonly entries: readonly components["schemas"]["Entry"][];
-            /** @description Where it goes on, if it does. */
+            /** @description Token for the next page; absent on the last one. */
             readonly next_page?: string | null;
         };
-        /** @description What a path leads to. */
+        /** @description Metadata of a file or directory. */
         readonly FileStat: {
-            /** @description Which file or directory it is, also through a link: the same by whichever path, in whichever root. */
+            /** @description Identifies the file or directory, following symbolic links: equal for all paths and roots that lead to it. */
             readonly file_id?: string | null;
-            /** @description Whether it is a directory, also through a link. */
+            /** @description Whether the path is a directory, following symbolic links. */
             readonly is_dir: boolean;
-            /** @description Whether it is a file, also through a link. */
+            /** @description Whether the path is a file, following symbolic links. */
             readonly is_file: boolean;
-            /** @description What it is. */
+            /** @description Kind of entry; symbolic links are not followed. */
             readonly kind: components["schemas"]["EntryKind"];
             /**
              * Format: uint32
-             * @description Its permissions, as Unix numbers them.
+             * @description Unix permission bits.
              */
             readonly mode: number;
             /**
              * Format: date-time
-             * @description When it was changed.
+             * @description Modification time.
              */
             readonly mtime: string;
             /**
              * Format: uint64
-             * @description How long it is.
+             * @description Size in bytes.
              */
             readonly size_bytes: number;
         };
-        /** @description Directories. */
+        /** @description File access. */
         readonly Fileops: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
-             * @description Which.
+             * @description Roots that the device offers.
              * @default []
              */
             readonly roots?: readonly components["schemas"]["OfferedRoot"][];
         };
-        /** @description How much of the stream of each request this side takes before it says `stream.credit`. */
+        /** @description Flow control: the window that this side grants for the stream of each request, until it sends `stream.credit`. */
         readonly Flow: {
             /**
              * Format: uint64
-             * @description Bytes of stream messages, each counted whole, that the peer may send for a request without further credit.
+             * @description Bytes of stream messages that the peer may send for a request without further credit. Each message counts with
+             *     its full length.
              */
             readonly window_bytes: number;
         };
-        /** @description What either end of a connection says, one in each message. */
+        /** @description One message of a relay connection, in either direction. */
         readonly Frame: ({
             /** @constant */
             readonly type: "hello";
@@ -776,516 +777,516 @@ export interface components {
             /** @constant */
             readonly type: "pong";
         } & components["schemas"]["Beat"]);
-        /** @description What a device may offer and a runtime may use. Nothing else is there. */
+        /** @description Allows a runtime to use capabilities of a device. Everything not granted is refused. */
         readonly Grant: {
-            /** @description What it allows. */
+            /** @description The granted capability families. */
             readonly capabilities: readonly components["schemas"]["CapabilityGrant"][];
             /** @description The device. */
             readonly client_id: components["schemas"]["ClientId"];
             /**
              * Format: date-time
-             * @description When it was given.
+             * @description Time at which the grant was created.
              */
             readonly created_at: string;
             /**
              * Format: date-time
-             * @description When it ends.
+             * @description Time at which the grant expires.
              */
             readonly expires_at?: string | null;
-            /** @description Its name. */
+            /** @description Identifies the grant. */
             readonly grant_id: string;
             /** @description The runtime. */
             readonly runtime_id: components["schemas"]["RuntimeId"];
-            /** @description The workspace or space, if it is for one. */
+            /** @description The workspace or space that the grant is limited to. */
             readonly scope_id?: string | null;
         };
-        /** @description Who a device is and what it offers, as it says it. [`check`](Self::check) makes an [`Offer`] of it. */
+        /** @description Identity and capabilities of a device, not validated yet. [`check`](Self::check) turns it into an [`Offer`]. */
         readonly Hello: {
             /**
-             * @description What it offers.
+             * @description The offered capabilities.
              * @default {}
              */
             readonly capabilities?: components["schemas"]["DeviceCapabilities"];
-            /** @description The device. */
+            /** @description Id of the device. */
             readonly client_id: string;
-            /** @description What kind of device, such as `headless`. */
+            /** @description Kind of device, such as `headless`. */
             readonly client_kind: string;
-            /** @description The version of its program. */
+            /** @description Version of the device program. */
             readonly client_version: string;
-            /** @description [`PROTOCOL`]. */
+            /** @description Must be [`PROTOCOL`]. */
             readonly protocol: string;
         };
-        /** @description How a file was when it was last seen. */
+        /** @description A version of a file, as the caller last saw it. */
         readonly IfMatch: {
-            /** @description Their hash. */
+            /** @description SHA-256 of the content. */
             readonly sha256: components["schemas"]["Sha256"];
         } | {
             /**
              * Format: date-time
-             * @description When it was changed.
+             * @description Modification time.
              */
             readonly mtime: string;
             /**
              * Format: uint64
-             * @description How long it was.
+             * @description Size in bytes.
              */
             readonly size_bytes: number;
         };
-        /** @description How a command is. */
+        /** @description Parameters of `shell.status`. */
         readonly InspectCommand: {
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
-            /** @description Whether its output since the last time is wanted. */
+            /** @description Include the output since the previous `shell.status`. */
             readonly drain?: boolean;
         };
-        /** @description Lists a directory. */
+        /** @description Parameters of `file.list`. */
         readonly ListFiles: {
-            /** @description Whether names with a dot in front are wanted. */
+            /** @description Include names that start with a dot. */
             readonly include_hidden?: boolean | null;
             /**
              * Format: uint64
-             * @description How many at most.
+             * @description Maximum number of entries.
              */
             readonly limit?: number | null;
             /**
              * Format: uint32
-             * @description How far below at most.
+             * @description Maximum depth below the directory.
              */
             readonly max_depth?: number | null;
-            /** @description The `next_page` of the page before. */
+            /** @description `next_page` of the previous page. */
             readonly page?: string | null;
-            /** @description The directory. */
+            /** @description Path of the directory. */
             readonly path: components["schemas"]["RelayPath"];
-            /** @description Whether what is below its directories is wanted too. */
+            /** @description Include the contents of subdirectories. */
             readonly recursive?: boolean;
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description Lists resources. */
+        /** @description Parameters of `resource.list`. */
         readonly ListResources: {
-            /** @description Only those of this kind. */
+            /** @description List only resources of this kind. */
             readonly kind?: string | null;
         };
-        /** @description Makes a directory. */
+        /** @description Parameters of `file.mkdir`. */
         readonly MakeDir: {
-            /** @description Whether those above it are made too, and it may be there before. */
+            /** @description Create missing parent directories, and accept that the directory exists already. */
             readonly parents?: boolean;
-            /** @description The directory. */
+            /** @description Path of the directory. */
             readonly path: components["schemas"]["RelayPath"];
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description A line that matches. */
+        /** @description A matching line. */
         readonly Match: {
-            /** @description The lines after it. */
+            /** @description Context lines after the match. */
             readonly after?: readonly string[];
-            /** @description The lines before it. */
+            /** @description Context lines before the match. */
             readonly before?: readonly string[];
             /**
              * Format: uint64
-             * @description The byte of the line where it starts, from 1.
+             * @description Byte position of the match in the line, from 1.
              */
             readonly column?: number | null;
             /**
              * Format: uint64
-             * @description The line, from 1.
+             * @description Line number, from 1.
              */
             readonly line: number;
-            /** @description The file, below the root. */
+            /** @description Path of the file below the root. */
             readonly path: components["schemas"]["RelayPath"];
-            /** @description The line itself. */
+            /** @description The matching line. */
             readonly text: string;
         };
-        /** @description Matches that were found since the last batch: the `data` of a `progress` frame. */
+        /** @description Matches found since the previous batch: `data` of a `progress` stream frame. */
         readonly MatchBatch: {
             /** @description The matches. */
             readonly matches: readonly components["schemas"]["Match"][];
         };
-        /** @description Whether commands reach the network; the lesser is the stricter. */
+        /** @description Network access of commands. A lesser value is stricter. */
         readonly Network: "none" | "full";
-        /** @description `{}`. */
+        /** @description An empty object. */
         readonly Nothing: Record<string, unknown>;
-        /** @description A directory, as a device says it: nothing about it is checked yet. */
+        /** @description A root as the device describes it, not validated yet. */
         readonly OfferedRoot: {
-            /** @description What its owner calls it. */
+            /** @description Display name, chosen by the owner of the device. */
             readonly label?: string | null;
             /** @description `ro` or `rw`. */
             readonly mode: string;
-            /** @description Its name. */
+            /** @description Identifies the root. */
             readonly root_id: string;
-            /** @description Where a model sees it. */
+            /** @description Absolute path under which agents see the root. */
             readonly virtual_path: string;
         };
-        /** @description Something that a command wrote. */
+        /** @description A piece of output. */
         readonly Output: {
-            /** @description The bytes. */
+            /** @description The bytes in the given encoding. */
             readonly data: string;
-            /** @description How they are written, if not as text. */
+            /** @description Encoding of `data`; UTF-8 text by default. */
             readonly encoding?: components["schemas"]["Encoding"] | null;
             /** @description `stdout` or `stderr`. */
             readonly event: string;
         };
         /** @description A provider was paused or resumed. */
         readonly Pause: {
-            /** @description Why. */
+            /** @description Reason for the change. */
             readonly reason?: string | null;
         };
-        /** @description Something that the system asks the owner for. */
+        /** @description A permission that the operating system requests from the owner. */
         readonly Permission: {
-            /** @description What, such as `screen`. */
+            /** @description Name of the permission, such as `screen`. */
             readonly name: string;
-            /** @description `granted` or why not. */
+            /** @description `granted`, or the reason why it is missing. */
             readonly state: string;
         };
-        /** @description In which way something should be done. */
+        /** @description Preferred way of acting. */
         readonly Preference: "semantic" | "coordinate" | "auto";
-        /** @description How the bytes of a file that is read come. */
+        /** @description Encoding of file content that is read. */
         readonly ReadEncoding: "utf-8" | "base64" | "binary";
-        /** @description Reads a file. */
+        /** @description Parameters of `file.read`. */
         readonly ReadFile: {
             /**
-             * @description How its bytes are wanted.
+             * @description Encoding of the returned bytes.
              * @default utf-8
              */
             readonly encoding?: components["schemas"]["ReadEncoding"];
             /**
              * Format: uint64
-             * @description How many bytes at most.
+             * @description Maximum number of bytes.
              */
             readonly length?: number | null;
             /**
              * Format: uint64
-             * @description The first byte.
+             * @description Position of the first byte; 0 by default.
              */
             readonly offset?: number | null;
-            /** @description The file. */
+            /** @description Path of the file. */
             readonly path: components["schemas"]["RelayPath"];
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description Bytes have arrived. */
+        /** @description Upload progress. */
         readonly Received: {
             /**
              * Format: uint64
-             * @description How many there are by now.
+             * @description Number of bytes received so far.
              */
             readonly received_bytes: number;
         };
-        /** @description How much of the screen is hidden. */
+        /** @description How much of the content is redacted. */
         readonly Redaction: "default" | "strict" | "off";
-        /** @description A rectangle in pixels. */
+        /** @description A rectangle, in pixels. */
         readonly Region: {
             /**
              * Format: double
-             * @description Its height.
+             * @description Height.
              */
             readonly height: number;
             /**
              * Format: double
-             * @description Its width.
+             * @description Width.
              */
             readonly width: number;
             /**
              * Format: double
-             * @description Its left edge.
+             * @description Left edge.
              */
             readonly x: number;
             /**
              * Format: double
-             * @description Its upper edge.
+             * @description Upper edge.
              */
             readonly y: number;
         };
-        /** @description Which tools were added. */
+        /** @description Result of `tool.register`. */
         readonly Registered: {
-            /** @description Those that were. */
+            /** @description Names of the registered tools. */
             readonly registered: readonly components["schemas"]["ToolName"][];
             /**
-             * @description Those that were not.
+             * @description Tools that were not registered.
              * @default []
              */
             readonly rejected?: readonly components["schemas"]["Rejected"][];
         };
-        /** @description A tool that was not added. */
+        /** @description A tool that was not registered. */
         readonly Rejected: {
-            /** @description Its name, which may be what is wrong with it. */
+            /** @description Name of the tool, possibly invalid. */
             readonly name: string;
-            /** @description Why. */
+            /** @description Reason for the rejection. */
             readonly reason: string;
         };
-        /** @description Why a request came to nothing. It never holds a path of the host, a token or a value of the environment. */
+        /** @description Error of a relay request. It never contains host paths, tokens or values of environment variables. */
         readonly RelayError: {
-            /** @description What kind of failure. */
+            /** @description Error code. */
             readonly code: components["schemas"]["Code"];
-            /** @description More for programs: ids and limits. */
+            /** @description Details for programs, such as ids and limits. */
             readonly details?: {
                 readonly [key: string]: unknown;
             };
-            /** @description For people and models. */
+            /** @description Message for users and models. */
             readonly message: string;
-            /** @description Whether trying otherwise can help. */
+            /** @description Whether the caller can recover by trying something else. */
             readonly recoverable: boolean;
         };
         /**
-         * @description A path below a root: relative and with `/` between its parts. It is as it was said and may hold `..`;
-         *     whether it stays below the root is told by [`normal`](Self::normal) and by the provider, which looks at the disk.
+         * @description A path relative to a root, separated by `/`. It is kept as received and may contain `..`: [`normal`](Self::normal)
+         *     detects lexically that it leaves the root, and the provider checks the file system.
          */
         readonly RelayPath: string;
-        /** @description How something is. */
+        /** @description State of a capability family or a resource. */
         readonly RelayState: "starting" | "online" | "offline" | "paused" | "degraded" | "permission_required" | "revoked" | "error" | "unknown";
-        /** @description Something is asked. */
+        /** @description A request. */
         readonly Request: {
-            /** @description For which session and run. */
+            /** @description The session and run for which the request is made. */
             readonly context?: components["schemas"]["Context"] | null;
-            /** @description Not that of another request of the same peer that goes on. */
+            /** @description Identifies the request. Must differ from all pending requests of the same sender. */
             readonly id: string;
-            /** @description What, such as `file.read`. */
+            /** @description Method name, such as `file.read`. */
             readonly method: string;
             /**
-             * @description With what.
+             * @description Parameters of the method.
              * @default {}
              */
             readonly params?: unknown;
         };
-        /** @description What came of a request. */
+        /** @description Outcome of a request. */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
-        /** @description A place in the store. */
+        /** @description A reserved upload. */
         readonly Reservation: {
-            /** @description The artifact. */
+            /** @description Identifies the artifact. */
             readonly artifact_id: string;
             /**
-             * @description With what; a secret is among them.
+             * @description Headers for the upload request. One of them holds a secret token.
              * @default {}
              */
             readonly headers?: {
                 readonly [key: string]: string;
             };
-            /** @description Where its bytes are put. */
+            /** @description URL to which the content is uploaded. */
             readonly upload_url: string;
         };
-        /** @description Asks for a place in the store. */
+        /** @description Parameters of `artifact.reserve`: reserves space in the artifact store. */
         readonly ReserveArtifact: {
-            /** @description What it is, such as `screenshot`. */
+            /** @description Kind of artifact, such as `screenshot`. */
             readonly kind: string;
             /**
-             * @description More about it.
+             * @description Further properties, free-form.
              * @default {}
              */
             readonly metadata?: {
                 readonly [key: string]: unknown;
             };
-            /** @description What its bytes are. */
+            /** @description MIME type of the content. */
             readonly mime_type: string;
-            /** @description The run that it belongs to. */
+            /** @description The run that the artifact belongs to. */
             readonly run_id: string;
         };
-        /** @description Changes the size of a terminal. */
+        /** @description Parameters of `shell.resize`: changes the size of the terminal. */
         readonly ResizeCommand: {
             /**
              * Format: uint16
-             * @description Characters in a row.
+             * @description Number of columns.
              */
             readonly cols: number;
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
             /**
              * Format: uint16
-             * @description Rows.
+             * @description Number of rows.
              */
             readonly rows: number;
         };
-        /** @description A thing of a provider. */
+        /** @description A provider object that outlives a request. */
         readonly Resource: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time of creation.
              */
             readonly created_at: string;
-            /** @description What it is, such as `browser_session`. */
+            /** @description Kind of resource, such as `browser_session`. */
             readonly kind: string;
-            /** @description Its name. */
+            /** @description Identifies the resource. */
             readonly resource_id: string;
             /** @description Whether its state can be exported and restored. */
             readonly resumable: boolean;
-            /** @description How it is. */
+            /** @description Current state. */
             readonly state: components["schemas"]["RelayState"];
         };
-        /** @description Which resources there are. */
+        /** @description All resources of a provider. */
         readonly ResourceList: {
-            /** @description Every resource. */
+            /** @description The resources. */
             readonly resources: readonly components["schemas"]["Resource"][];
         };
-        /** @description Names a resource: to look at it, to dispose of it or to export its state. */
+        /** @description Parameters of `resource.get`, `resource.dispose` and `resource.export_state`. */
         readonly ResourceRef: {
             /** @description The resource. */
             readonly resource_id: string;
         };
-        /** @description The state of a resource, without secrets. */
+        /** @description Exported state of a resource, without secrets. */
         readonly ResourceState: {
             /** @description Whether only the provider can read it. */
             readonly opaque: boolean;
             /** @description The state. */
             readonly state: unknown;
         };
-        /** @description A resource has changed. */
+        /** @description A resource changed. */
         readonly ResourceUpdated: {
-            /** @description What changed on the disk, if it is a watch. */
+            /** @description The file change, if the resource is a watch. */
             readonly change?: components["schemas"]["Change"] | null;
-            /** @description Which. */
+            /** @description The resource. */
             readonly resource_id: string;
-            /** @description How it is now, if that has changed. */
+            /** @description The new state, if it changed. */
             readonly state?: components["schemas"]["RelayState"] | null;
         };
-        /** @description A response as it is written: with one of both. */
+        /** @description A response on the wire: either `result` or `error` is present. */
         readonly Response: {
-            /** @description Why nothing came of it. */
+            /** @description Error of a failed request. */
             readonly error?: components["schemas"]["RelayError"] | null;
-            /** @description The request. */
+            /** @description Id of the request. */
             readonly id: string;
             /**
-             * @description What came of it.
+             * @description Result of a successful request.
              * @default null
              */
             readonly result?: unknown;
         };
-        /** @description Makes a resource as it was. */
+        /** @description Parameters of `resource.restore_state`: creates a resource from exported state. */
         readonly RestoreResource: {
-            /** @description What it is. */
+            /** @description Kind of resource. */
             readonly kind: string;
-            /** @description Its state. */
+            /** @description The exported state. */
             readonly state: unknown;
         };
-        /** @description What can come of a tool; the greater is the worse. */
+        /** @description Risk of using a tool. A greater value is riskier. */
         readonly Risk: "low" | "medium" | "high" | "critical";
-        /** @description A directory that a device lends, as it was granted, accepted or bound. */
+        /** @description A directory that a device lends, as granted, accepted or bound. */
         readonly Root: {
-            /** @description What its owner calls it. */
+            /** @description Display name, chosen by the owner of the device. */
             readonly label?: string | null;
-            /** @description What may be done in it. */
+            /** @description Access mode. */
             readonly mode: components["schemas"]["RootMode"];
-            /** @description Its name. */
+            /** @description Identifies the root. */
             readonly root_id: components["schemas"]["RootId"];
-            /** @description Where a model sees it. */
+            /** @description Absolute path under which agents see the root. */
             readonly virtual_path: components["schemas"]["VirtualPath"];
         };
         readonly RootId: string;
-        /** @description What may be done in a root; the lesser is the stricter. */
+        /** @description Access mode of a root. A lesser value is stricter. */
         readonly RootMode: "ro" | "rw";
         readonly RuntimeId: string;
-        /** @description A picture of the screen. */
+        /** @description A screenshot. */
         readonly Screenshot: {
-            /** @description The artifact. */
+            /** @description The artifact with the image. */
             readonly artifact_id: string;
             /**
              * Format: uint32
-             * @description Its height in pixels.
+             * @description Height in pixels.
              */
             readonly height: number;
-            /** @description What its bytes are. */
+            /** @description MIME type of the image. */
             readonly mime_type: string;
             /**
              * Format: double
-             * @description How many pixels of the device are one of it.
+             * @description Device pixels per screenshot pixel.
              */
             readonly scale_factor: number;
             /**
              * Format: uint32
-             * @description Its width in pixels.
+             * @description Width in pixels.
              */
             readonly width: number;
         };
-        /** @description Searches files as ripgrep does. */
+        /** @description Parameters of `file.search`, with the semantics of ripgrep. */
         readonly SearchFiles: {
-            /** @description Whether upper and lower case differ. */
+            /** @description Case sensitivity. */
             readonly case?: components["schemas"]["Case"] | null;
             /**
              * Format: uint32
-             * @description How many lines around each match are wanted.
+             * @description Number of context lines around each match.
              */
             readonly context?: number | null;
-            /** @description No files that match one of these globs. */
+            /** @description Skip files that match one of these globs. */
             readonly exclude?: readonly string[];
-            /** @description Only files that match one of these globs. */
+            /** @description Search only files that match one of these globs. */
             readonly include?: readonly string[];
             /**
              * Format: uint64
-             * @description How many matches at most.
+             * @description Maximum number of matches.
              */
             readonly limit?: number | null;
-            /** @description The directory or file. */
+            /** @description File or directory to search. */
             readonly path: components["schemas"]["RelayPath"];
-            /** @description What is looked for. */
+            /** @description Pattern to search for. */
             readonly pattern: string;
-            /** @description Whether the pattern is a regular expression; otherwise it is a text. */
+            /** @description Interpret the pattern as a regular expression instead of a literal text. */
             readonly regex?: boolean;
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
             /**
              * Format: uint64
-             * @description How long it may take.
+             * @description Time limit in milliseconds.
              */
             readonly timeout_ms?: number | null;
         };
-        /** @description The search is over. */
+        /** @description Result of `file.search`, sent after all batches. */
         readonly Searched: {
             /**
              * Format: uint64
-             * @description In how many files.
+             * @description Number of files with matches.
              */
             readonly files: number;
             /**
              * Format: uint64
-             * @description How many lines matched.
+             * @description Number of matching lines.
              */
             readonly matches: number;
-            /** @description Whether there are more than were looked for. */
+            /** @description Whether the search stopped at a limit. */
             readonly truncated: boolean;
         };
-        /** @description Looks at the screen. */
+        /** @description Parameters of `computer.see`: takes a snapshot of the desktop. */
         readonly See: {
             /**
-             * @description Whether the tree of what is on it is wanted.
+             * @description Include the accessibility tree.
              * @default false
              */
             readonly include_accessibility_tree?: boolean;
             /**
-             * @description Whether the place of the pointer is wanted.
+             * @description Include the pointer position.
              * @default false
              */
             readonly include_cursor?: boolean;
             /**
-             * @description Whether a picture is wanted.
+             * @description Include a screenshot.
              * @default false
              */
             readonly include_screenshot?: boolean;
             /**
-             * @description Whether its text is wanted.
+             * @description Include the visible text.
              * @default false
              */
             readonly include_text?: boolean;
             /**
              * Format: uint32
-             * @description How deep the tree may be.
+             * @description Maximum depth of the accessibility tree.
              */
             readonly max_depth?: number | null;
             /**
              * Format: uint32
-             * @description How many nodes it may have.
+             * @description Maximum number of nodes in the accessibility tree.
              */
             readonly max_nodes?: number | null;
-            /** @description How much is hidden. */
+            /** @description How much of the content is redacted. */
             readonly redaction_policy?: components["schemas"]["Redaction"] | null;
-            /** @description At what of it. */
+            /** @description Part of the desktop. */
             readonly target: components["schemas"]["SeeTarget"];
         };
-        /** @description A part of the screen. */
+        /** @description Part of the desktop. */
         readonly SeeTarget: {
-            /** @description Which; the first if left out. */
+            /** @description The display; the first by default. */
             readonly display_id?: string | null;
             /** @constant */
             readonly kind: "display";
         } | {
-            /** @description Which. */
+            /** @description Name of the application. */
             readonly app_name: string;
             /** @constant */
             readonly kind: "app";
@@ -1293,379 +1294,379 @@ export interface components {
             /** @constant */
             readonly kind: "window";
         } & components["schemas"]["Window"]) | {
-            /** @description Which display; the first if left out. */
+            /** @description The display; the first by default. */
             readonly display_id?: string | null;
             /** @constant */
             readonly kind: "region";
-            /** @description Which part. */
+            /** @description The rectangle. */
             readonly rect: components["schemas"]["Region"];
         };
-        /** @description That something on the screen is sensitive. */
+        /** @description Marks an element as sensitive. */
         readonly Sensitive: {
             /**
              * Format: double
-             * @description How sure that is, from 0 to 1.
+             * @description Confidence of the classification, from 0 to 1.
              */
             readonly confidence: number;
-            /** @description Why. */
+            /** @description Explanation of the classification. */
             readonly reason: string;
-            /** @description In which way. */
+            /** @description Category of the sensitive surface. */
             readonly surface: components["schemas"]["Surface"];
         };
-        /** @description Pauses, resumes, takes over or releases. */
+        /** @description Parameters of `computer.pause`, `computer.resume`, `computer.takeover` and `computer.release`. */
         readonly SetControl: {
-            /** @description Why. */
+            /** @description Reason for the change. */
             readonly reason?: string | null;
         };
         readonly Sha256: string;
-        /** @description Commands. */
+        /** @description Shell commands. */
         readonly Shell: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
-             * @description Whether a terminal can be had.
+             * @description Whether commands can have a terminal.
              * @default false
              */
             readonly interactive?: boolean;
-            /** @description What they run in, such as `sandboxed_local_shell`; it is true. */
+            /** @description Execution environment of commands, such as `sandboxed_local_shell`. It must be truthful: grants depend on it. */
             readonly runtime: string;
         };
-        /** @description What commands may do. */
+        /** @description Restrictions on shell commands. */
         readonly ShellGrant: {
-            /** @description Who must be asked before. */
+            /** @description The approval that a command needs. */
             readonly approval_policy: components["schemas"]["Approval"];
-            /** @description Where they may run; in every root that is granted if left out. */
+            /** @description Directories in which commands may run; by default all granted roots. */
             readonly cwd?: readonly components["schemas"]["VirtualPath"][] | null;
             /**
-             * @description The variables of the environment that they may have.
+             * @description Names of the environment variables that commands may have, set by the caller or by the owner of the device.
              * @default []
              */
             readonly env?: readonly string[];
             /**
-             * @description Whether they reach the network.
+             * @description Network access of commands.
              * @default none
              */
             readonly network?: components["schemas"]["Network"];
             /**
              * Format: uint64
-             * @description How much each may write.
+             * @description Maximum output of a command in bytes.
              */
             readonly output_limit_bytes?: number | null;
             /**
              * Format: uint64
-             * @description How long each may take.
+             * @description Maximum run time of a command in milliseconds.
              */
             readonly runtime_max_ms?: number | null;
             /**
-             * @description Whether a shell without a sandbox will do.
+             * @description Whether commands may run on a device without a sandbox.
              * @default false
              */
             readonly unsandboxed?: boolean;
         };
-        /** @description A signal. */
+        /** @description A Unix signal. */
         readonly Signal: number | string;
-        /** @description Sends a signal. */
+        /** @description Parameters of `shell.signal`: sends a signal to a command. */
         readonly SignalCommand: {
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
-            /** @description Which. */
+            /** @description The signal. */
             readonly signal: components["schemas"]["Signal"];
         };
-        /** @description The size of a terminal in characters. */
+        /** @description Size of a terminal in characters. */
         readonly Size: {
             /**
              * Format: uint16
-             * @description Characters in a row.
+             * @description Number of columns.
              */
             readonly cols: number;
             /**
              * Format: uint16
-             * @description Rows.
+             * @description Number of rows.
              */
             readonly rows: number;
         };
-        /** @description What was on the screen. Ids of elements hold within it. */
+        /** @description A snapshot of the desktop. Element ids are valid only within it. */
         readonly Snapshot: {
-            /** @description The artifact that holds the tree of elements. */
+            /** @description The artifact with the accessibility tree. */
             readonly accessibility_tree_artifact_id?: string | null;
-            /** @description The program in front. */
+            /** @description The foreground application. */
             readonly active_app?: components["schemas"]["App"] | null;
-            /** @description The window in front. */
+            /** @description The foreground window. */
             readonly active_window?: components["schemas"]["Window"] | null;
             /**
              * Format: date-time
-             * @description When.
+             * @description Time of the snapshot.
              */
             readonly created_at: string;
-            /** @description Where the pointer is. */
+            /** @description Pointer position. */
             readonly cursor?: components["schemas"]["Cursor"] | null;
-            /** @description Who took it. */
+            /** @description The provider that took the snapshot. */
             readonly provider_id?: string | null;
-            /** @description The picture. */
+            /** @description The screenshot. */
             readonly screenshot?: components["schemas"]["Screenshot"] | null;
-            /** @description Its name. */
+            /** @description Identifies the snapshot. */
             readonly snapshot_id: string;
-            /** @description All of it in words. */
+            /** @description Summary in words. */
             readonly summary?: string | null;
-            /** @description Of what. */
+            /** @description The captured part of the desktop. */
             readonly target?: components["schemas"]["SeeTarget"] | null;
             /**
-             * @description What did not work.
+             * @description Problems that did not prevent the snapshot.
              * @default []
              */
             readonly warnings?: readonly string[];
         };
-        /** @description Starts a command: one of `command` and `argv`. */
+        /** @description Parameters of `shell.start`. Exactly one of `command` and `argv` is required. */
         readonly StartCommand: {
-            /** @description A program and its arguments. */
+            /** @description Program and arguments, run without a shell. */
             readonly argv?: readonly string[] | null;
-            /** @description Whether the answer comes when it has started, not when it has ended. */
+            /** @description Respond when the command has started instead of when it has ended. */
             readonly background?: boolean;
-            /** @description A line for the shell. */
+            /** @description Command line for the shell. */
             readonly command?: string | null;
-            /** @description Where it runs; below a root. */
+            /** @description Working directory, below a root. */
             readonly cwd?: components["schemas"]["VirtualPath"] | null;
-            /** @description Variables for it, as far as they are granted. */
+            /** @description Environment variables, limited to the granted names. */
             readonly env?: {
                 readonly [key: string]: string;
             };
             /**
              * Format: uint64
-             * @description How much of its output is wanted at most.
+             * @description Maximum output in bytes.
              */
             readonly output_limit_bytes?: number | null;
-            /** @description A terminal of this size; without it there is none. */
+            /** @description Size of the terminal; without it the command gets no terminal. */
             readonly pty?: components["schemas"]["Size"] | null;
             /**
              * Format: uint64
-             * @description How long it may take.
+             * @description Time limit in milliseconds.
              */
             readonly timeout_ms?: number | null;
         };
-        /** @description A command has started: the `data` of its first `status` frame. */
+        /** @description The command has started: `data` of its first `status` stream frame. */
         readonly Started: {
-            /** @description The command. */
+            /** @description Id of the command. */
             readonly command_id: string;
         };
-        /** @description Describes what a path leads to. */
+        /** @description Parameters of `file.stat`. */
         readonly StatFile: {
-            /** @description The path. */
+            /** @description Path of the file or directory. */
             readonly path: components["schemas"]["RelayPath"];
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description In which way something was done. */
+        /** @description The way in which an action was performed. */
         readonly Strategy: "accessibility" | "coordinate" | "hybrid";
-        /** @description Something on the way to a response. */
+        /** @description Partial output or progress of a request, sent before its response. */
         readonly StreamFrame: {
-            /** @description The thing itself. */
+            /** @description The content. */
             readonly data: unknown;
-            /** @description How bytes are written in `data`, if not as text. */
+            /** @description Encoding of `data` if it holds bytes; UTF-8 text by default. */
             readonly encoding?: components["schemas"]["Encoding"] | null;
-            /** @description What, such as `stdout`. */
+            /** @description Kind of output, such as `stdout`. */
             readonly event: string;
-            /** @description The request. */
+            /** @description Id of the request. */
             readonly id: string;
             /**
              * Format: uint64
-             * @description How many came before it for this request; ours always say it.
+             * @description Number of earlier stream frames of the request. Tombolo always sends it.
              */
             readonly seq?: number | null;
         };
-        /** @description In which way something on the screen is sensitive. */
+        /** @description Categories of sensitive surfaces. */
         readonly Surface: "credential_field" | "payment" | "system_settings" | "file_dialog" | "private_app" | "destructive_action" | "external_communication";
-        /** @description A family of which nothing more is said. */
+        /** @description A family without further properties. */
         readonly Switch: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
         };
         /**
-         * @description What a request may touch of a device, said by the relay server with the request. What a device lends is what it lends: terms
-         *     only take away. Without them a request may touch whatever was accepted.
+         * @description Limits of a single request, added by the relay server. They can only narrow the capabilities that the device
+         *     lends. A request without limits may use everything that was accepted.
          */
         readonly Terms: {
-            /** @description The directories, each with what may be done in it. */
+            /** @description Usable roots, with their effective modes. */
             readonly roots: readonly components["schemas"]["Root"][];
-            /** @description What commands may do; none if there may be no commands. */
+            /** @description Restrictions on shell commands; absent if commands are not allowed. */
             readonly shell?: components["schemas"]["ShellGrant"] | null;
         };
-        /** @description What a tool answers to a model. */
+        /** @description Content of a tool result. */
         readonly ToolContent: string | readonly components["schemas"]["ToolPart"][];
-        /** @description A tool (A.8). */
+        /** @description Description of a tool. */
         readonly ToolDescriptor: {
-            /** @description Who must be asked before, as far as the device is concerned. */
+            /** @description The approval that the device requires. The policy of the runtime can be stricter. */
             readonly approval_policy: components["schemas"]["Approval"];
             /**
-             * @description The family that it belongs to.
+             * @description The capability family that the tool belongs to.
              * @default tools
              */
             readonly capability?: components["schemas"]["Family"];
-            /** @description What it does, for the model. */
+            /** @description Description for the model. */
             readonly description: string;
-            /** @description A JSON Schema of its arguments. */
+            /** @description JSON Schema of the arguments. */
             readonly input_schema: {
                 readonly [key: string]: unknown;
             };
-            /** @description Its name. */
+            /** @description Unique name on the device. */
             readonly name: components["schemas"]["ToolName"];
-            /** @description What can come of it. */
+            /** @description Risk of using the tool. */
             readonly risk: components["schemas"]["Risk"];
-            /** @description What people call it. */
+            /** @description Display name. */
             readonly title?: string | null;
         };
         /**
-         * @description Tools: all that there are, those to add, or those that were added. Each is read by itself, so that one that makes no
-         *     sense does not take the others with it.
+         * @description A list of tools: all tools of a device, tools to register, or newly registered tools. Each tool is parsed
+         *     separately, so that one invalid tool does not invalidate the others.
          */
         readonly ToolList: {
-            /** @description The tools, as they were said. */
+            /** @description The tools, not parsed yet. */
             readonly tools: readonly components["schemas"]["ToolDescriptor"][];
         };
         readonly ToolName: string;
-        /** @description A part of what a tool answers. */
+        /** @description A part of a tool result. */
         readonly ToolPart: {
             /** @description The text. */
             readonly text: string;
             /** @constant */
             readonly type: "text";
         } | {
-            /** @description Its bytes in base64. */
+            /** @description The image in base64. */
             readonly data: string;
-            /** @description What they are. */
+            /** @description MIME type of the image. */
             readonly mime_type: string;
             /** @constant */
             readonly type: "image";
         } | {
-            /** @description Which. */
+            /** @description Id of the artifact. */
             readonly artifact_id: string;
-            /** @description What it is. */
+            /** @description MIME type of the artifact. */
             readonly mime_type?: string | null;
             /** @constant */
             readonly type: "artifact";
         };
-        /** @description What a tool answers. */
+        /** @description Result of a tool call. */
         readonly ToolResult: {
-            /** @description For the model. */
+            /** @description Content for the model. */
             readonly content: components["schemas"]["ToolContent"];
-            /** @description Whether it is the story of a failure. */
+            /** @description Whether the tool failed; the content then describes the failure. */
             readonly is_error?: boolean;
-            /** @description For programs. */
+            /** @description Structured content for programs. */
             readonly structured?: unknown;
         };
         /** @description Tools. */
         readonly Tools: {
-            /** @description Whether it is on. */
+            /** @description Whether the family is enabled. */
             readonly enabled: boolean;
             /**
              * Format: uint64
-             * @description How many there are now.
+             * @description Number of currently registered tools.
              * @default 0
              */
             readonly tool_count?: number;
         };
-        /** @description Which tools were taken away. */
+        /** @description Result of `tool.unregister`. */
         readonly Unregistered: {
-            /** @description Those that were there. */
+            /** @description Names of the tools that were registered before. */
             readonly unregistered: readonly components["schemas"]["ToolName"][];
         };
-        /** @description Takes tools away, or says that they were taken away. */
+        /** @description Parameters of `tool.unregister`, and payload of the event `tool.unregistered`. */
         readonly Unregistration: {
-            /** @description Their names. */
+            /** @description Names of the tools. */
             readonly names: readonly components["schemas"]["ToolName"][];
         };
-        /** @description Puts bytes of a small artifact. */
+        /** @description Parameters of `artifact.upload`: uploads a part of a small artifact over the relay connection. */
         readonly UploadArtifact: {
-            /** @description The artifact. */
+            /** @description Identifies the artifact. */
             readonly artifact_id: string;
             /** @description The bytes in base64. */
             readonly data: string;
             /**
-             * @description Whether nothing comes after them.
+             * @description Whether this is the last part.
              * @default false
              */
             readonly last?: boolean;
             /**
              * Format: uint64
-             * @description The place of the first byte.
+             * @description Position of the first byte in the artifact.
              */
             readonly offset: number;
         };
-        /** @description An artifact can be had. */
+        /** @description Payload of the event `artifact.uploaded`: an artifact is available. */
         readonly Uploaded: {
-            /** @description The artifact. */
+            /** @description Identifies the artifact. */
             readonly artifact_id: string;
-            /** @description What it is. */
+            /** @description Kind of artifact, such as `screenshot`. */
             readonly kind?: string | null;
-            /** @description What its bytes are. */
+            /** @description MIME type of the content. */
             readonly mime_type?: string | null;
-            /** @description The run that it belongs to. */
+            /** @description The run that the artifact belongs to. */
             readonly run_id?: string | null;
-            /** @description Their hash. */
+            /** @description SHA-256 of the content. */
             readonly sha256?: components["schemas"]["Sha256"] | null;
             /**
              * Format: uint64
-             * @description How many.
+             * @description Size of the content in bytes.
              */
             readonly size_bytes?: number | null;
         };
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
-         *     spelling.
+         * @description An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
+         *     contains no `..`.
          */
         readonly VirtualPath: string;
-        /** @description Watches a directory or file. */
+        /** @description Parameters of `file.watch`. */
         readonly WatchFiles: {
-            /** @description The path. */
+            /** @description Path of the file or directory. */
             readonly path: components["schemas"]["RelayPath"];
             /**
-             * @description Whether what is below its directories is watched too.
+             * @description Watch subdirectories as well.
              * @default false
              */
             readonly recursive?: boolean;
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description It is watched until the resource is disposed of. */
+        /** @description A started watch. It ends when its resource is disposed. */
         readonly Watching: {
-            /** @description The resource. */
+            /** @description Resource id of the watch. */
             readonly watch_id: string;
         };
-        /** @description A window: one of these is enough to find it. */
+        /** @description Identifies a window. One of the fields is enough. */
         readonly Window: {
-            /** @description Its program. */
+            /** @description Name of its application. */
             readonly app_name?: string | null;
-            /** @description What is written above it. */
+            /** @description Title of the window. */
             readonly title?: string | null;
-            /** @description Its id. */
+            /** @description Id of the window. */
             readonly window_id?: string | null;
         };
-        /** @description Writes a file. */
+        /** @description Parameters of `file.write`. */
         readonly WriteFile: {
-            /** @description Whether they come after what is there. */
+            /** @description Append to the file instead of replacing it. */
             readonly append?: boolean;
-            /** @description The bytes. */
+            /** @description The bytes in the given encoding. */
             readonly content: string;
-            /** @description Whether the file may be there before. */
+            /** @description Whether the file may or must exist already; it may by default. */
             readonly create?: components["schemas"]["CreateMode"] | null;
             /**
-             * @description How they are written.
+             * @description Encoding of `content`.
              * @default utf-8
              */
             readonly encoding?: components["schemas"]["Encoding"];
-            /** @description Only if the file is still like this. */
+            /** @description Write only if the file is still in this version. */
             readonly if_match?: components["schemas"]["IfMatch"] | null;
-            /** @description The file. */
+            /** @description Path of the file. */
             readonly path: components["schemas"]["RelayPath"];
             /** @description The root. */
             readonly root_id: components["schemas"]["RootId"];
         };
-        /** @description A file was written. */
+        /** @description Result of `file.write`. */
         readonly Written: {
-            /** @description The hash of all of it. */
+            /** @description SHA-256 of the whole file. */
             readonly sha256: components["schemas"]["Sha256"];
             /**
              * Format: uint64
-             * @description How long it is now.
+             * @description New size of the file in bytes.
              */
             readonly size_bytes: number;
         };

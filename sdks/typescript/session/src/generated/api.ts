@@ -149,17 +149,17 @@ export interface components {
         readonly Author: string;
         readonly ClientId: string;
         /**
-         * @description Every kind of failure.
+         * @description Error codes of relay requests.
          *
-         *     - `invalid_request`: The request makes no sense.
-         *     - `unknown_method`: There is no such method.
-         *     - `capability_unavailable`: What it needs was not accepted, or is not there now.
-         *     - `permission_denied`: The grant does not allow it.
-         *     - `approval_required`: Somebody would have to approve it, and nobody can.
-         *     - `policy_blocked`: A policy forbids it.
-         *     - `not_found`: There is no such thing.
-         *     - `timeout`: It took too long.
-         *     - `cancelled`: It was cancelled.
+         *     - `invalid_request`: The request is invalid.
+         *     - `unknown_method`: The method does not exist.
+         *     - `capability_unavailable`: The capability was not accepted, or is currently unavailable.
+         *     - `permission_denied`: The grant does not allow the request.
+         *     - `approval_required`: The request needs an approval that was not given.
+         *     - `policy_blocked`: A policy forbids the request.
+         *     - `not_found`: The requested object does not exist.
+         *     - `timeout`: The request took too long.
+         *     - `cancelled`: The request was cancelled.
          *     - `provider_error`: The provider failed.
          *     - `relay_disconnected`: The connection was lost.
          *     - `artifact_error`: An artifact could not be stored.
@@ -172,11 +172,11 @@ export interface components {
             readonly commands: readonly components["schemas"]["AgentCommand"][];
         };
         /**
-         * @description Whether a request was allowed.
+         * @description The policy decision on a request.
          *
-         *     - `allowed`: By the grant.
-         *     - `approved`: By somebody.
-         *     - `blocked`: Not.
+         *     - `allowed`: Allowed by the grant.
+         *     - `approved`: Approved by a user.
+         *     - `blocked`: Blocked.
          * @enum {string}
          */
         readonly Decision: "allowed" | "approved" | "blocked";
@@ -726,11 +726,11 @@ export interface components {
             readonly virtual_path?: components["schemas"]["VirtualPath"];
         };
         /**
-         * @description What came of a request.
+         * @description Outcome of a request.
          *
-         *     - `succeeded`: What was asked for.
-         *     - `failed`: An error.
-         *     - `cancelled`: Nothing, as it was no longer wanted.
+         *     - `succeeded`: The request succeeded.
+         *     - `failed`: The request failed.
+         *     - `cancelled`: The request was cancelled.
          * @enum {string}
          */
         readonly RequestStatus: "succeeded" | "failed" | "cancelled";
@@ -1088,8 +1088,8 @@ export interface components {
         };
         readonly UserName: string;
         /**
-         * @description A path as a model sees it, such as `/workspace/main/README.md`: absolute, never `/`, without `..`, in one
-         *     spelling.
+         * @description An absolute path as an agent sees it, such as `/workspace/main/README.md`. It is normalised, is never `/` and
+         *     contains no `..`.
          */
         readonly VirtualPath: string;
         /** @description A question or permission that a person must answer. */
